@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"gcity/cli"
+	_ "gcity/cli/quick"
 	"gcity/session/pty"
 	"gcity/session/tmux"
 )

@@ -35,7 +35,7 @@ type Want struct {
 	Policy    restart.Policy
 	Suspended Suspension // why the agent must not run
 	Problem   string     // why the agent cannot start, or ""
-	// the missing programs, if they are the Problem; installing one of them solves it
+	// set if Problem is due to missing programs; installing one of them is enough
 	MissingPrograms MissingPrograms
 
 	Prompt Prompt // the agent's instructions, and how its program receives them
@@ -117,7 +117,7 @@ type Host struct {
 	Environ []string // the controller's environment: "K=V"
 	BinDir  string   // prepended to each agent's PATH
 
-	// Find reports whether a program exists on path or at an absolute path. It must not block on folders that do not
-	// respond. If Find is nil, the configured programs are assumed to exist, and no presets are found.
+	// Find reports whether a program exists in a folder of a PATH, or at an absolute path. It must not block on folders
+	// that do not respond. If Find is nil, the configured programs are assumed to exist, and no presets are found.
 	Find func(program, path string) bool
 }

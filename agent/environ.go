@@ -12,11 +12,11 @@ import (
 // defaultPath is the agents' PATH if the controller has none. A PATH with only BinDir would not be enough.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environ is the controller's environment, with the part of it that agents inherit.
+// environ contains the controller's environment, and the part of it that agents inherit.
 type environ struct {
 	inherited map[string]string // the controller's variables, for expanding $NAME
 	pass      map[string]string
-	names     []string // sorted keys of pass
+	names     []string // names of the variables in pass, sorted
 	lines     []string // inherited variables as "K=V", shared by all agents
 	bin       string
 
@@ -143,7 +143,7 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// prependPath returns path with the folder bin moved or added to the front.
+// prependPath adds a folder to the front of a PATH, or moves it there.
 func prependPath(bin, path string) string {
 	if path == "" {
 		path = defaultPath

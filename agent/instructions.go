@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// addInstructions adds the instructions for agent m to its Spec. a is the declared agent, such as m's pool. Parts that
-// depend on the agent's folder are added only when the agent starts.
+// addInstructions adds an agent's instructions to its Spec. The parameter m is the agent, and a is the agent or pool
+// that the configuration declares for it. Parts that depend on the agent's folder are added only when the agent starts.
 func addInstructions(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p

@@ -18,7 +18,7 @@ type missingProgram struct {
 	MissingPrograms
 }
 
-// program returns an agent's program on this host, and why the program cannot start.
+// program returns the program that an agent runs on this host, and why that program cannot start.
 func (e environ) program(c *config.City, a *config.Agent) (config.Program, missingProgram) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
@@ -108,7 +108,7 @@ func (e environ) programExists(program, path string) bool {
 
 // fingerprint hashes the configuration as it is written. It does not depend on the host or the city's folder, so that
 // starting a controller elsewhere does not cause drift. For the same reason, it omits a program that was merely found
-// on this host. Keys that are not set do not add a field, so that later versions can add keys without causing drift.
+// on this host. Keys that are not set are not hashed, so that later versions can add keys without causing drift.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env

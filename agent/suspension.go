@@ -7,7 +7,7 @@ import (
 	"gcity/config"
 )
 
-// Level is the level of the configuration that suspends an agent.
+// Level is the configuration level at which an agent is suspended.
 type Level string
 
 const (
@@ -16,7 +16,8 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Suspension is the most specific setting that suspends an agent or a pool. In the zero value, nothing suspends it.
+// Suspension is the most specific setting that suspends an agent or a pool. The zero value means that nothing suspends
+// it.
 type Suspension struct {
 	Level Level
 	// text that follows the word "suspended": "in city.toml", "with rig demo", "with the city"

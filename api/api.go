@@ -9,8 +9,8 @@
 //
 // Handlers run in the goroutines of net/http. A stream has an additional goroutine, which reads from the city and
 // buffers at most one item, or eventsAhead events. An attached terminal also has an additional goroutine, which reads
-// from the terminal. Serve returns when all these goroutines have ended. So does KeepListening, which has one goroutine
-// for its server. A Client uses only goroutines of net/http; Close ends them.
+// from the terminal. KeepListening has one goroutine for its server. Serve and KeepListening return when all these
+// goroutines have ended. A Client uses only goroutines of net/http; Close ends them.
 package api
 
 import (
@@ -33,15 +33,15 @@ import (
 // Options configures a server. The zero value suits production.
 type Options struct {
 	Log       *slog.Logger  // nil = no logging
-	KeepAlive time.Duration // interval of comments on a quiet stream; 0 = 15 s
-	// deadline for the shutdown of the whole program, which also applies to Serve; nil = Serve has its own time limit
+	KeepAlive time.Duration // how often a quiet stream sends a comment; 0 = 15 s
+	// shutdown deadline of the whole program, which Serve also observes; nil = Serve has its own time limit
 	Last *shutdown.Deadline
 	// a client that reads nothing for this long is disconnected; 0 = 10 s
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
 	Version    string // gcity's version, reported by the API for all cities
-	// checks the requests on a listener that other users can connect to; nil = a unix socket
+	// checks requests if other users can connect to the listener; nil for a unix socket
 	Guard *Guard
 }
 

@@ -82,7 +82,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 		case <-done:
 			return
 		}
-		if h.life.Err() != nil { // then ctx is about to end too
+		if h.life.Err() != nil { // h.life has ended, so ctx is about to end too
 			_ = f.End(h.errStopped())
 		}
 		_ = conn.Close()
@@ -94,7 +94,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends the terminal's output and then the reason why it ended.
+// show sends the terminal's output, and then the reason why the output ended.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// audit logs rejected requests, and changes over TCP. It logs at most one line per minute for each address and kind,
-// including how many requests it has skipped.
+// audit logs rejected requests, and changes over TCP. For each address and kind of request, it logs at most one line
+// per minute. The line says how many requests were skipped since the previous line.
 type audit struct {
 	log *slog.Logger
 
@@ -50,7 +50,7 @@ func (a *audit) note(what string, r *http.Request, status int, why string) {
 	a.log.Info("the API over TCP: "+what, attrs...)
 }
 
-// due reports whether to log a line, and how many requests were skipped since the last one.
+// due reports whether to log a line, and how many requests were skipped since the last line.
 func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

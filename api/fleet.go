@@ -89,7 +89,8 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for all cities. If alone is true, this kind of request exists only for all cities.
+// methods returns the handlers for requests about all cities. If alone is true, this kind of request does not exist for
+// a single city.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -155,7 +156,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// isReachable reports whether a city accepts requests. A stopping city does, for example a request to stop sooner.
+// isReachable reports whether a city accepts requests. A city that is stopping still accepts them, for example a
+// request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // notRunning returns the error for a city that is not running.

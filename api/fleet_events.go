@@ -118,7 +118,7 @@ func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	return end
 }
 
-// olderThan returns the cursor of the page before these items.
+// olderThan returns the cursor of the previous page, which contains older items.
 func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
 	older := city.Cursor{}
 	for name, seq := range from {
@@ -173,7 +173,7 @@ func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	return pages
 }
 
-// beginAt adds the cities that a cursor lacks, at the positions where their pages begin.
+// beginAt adds missing cities to a cursor, at the positions where their pages begin.
 func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	for _, p := range pages {
 		if len(p) == 0 {

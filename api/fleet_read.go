@@ -296,8 +296,8 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// requestedStates returns the states of all cities, or of those in the query parameter city. With the parameter index
-// it waits for a state that is newer than this cursor.
+// requestedStates returns the states of all cities, or of those in the query parameter city. If the query has the
+// parameter index, which is a cursor, requestedStates waits for a newer state.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())

@@ -15,7 +15,7 @@ type keyring struct {
 	tenants map[string]*key
 }
 
-// key is a valid token. When a key is revoked, the requests that it has permitted end.
+// key is a valid token. When a key is revoked, the requests that it has permitted are canceled.
 type key struct {
 	sum   [sha256.Size]byte
 	reads bool // the key permits only reading
@@ -29,8 +29,8 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke arranges for cut to be called when the key is revoked. cancel cancels this; if cut is already running,
-// cancel waits for it.
+// onRevoke arranges for cut to be called when the key is revoked. cancel undoes this arrangement; if cut is already
+// running, cancel waits for it.
 func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })

@@ -16,7 +16,7 @@ import (
 // maxAncestors is the maximum number of a process's ancestors that are searched for a session.
 const maxAncestors = 64
 
-// signed returns the command with the process that sent the request as its actor.
+// signed sets a command's actor according to the process that sent the request.
 func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
@@ -56,9 +56,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the actor that a process acts as. If the process or an ancestor belongs to a session, it is that
-// session's agent; if several of them do, the oldest counts. Otherwise it is the name in the process's environment, or
-// else the operator. actorOf returns "" if the process cannot be read.
+// actorOf returns the name of the actor for a process. If the process or an ancestor belongs to a session, the actor is
+// that session's agent. If several of them belong to sessions, the oldest one counts. Otherwise, the actor is the name
+// in the process's environment, or else the operator. actorOf returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

@@ -156,8 +156,8 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses which events a request selects, and from which position in the log. The parameter "cursor" is like
-// "after_seq", but the oldest events come first.
+// query parses a request's selection of events, and the position in the log at which to start. The parameter "cursor"
+// is like "after_seq", but the oldest events come first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -191,7 +191,7 @@ func query(r *http.Request) (events.Query, error) {
 	return q, err
 }
 
-// selection parses which events a request selects, without the position in the log.
+// selection parses a request's selection of events, without the position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

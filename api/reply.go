@@ -64,7 +64,7 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 // responder writes HTTP responses.
 type responder struct{ o Options }
 
-// reply sends a response. It also flushes it, so that the response is not lost if the server ends.
+// reply sends and flushes a response, so that the response is not lost if the server ends.
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 // connections.
 const pieceSize = 32 << 10
 
-// lastWriteTimeout is the timeout of a stream's writes after the end of the server's life.
+// lastWriteTimeout is the timeout of a stream's writes while the server is shutting down.
 const lastWriteTimeout = 500 * time.Millisecond
 
 // writeLimit limits the duration of each write to a client. It is safe for concurrent use.
@@ -154,7 +154,7 @@ func (s *responder) fail(w http.ResponseWriter, err error) {
 	s.reply(w, code, e)
 }
 
-// body reads a request's body, which must be a single JSON value or empty, and within the limits.
+// body reads a request's body, which must be empty or a single JSON value within the limits.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))

@@ -18,7 +18,7 @@ import (
 
 // Serve handles requests for a city until ctx ends. It then waits for requests in progress, for at most 5 s or until
 // the deadline o.Last. It closes l, and returns nil when all goroutines have ended. It returns an error if it ends for
-// any other reason, or if the city takes more than another 5 s to finish a request.
+// any other reason, or if a request is still in progress another 5 s later.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
@@ -63,7 +63,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	select {
 	case <-ctx.Done():
 	case e := <-failed:
-		err = fmt.Errorf("the server does not accept connections any more: %w", e)
+		err = fmt.Errorf("the server no longer accepts connections: %w", e)
 		end()
 	}
 	_ = l.Close()

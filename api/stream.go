@@ -285,7 +285,8 @@ func eventName(kind string) string {
 	return kind
 }
 
-// ownCursor reads a city's position from a cursor, which is either a seq or a cursor over several cities.
+// ownCursor reads a city's position from a cursor. The cursor is either a sequence number or a cursor over several
+// cities.
 func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok bool) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, true

@@ -58,8 +58,8 @@ func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Lis
 	k.run(ctx, configs)
 }
 
-// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant with a token that cannot be read
-// has no access, which the reports mention.
+// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant has no access if the tenant's token
+// cannot be read. The reports mention this.
 func KeepFleetListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	d city.Directory, o Options) {
 	k := &listenerKeeper{section: "[supervisor]", fleet: true, o: o, notify: report}
@@ -106,7 +106,7 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
-	section string // table of the configuration, for messages
+	section string // name of the configuration table, for messages
 	o       Options
 	notify  func(city.Listener)
 	files   *deadline.Calls[secret]
@@ -114,7 +114,7 @@ type listenerKeeper struct {
 	want     TCP
 	reported city.Listener
 	keys     keys                     // current tokens
-	ring     *atomic.Pointer[keyring] // the same tokens, in the form for the guard
+	ring     *atomic.Pointer[keyring] // the same tokens in the guard's format
 	// stops the server and waits for it; nil = the server is not running
 	serving func()
 	failed  chan error

@@ -57,7 +57,7 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// asTenant handles a request with a tenant's path, which the guard has permitted.
+// asTenant handles a request with a tenant's path. The guard has already permitted the request.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
@@ -228,8 +228,8 @@ func (f *fleet) rejectFolder(path, is string, why error) error {
 		path, f.tenant.name)}
 }
 
-// redact returns an error that a tenant is allowed to see in place of one that concerns the whole machine and can
-// contain the names of other tenants' files.
+// redact returns the error to show to a tenant. It replaces an error that concerns the whole machine, because such an
+// error can contain the names of other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {

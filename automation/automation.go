@@ -46,7 +46,7 @@ func (g Gate) withArticle() string {
 type Overlap string
 
 const (
-	Skip  Overlap = "skip"  // no run starts for it
+	Skip  Overlap = "skip"  // no further run starts
 	Queue Overlap = "queue" // one more run starts after the active one
 )
 
@@ -119,8 +119,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// BlockedWhile returns why the automation cannot fire, or "" if it can. suspended is the reason why its rig or the city
-// is suspended. Some automations fire even then.
+// BlockedWhile returns why the automation cannot fire, or "" if it can. The parameter suspended is the reason why its
+// rig or the city is suspended. Some automations fire even then.
 func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""
@@ -143,7 +143,7 @@ func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
 // Command returns the shell command to run in the folder dir. If the command begins with the name of a script in the
 // automation's own folder, the script's path replaces the name. A name that contains a slash is looked up in dir, in
-// the automation's folder, and at the root of its topology. exists reports whether a file exists.
+// the automation's folder, and at the root of its topology. The function exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line
@@ -170,10 +170,10 @@ func (d Definition) Command(dir string, exists func(path string) bool) string {
 	return d.Exec
 }
 
-// matches reports whether the automation waits for events of the type kind.
-func (d Definition) matches(kind string) bool {
+// matches reports whether the automation waits for events of this type.
+func (d Definition) matches(eventType string) bool {
 	if begin, ok := strings.CutSuffix(d.On, "*"); ok {
-		return strings.HasPrefix(kind, begin)
+		return strings.HasPrefix(eventType, begin)
 	}
-	return d.On != "" && kind == d.On
+	return d.On != "" && eventType == d.On
 }

@@ -38,7 +38,7 @@ func macros() map[string]string {
 type field struct {
 	name      string
 	low, high int
-	words     string // three-letter names of the numbers, beginning with low
+	words     string // three-letter names of the numbers from low to high
 }
 
 func fields() [5]field {
@@ -152,7 +152,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next returns the schedule's first wall-clock time after wall. Both times are represented in UTC.
+// next returns the schedule's first wall-clock time after the given one. Both times are represented in UTC.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -222,8 +222,8 @@ func furthest(at time.Time) time.Time {
 	return wall.Truncate(time.Minute)
 }
 
-// instant returns when a clock in the zone first shows a wall-clock time. If the clock skips that time, it returns the
-// first instant after the gap.
+// instant returns the first instant at which a clock in the zone shows a wall-clock time. If the clock skips that time,
+// it returns the first instant after the gap.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()

@@ -17,7 +17,7 @@ type Kind struct {
 	parse func(*converter) // nil = no keys to read
 	// judge completes the verdict and reports whether the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
-	// describe returns the part of the result of When that follows the gate's name; nil = nothing follows it
+	// describe returns the text that When appends to the gate's name; nil = no text
 	describe func(Definition, func(time.Duration) string) string
 
 	passes bool // with overlap Skip, a run that becomes due during another one is skipped

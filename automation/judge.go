@@ -81,7 +81,7 @@ type EventFacts struct {
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
-	Last    time.Time // the same as in Facts
+	Last    time.Time // copied from Facts
 	Next    time.Time // when the automation becomes due by itself; zero = unknown, never, or now
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 

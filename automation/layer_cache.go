@@ -37,16 +37,16 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. before is the result of an earlier read; files that have not changed
-// since then are taken from it.
-func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
+// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous, the result of an earlier
+// read.
+func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s
 	case err != nil: // a folder that cannot be read is not treated as empty
-		return before.withError(err)
+		return previous.withError(err)
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -58,7 +58,7 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 			continue
 		}
 		s.names = append(s.names, name)
-		k, was := readFile(filepath.Join(dir, name, FileName), before.files[name], local, now)
+		k, was := readFile(filepath.Join(dir, name, FileName), previous.files[name], local, now)
 		if k != nil {
 			s.found[name] = k
 		} else if odd := misplaced(filepath.Join(dir, name)); odd != "" {
@@ -77,17 +77,17 @@ func (s *layerCache) withError(why error) *layerCache {
 		warnings: s.warnings}
 }
 
-// readFile returns an automation's file, or nil if it does not exist, and the entry to cache. It returns the cached
-// file before if the file on disk has not changed since.
+// readFile returns an automation's file, or nil if it does not exist, and the entry to cache. If the file on disk has
+// not changed, readFile returns previous, the file from the cache.
 func readFile(
-	path string, before *cachedFile, local *time.Location, now time.Time,
+	path string, previous *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && before != nil && before.unchanged(info) {
-		return before, before
+	if err == nil && previous != nil && previous.unchanged(info) {
+		return previous, previous
 	}
 	var doc *toml.Doc
 	if err == nil {
@@ -98,7 +98,7 @@ func readFile(
 			return nil, nil
 		}
 		return &cachedFile{problems: toml.Problems{toml.At(toml.Place{File: path}, "",
-			"the file cannot be read: %s", reason(err))}}, before
+			"the file cannot be read: %s", reason(err))}}, previous
 	}
 	k = &cachedFile{stamp: stampOf(info, now)}
 	k.spec, k.def, k.problems = read(doc, local)

@@ -37,7 +37,7 @@ type Memory struct {
 	// events up to this seq belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	fromRecord bool // Cursor comes from a run's record, which does not contain On
+	fromRecord bool // Cursor comes from a run's record, which does not contain the event type
 }
 
 // keepRemoved is how long a removed automation's state is kept, in case its folder comes back.
@@ -47,9 +47,9 @@ const keepRemoved = 30 * 24 * time.Hour
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record that Memory may lack, because the program can exit after it writes a record
-// and before it stores Memory. seq is the run's latest event, and retry is the number of the retry; both may be 0. Call
-// Note in the order of the records, oldest first.
+// Note adds information from a run's record that Memory may lack. The program can exit after it writes a record and
+// before it stores Memory. The parameter seq is that of the run's latest event, and retry is the number of the retry;
+// both may be 0. Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -61,7 +61,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	}
 	if seq > m.Cursor {
 		m.Cursor = seq
-		if m.From == 0 && m.On == "" { // earlier events cannot be retried if On is unknown
+		if m.From == 0 && m.On == "" { // earlier events of an unknown type cannot be retried
 			m.From, m.fromRecord = seq, true
 		}
 	}
@@ -105,8 +105,8 @@ func (r *Runs) Memory() map[string]Memory {
 
 // Load replaces the catalog. Known automations keep their state. New automations start with events after newest, the
 // seq of the log's latest event. Load returns the automations whose runs were active when the program last exited, and
-// records these runs as Interrupted. Afterwards, the caller must pass all events after the seq that From returns to See
-// again.
+// records these runs as Interrupted. Afterwards, the caller must call See again with all events that follow the seq
+// returned by From.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -161,8 +161,8 @@ func (d Definition) hasSameGate(e Definition) bool {
 }
 
 // begin sets the position in the log from which an automation handles events. This is the end of the log, unless the
-// automation has already handled events of the same type. first is set for the first catalog after the program has
-// started.
+// automation has already handled events of the same type. The parameter first is true for the first catalog after the
+// start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -201,7 +201,8 @@ func (r *Runs) leave(it *item, now time.Time) {
 	}
 }
 
-// forgetUnhandled makes See accept again the events that no run has handled, in case the automation comes back.
+// forgetUnhandled forgets the events that no run has handled. If the automation comes back, See accepts these events
+// again.
 func (it *item) forgetUnhandled() {
 	it.seen = it.memory.Cursor
 	if run := it.run; run != nil && run.Opened.IsZero() {
@@ -209,7 +210,7 @@ func (it *item) forgetUnhandled() {
 	}
 }
 
-// Remembers reports whether there is any state for an automation, which might have been removed.
+// Remembers reports whether there is any state for an automation, even if it was removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
 // Awaits reports whether one of an automation's runs is due or being opened.
@@ -254,8 +255,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth returns the length of the chain of runs that led to an event, which is "depth" in the event's payload. An event
-// caused by a run must have a depth that is one greater than the run's.
+// Depth returns the length of the chain of runs that led to an event: the value "depth" in the event's payload. An
+// event caused by a run must have a depth that is one greater than the run's.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

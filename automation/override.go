@@ -49,7 +49,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns advice on how to name a rig's automation where the rig is a key of its own.
+// rigKey returns advice on how to name a rig's automation in a table that has the separate key rig.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"
@@ -57,23 +57,23 @@ func rigKey(_, rig string) string {
 	return fmt.Sprintf("add rig = %q", rig)
 }
 
-// scopedName returns advice on how to name a rig's automation where the rig is part of the name.
+// scopedName returns advice on how to name a rig's automation if its name must contain the rig.
 func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
-// unknown returns the error for an automation that does not exist, with a suggestion. If the name exists elsewhere,
-// advice says how to refer to it.
+// unknown returns the error for an automation that does not exist, with a suggestion. If the name exists in a different
+// scope, the error includes the result of the function advise.
 func unknown(name, rig string, all map[string]foundFile,
-	advice func(name, rig string) string) string {
+	advise func(name, rig string) string) string {
 	var names []string
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]
 		if f.name == name && rig == "" {
 			return fmt.Sprintf("the city has no automation %q, but rig %s has one: %s",
-				name, f.layer.Rig, advice(name, f.layer.Rig))
+				name, f.layer.Rig, advise(name, f.layer.Rig))
 		}
 		if f.name == name && f.layer.Rig == "" {
 			return fmt.Sprintf("rig %s has no automation %q, but the city has one: %s", rig,
-				name, advice(name, ""))
+				name, advise(name, ""))
 		}
 		if f.layer.Rig == rig {
 			names = append(names, f.name)

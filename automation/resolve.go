@@ -202,7 +202,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 // stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // any later change to the file will also change info
+	sure bool // any later change to the file also changes the field info
 }
 
 // stampOf returns the stamp of a file that is about to be read. If the file was written just before, another write may

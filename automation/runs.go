@@ -45,12 +45,12 @@ type item struct {
 	recent        []time.Time // when the latest runs were opened
 	want          *Run        // the run that is due and waiting for a slot; nil = none
 	run           *Run        // the run that is active or being opened; nil = none
-	skipReported  bool        // the skip during the active run has been reported
+	skipReported  bool        // a skip during the active run was reported
 	follows       string      // the failed automation that the queued run follows
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
-	// when to try again to open the run; zero = no attempt has failed
+	// time of the next attempt to open the run; zero = no attempt has failed
 	unopened     time.Time
 	openProblem  string
 	openFailures int // consecutive failed attempts
@@ -93,7 +93,7 @@ type Run struct {
 	gate   string // the gate's reason, if the run was already due when a user requested it
 }
 
-// began returns when a run was opened, or when it became due if it is not open yet.
+// began returns the time at which a run was opened, or at which it became due if it is not open yet.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since
@@ -133,12 +133,12 @@ func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
 	d.Skipped = append(d.Skipped, SkippedRun{scoped, fmt.Sprintf(format, args...), depth})
 }
 
-// NewRuns returns an empty Runs. most is the maximum number of concurrent runs; 0 = MaxActive.
-func NewRuns(most int) *Runs {
-	if most <= 0 {
-		most = MaxActive
+// NewRuns returns an empty Runs. maxActive is the maximum number of concurrent runs; 0 = MaxActive.
+func NewRuns(maxActive int) *Runs {
+	if maxActive <= 0 {
+		maxActive = MaxActive
 	}
-	return &Runs{most: most, items: map[string]*item{}}
+	return &Runs{most: maxActive, items: map[string]*item{}}
 }
 
 // get returns the item with this name, and creates it if necessary.
@@ -229,7 +229,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits for its events to be read from the log. Some may no longer be in the log.
+// catchUpLimit is how long a retry waits for its events to be read from the log. Some of these events might no longer
+// be in the log.
 const catchUpLimit = 10 * time.Minute
 
 // differs reports whether a user would see a difference between two verdicts, other than in a remaining time.
@@ -237,8 +238,8 @@ func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict is still valid, because nothing has happened and its next time has not
-// come. Conditions are never up to date.
+// upToDate reports whether the previous verdict is still valid, because nothing has happened and the time of its next
+// change has not been reached. Conditions are never up to date.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||
@@ -303,7 +304,7 @@ func (r *Runs) open(now time.Time, w World) []Run {
 	return out
 }
 
-// Minimum and maximum wait after an attempt to open a run has failed.
+// Minimum and maximum delay after a failed attempt to open a run.
 const (
 	minUnopened = time.Second
 	maxUnopened = time.Minute
@@ -362,8 +363,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
-// unknown, or is "" if it is known. If the automation's check has changed since then, the result is ignored.
+// Checked records the result of a condition's check. The parameter check is the command that ran; err says why the exit
+// code is unknown, or is "" if it is known. If the automation's check has changed since then, the result is ignored.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

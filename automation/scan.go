@@ -16,7 +16,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Folder is the name of the folder in a layer that contains automations.
+// Folder is the name of a layer's subfolder for automations.
 const Folder = "automations"
 
 // Options are the city's settings for automations.
@@ -38,12 +38,12 @@ type Catalog struct {
 	Broken      []Broken
 	// problems with the city's settings, and with folders that cannot be read
 	Problems toml.Problems
-	Warnings toml.Problems // excludes the warnings about single automations
+	Warnings toml.Problems // warnings, except those about a single automation
 	Revision string        // hash of all fields above
 }
 
 // Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
-// because that one might do something else.
+// because the automation in the lower layer might do something different.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -134,7 +134,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 		dir, local := filepath.Join(l.Dir, Folder), s.local
 		before := cmp.Or(s.layers[dir], &layerCache{})
 		see[i] = func() *layerCache { return readLayer(dir, before, local, now) }
-		_ = s.reading.Start(dir, see[i]) // Do reports calls that were not started
+		_ = s.reading.Start(dir, see[i]) // the method Do reports calls that were not started
 	}
 	out, layerCaches := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
 	for i, l := range layers {

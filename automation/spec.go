@@ -90,8 +90,8 @@ func noTable(root toml.Table) {
 	root.RejectUnknown("automation", "order")
 }
 
-// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. local is
-// the time zone for schedules that set none. The error is a toml.Problems that contains all problems.
+// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. The
+// parameter local is the time zone of schedules that set none. The error is a toml.Problems that contains all problems.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -111,7 +111,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 		return s, Definition{}, problems
 	}
 	d, more := s.convert(local)
-	for _, p := range more { // a key with a wrong type is not also reported as missing
+	for _, p := range more { // a key with a wrong type is present, so do not report it as missing
 		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
 			return q.Place == p.Place && q.Key == p.Key
 		}) {
@@ -139,7 +139,7 @@ func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt is like problem, but it reports the position of the key place, because key itself may not be set.
+// problemAt is like problem, for a key that might not be set. It reports the position of a second key, place.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
@@ -159,8 +159,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// convert validates a spec and returns its definition, without name and path. local is the time zone for schedules that
-// set none.
+// convert validates a spec and returns its definition, without name and path. The parameter local is the time zone of
+// schedules that set none.
 func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 	w := &converter{spec: s, local: local}
 	w.d = Definition{
@@ -216,7 +216,7 @@ func (s *converter) action() {
 	s.limit()
 }
 
-// limit sets the timeout and the description of what sets it.
+// limit sets the timeout, and the name of the setting that the timeout comes from.
 func (s *converter) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {

@@ -58,7 +58,7 @@ func (x *Batch) label(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates and normalizes a bead and registers its name. It checks links to a "$name" like links to an ID.
+// take validates and normalizes a bead and registers its name. It treats a link to a "$name" like a link to an ID.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -94,8 +94,8 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Cycle follows the links from each of the IDs. It returns the first cycle that it finds, as a path that ends where it
-// starts (a, b, a), or nil.
+// Cycle follows the links from each of the given IDs. It returns the first cycle that it finds, as a path that ends
+// where it starts (a, b, a), or nil.
 func Cycle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -138,8 +138,8 @@ func AddedLinks(old, changed Bead) []string {
 	})
 }
 
-// LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID:
-// the old parent might have become a need.
+// LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID, for
+// example if the old parent becomes a need.
 func LinksChanged(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
@@ -149,8 +149,7 @@ func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names a bead that does not exist"}
 }
 
-// CycleError returns the error for a cycle that Cycle has found. The error names the first of the changed beads
-// that is part of the cycle.
+// CycleError returns the error for a cycle that Cycle has found. The error names the first changed bead in the cycle.
 func CycleError(changed []string, field string, path []string) error {
 	id := path[0]
 	if i := slices.IndexFunc(changed, func(id string) bool {
@@ -201,8 +200,9 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start at
-// the time now and are one nanosecond apart, so that the beads keep their order. The caller owns the result.
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The first bead gets the
+// creation time now. Each later bead is one nanosecond newer than the previous one, so that the beads keep their order.
+// The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

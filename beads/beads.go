@@ -66,7 +66,7 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf converts another tool's status. known reports whether gcity has a status with the same name.
+// StatusOf converts another tool's status. The result known is true if gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -130,26 +130,26 @@ type Store interface {
 
 // Optional abilities of stores. Callers use a type assertion and report an ability that is missing.
 type (
-	// Batcher creates several beads, or none if one of them cannot be created. The result is in the same order. Within
-	// the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces these names with IDs.
-	// Each bead is created a nanosecond after the previous one.
+	// Batcher creates several beads, or none if one of them cannot be created. It returns the new beads in the order of
+	// its argument. Within the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces
+	// these names with IDs. Each bead is created a nanosecond after the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
 
-	// Counter counts the beads that List would return without Limit and Before.
+	// Counter counts the beads that match a query. It ignores the query's Limit and Before.
 	Counter interface {
 		Count(ctx context.Context, q Query) (int, error)
 	}
 
-	// ShareCounter counts the beads that List would return without Limit and Before, grouped by assignee and labels, in
-	// any order.
+	// ShareCounter counts the beads that match a query, grouped by assignee and labels, in any order. It ignores the
+	// query's Limit and Before.
 	ShareCounter interface {
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
 
-	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It
-	// keeps a bead if a descendant is open or was closed later. It ignores the query's Status, Ready, Before and
+	// Purger removes the beads that match the query and were closed before the given time, with all their descendants.
+	// It keeps a bead if a descendant is open or was closed later. It ignores the query's Status, Ready, Before and
 	// Limit. It returns the number of removed beads. Other beads no longer wait for a removed bead.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
@@ -167,8 +167,9 @@ type (
 		Probe(ctx context.Context) error
 	}
 
-	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads that
-	// are already in the store. Needs and parents might be unknown.
+	// Restorer writes all given beads, or none of them, and keeps their IDs, times and revisions. If the store already
+	// has a bead with the same ID, Merge decides which version to keep. The beads that a restored bead links to need
+	// not exist.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
@@ -185,7 +186,7 @@ type (
 	}
 )
 
-// Share is the number of beads with the same assignee and the same labels.
+// Share is the number of beads with a certain assignee and certain labels.
 type Share struct {
 	Assignee string
 	Labels   []string
@@ -199,21 +200,21 @@ type Unreadable struct {
 	Reason string `json:"reason"`
 }
 
-// Errors that callers distinguish. Stores wrap them with the bead and the cause. An *Invalid is an error in the
-// request. Any other error is a failure of the store itself.
+// Errors that callers distinguish. Stores wrap them in an error that names the bead and the cause. An *Invalid is an
+// error in the request. Any other error is a failure of the store itself.
 var (
 	ErrNotFound   = errors.New("not found")
 	ErrConflict   = errors.New("conflict with the current state")
 	ErrUnreadable = errors.New("this version of gcity cannot read the record")
 )
 
-// NotFound returns the ErrNotFound for a bead.
+// NotFound returns an ErrNotFound for the bead with this ID.
 func NotFound(id string) error { return suggest.NoSuch(suggest.Bead, id).As(ErrNotFound) }
 
-// conflict is an ErrConflict that has its own complete message.
+// conflict is an ErrConflict with its own message.
 type conflict string
 
-// Conflict returns an ErrConflict with this message.
+// Conflict returns an ErrConflict with the given message.
 func Conflict(format string, args ...any) error { return conflict(fmt.Sprintf(format, args...)) }
 
 func (c conflict) Error() string { return string(c) }

@@ -40,8 +40,8 @@ func invalid(field, reason string, args ...any) error {
 	return &Invalid{Field: field, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// Prepare returns a new bead as a store writes it: normalized and validated, with defaults, and with now as its
-// creation time. It does not set the ID. The store must check that the parent and the needs exist.
+// Prepare normalizes and validates a new bead, sets the defaults, and sets the creation time to now. It does not set
+// the ID. The store must check that the parent and the needs exist.
 func Prepare(b Bead, now time.Time) (Bead, error) {
 	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
 	b = normalize(b)

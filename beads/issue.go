@@ -10,8 +10,8 @@ import (
 )
 
 // An issue is a piece of work in the format of the tool `bd`. Issue fields that beads do not have are stored in the
-// bead's metadata, with the prefix foreign, and Export restores them. Bead fields that issues do not have are stored
-// in the issue's metadata.
+// bead's metadata, under keys with a special prefix, and Export restores them. Bead fields that issues do not have are
+// stored in the issue's metadata.
 const (
 	// prefix of a metadata key, followed by the name of the issue's field
 	foreign       = "bd."
@@ -104,7 +104,8 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether an issue's field is neither a bead's field nor computed by bd.
+// foreignField reports whether an issue's field must be kept as metadata. Such a field has no counterpart in a bead,
+// and bd does not compute it.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -114,7 +115,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue parses a line. It returns errOther for a line to ignore.
+// fromIssue parses a line of an import. It returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -226,8 +227,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText returns a foreign value as metadata text. A string is stored unchanged, unless it is valid JSON or has invalid
-// characters. Any other value is stored as JSON. Empty values become "".
+// toText returns the value of an issue's field as metadata text. A string is stored unchanged, unless it is valid JSON
+// or has invalid characters. Any other value is stored as JSON. Empty values become "".
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {

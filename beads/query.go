@@ -9,7 +9,8 @@ import (
 // Query selects beads. The zero value selects the newest of all beads.
 type Query struct {
 	Status []Status // any of these statuses; empty = any status
-	// all these labels; a store may scan the beads with the first label, so put the rarest label first
+	// only beads with all of these labels; put the rarest label first, because a store might scan all beads with the
+	// first one
 	Labels   []string
 	Type     string   // "" = any type that is not in NotType
 	NotType  []string // types to exclude
@@ -48,8 +49,8 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a query selects a bead. It looks only at the bead itself, so it ignores Before and Limit.
-// With Ready, it does not check whether the needs are met.
+// Match reports whether a query selects a bead. It looks only at the bead itself. It therefore ignores Before and
+// Limit, and does not check whether the bead's needs are met.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	for _, l := range q.Labels {

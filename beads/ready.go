@@ -2,8 +2,8 @@ package beads
 
 import "slices"
 
-// Ready returns the open beads without unmet needs, in the given order. A need is met if its bead is closed, or
-// missing because it was purged. The argument all must therefore contain every bead that is not closed. It can also
+// Ready returns the open beads without unmet needs, in the given order. A need is met if the needed bead is closed or
+// missing. A missing bead counts as purged, so the argument must contain every bead that is not closed. It can also
 // contain closed beads.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
@@ -16,8 +16,9 @@ func Ready(all []Bead) []Bead {
 	return ready
 }
 
-// Next returns the first open step of a molecule that has no unmet needs, and reports whether such a step exists.
-// molecule contains the steps in List's order, with or without the root. Needs outside the molecule count as met.
+// Next returns the next step of a molecule: the first step that is open and has no unmet needs. It reports whether such
+// a step exists. The argument contains the steps in List's order, with or without the root. Needs outside the molecule
+// count as met.
 func Next(molecule []Bead) (Bead, bool) {
 	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool {
 		return b.Type == TypeMolecule

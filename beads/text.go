@@ -22,7 +22,8 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// replacement for characters that a terminal cannot display; emoji sequences may be shortened, but not replaced
+	// the character that replaces characters that a terminal cannot display; Plain may shorten an emoji sequence, but
+	// does not replace it
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "contains characters that cannot be displayed: %s", quote(s))
@@ -30,7 +31,7 @@ func checkLine(field, s string, most int) error {
 	return nil
 }
 
-// checkText is like checkLine, but the string may have several lines and contain tabs.
+// checkText is like checkLine, but also allows tabs and several lines.
 func checkText(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -53,8 +54,8 @@ func checkText(field, s string, most int) error {
 	return nil
 }
 
-// Text returns a string in the form that beads store. It rejects invisible characters and characters that change how
-// others are displayed.
+// Text returns a string in the form that beads store. It rejects invisible characters, and characters that change how
+// other characters are displayed.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)
 	return s, checkText(field, s, most)
@@ -70,8 +71,8 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden reports whether a terminal would replace a character, or whether the character changes how others are
-// displayed. Such characters are control characters, direction marks and invisible characters. Joiners are not hidden,
+// hidden reports whether a terminal would replace a character, or whether the character changes how other characters
+// are displayed. This applies to control characters, direction marks and invisible characters. Joiners are not hidden,
 // because some scripts and emoji need them.
 func hidden(r rune) bool {
 	switch {

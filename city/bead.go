@@ -50,10 +50,10 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 // prefix.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-// Prefix is the prefix of the bead IDs of a rig, or of the city if Rig is "".
+// Prefix is the prefix of a rig's bead IDs, or of the city's own if Rig is "".
 type Prefix struct{ Rig, Prefix string }
 
-// prefixesMost is the maximum number of prefixes in a message.
+// prefixesMost is the maximum number of prefixes that PrefixText lists.
 const prefixesMost = 12
 
 // PrefixText returns a sentence that lists the prefixes of bead IDs.
@@ -73,7 +73,8 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts an error from a bead store to an *Error. It returns nil and an *Error unchanged.
+// WorkError converts an error from a bead store to an *Error. If err is nil or already an *Error, WorkError returns it
+// unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

@@ -24,10 +24,11 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for a change to a bead. was is the bead before the change, or nil for a new bead; b is
-// the bead after it. by is the author of the change, or "" for an operator; a new message names its author itself.
-// depth is the value for automation.Depth. If nothing has changed, the event has no type.
-func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
+// BeadEvent returns the event for a change to a bead. old is the bead before the change, or nil for a new bead; b is
+// the bead after it. The parameter by is the author of the change, or "" for an operator. It is ignored for a new
+// message, because the message contains its sender. depth is the value for automation.Depth. If nothing has changed,
+// the event has no type.
+func BeadEvent(old *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
 	}
@@ -39,15 +40,15 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 		word.From, word.To, word.Thread, word.Depth = m.From, m.To, m.Thread, max(depth, m.Depth)
 	}
 	switch {
-	case was == nil && is:
+	case old == nil && is:
 		e.Type, e.Actor, e.Message = events.MailSent, m.From, "to "+m.To+": "+b.Title
-	case was == nil:
+	case old == nil:
 		e.Type = events.BeadCreated
-	case was.Rev == b.Rev:
+	case old.Rev == b.Rev:
 		return events.Event{}
-	case is && m.Read && !isRead(*was):
+	case is && m.Read && !isRead(*old):
 		e.Type, e.Actor, e.Message = events.MailRead, m.To, "from "+m.From+": "+b.Title
-	case b.Status == beads.StatusClosed && was.Status != beads.StatusClosed:
+	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
 		e.Type = events.BeadClosed
 	default:
 		e.Type = events.BeadUpdated
@@ -90,8 +91,7 @@ func isRead(b beads.Bead) bool {
 }
 
 // RoomOf returns UseReserve if a client's event is allowed to use the disk reserve when the disk is full. Events about
-// beads are allowed to, because they report a change that has already happened, and a client that gets an error might
-// repeat the change.
+// beads are allowed to, because the change has already happened. A client that gets an error might repeat it.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody decodes a single JSON value and rejects unknown fields. If the body is empty, into stays unchanged. Errors
-// are *Error and describe the problem in terms of JSON.
+// DecodeBody decodes a single JSON value and rejects unknown fields. An empty body is valid, and leaves the destination
+// unchanged. Errors are *Error and describe the problem in terms of JSON.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func bodyField(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// jsonWord describes a kind of JSON value, for which the decoder has its own name.
+// jsonWord converts the decoder's name for a kind of JSON value to a phrase, such as "a list" for "array".
 func jsonWord(kind string) string {
 	switch kind {
 	case "string":

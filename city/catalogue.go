@@ -25,7 +25,7 @@ type Formula struct {
 	Version     string `json:"version,omitempty"`
 	// rig that the formula belongs to; "" = the city
 	Rig      string       `json:"rig,omitempty"`
-	Layer    string       `json:"layer"`  // where it comes from, for users: "city", "rig demo"
+	Layer    string       `json:"layer"`  // origin of the formula, for users: "city", "rig demo"
 	Source   string       `json:"source"` // path of the formula's file
 	Vars     []FormulaVar `json:"vars"`   // never null
 	Steps    int          `json:"steps"`

@@ -15,7 +15,7 @@ import (
 
 // Control is a running city. All methods are safe for concurrent use.
 type Control interface {
-	// Snapshot returns the current state of the city, which is immutable. It does not wait for the controller's loop.
+	// Snapshot returns the current, immutable state of the city. It does not wait for the controller's loop.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Snapshots yields the current snapshot, and a new one after each change. A slow reader misses snapshots in
 	// between. The sequence ends when ctx ends, or with an error when the controller exits.
@@ -42,9 +42,9 @@ type Control interface {
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. It filters the program's output; see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
-	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire is done
-	// once its run has started. The run may first have to wait for a free slot; if ctx ends before the run starts, it
-	// is canceled.
+	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire command is
+	// done when its run has started. The run may first have to wait for a free slot; if ctx ends before the run starts,
+	// it is canceled.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -121,9 +121,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// NotRunning is the error of a client if no process listens on a socket.
+// NotRunning is the error that a client returns if no process listens on a socket.
 type NotRunning struct {
-	Program string // the program that listens on the socket: "controller" or "supervisor"
+	Program string // the program that should listen on the socket: "controller" or "supervisor"
 	Socket  string // path of the socket
 }
 
@@ -139,6 +139,6 @@ type Listener struct {
 	Address string // "127.0.0.1:8080"; "" = not listening
 	// TokenFile is the file with the token that requests need; "" = they need none.
 	TokenFile string
-	// why the city is not listening or, if it is, which clients it rejects, and what to do; "" = no problem
+	// why the listener is closed or rejects some clients, and what to do; "" = no problem
 	Problem string
 }

@@ -70,15 +70,15 @@ type (
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
-	// Scale sets a pool's size, within its bounds. The size overrides the pool's check until a Scale with Auto set.
+	// Scale sets a pool's size, within its bounds. The size overrides the pool's check until a Scale command sets Auto.
 	Scale struct {
 		Pool string `json:"-"`
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool, at the same time or, if Rolling is set, one by one, each as
-	// soon as the previous one is running. The command is done when all members run, and fails if one of them does not
-	// start.
+	// RestartPool restarts all wanted members of a pool at the same time. If Rolling is set, it restarts them one by
+	// one, each as soon as the previous one is running. The command is done when all members run, and fails if one of
+	// them does not start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
@@ -96,7 +96,7 @@ type (
 		Rig string `json:"-"`
 	}
 	// Nudge types text into an agent's terminal and submits it. The nudge is queued until the agent is ready and the
-	// input line contains no draft. The receipt says how far it has got.
+	// input line contains no draft. The receipt says how far the nudge has got.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
@@ -106,7 +106,7 @@ type (
 	// Unsend cancels queued nudges.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // one nudge; 0 = all nudges queued for the agent
+		ID    uint64 `json:"id,omitempty"` // ID of the nudge; 0 = all nudges queued for the agent
 	}
 	// SendKeys sends named keys to an agent's terminal.
 	SendKeys struct {

@@ -53,7 +53,7 @@ type SupervisorStatus interface {
 type Registrar interface {
 	// Register adds the city in a folder and starts it. path must be absolute. The city's configuration determines its
 	// name. Registering a city twice is not an error. If another folder is registered under this name, the error is an
-	// *Error with code Conflict that names the folder.
+	// *Error with code Conflict. Its message contains the path of that folder.
 	Register(ctx context.Context, path string) (Info, error)
 	// Unregister stops a city and its agents and removes the city from the list. If the name is unknown, the error has
 	// code NotFound.

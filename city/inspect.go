@@ -32,7 +32,7 @@ type Inspection struct {
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
 	Drift []Difference `json:"drift"` // how that session differs from Spec, by field
-	// crashes within CrashAge from the event log; newest first, at most MaxCrashes
+	// crashes in the event log that are at most CrashAge old; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why details are missing
 }
@@ -43,7 +43,7 @@ type Spec struct {
 	Command string `json:"command"`
 	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
-	// no key names the provider, so it is the first one found on this machine
+	// no provider is configured, so Program is the first preset found on this machine
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
@@ -129,7 +129,7 @@ type Crash struct {
 	Seq     uint64 `json:"seq"` // seq of the event that reports it
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // last lines of output, as plain text
-	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; of Exit, only At is known
+	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is set
 }
 
 // CrashQuery returns a query for those events of an agent that CrashOf can convert, newest first.
@@ -138,7 +138,8 @@ func CrashQuery(agent string, now time.Time) events.Query {
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf converts the event of a crash. ok is false for any other event. Fields that the payload lacks stay empty.
+// CrashOf converts a crash event to a Crash. The second result is false for any other event. Fields that the payload
+// lacks stay empty.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}
 	switch e.Type {

@@ -38,8 +38,8 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all messages in a store that are not archived. If the store is a beads.ShareCounter, it need not
-// read them.
+// TallyMail counts all messages in a store that are not archived. If the store is a beads.ShareCounter, the store
+// counts them itself.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.ShareCounter); ok {
@@ -68,8 +68,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail sets the message counts in a snapshot that has not been published. An agent's count includes messages to
-// its pool. The count for users includes all messages to addresses that belong to neither an agent nor a pool.
+// CountMail sets the message counts in a snapshot before it is published. An agent's count includes messages to its
+// pool. The count for users includes all messages to addresses that belong to neither an agent nor a pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -174,8 +174,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To can be any name that Address accepts, and an empty From means a user. If no agent can
-// currently read the message, it waits in the inbox, and the receipt says so.
+// SendMail sends a message. m.To can be any name that Address accepts. If m.From is empty, the sender is a user. If no
+// agent can currently read the message, it waits in the inbox, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
 			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
-				"once it is resumed", p.SuspendedReason)
+				"when it is resumed", p.SuspendedReason)
 		}
 		return ""
 	}
@@ -212,10 +212,10 @@ func (s *Snapshot) unread(to string) string {
 	switch {
 	case ok && a.Suspended:
 		where := ""
-		if a.State == Suspended { // in any other state, Reason is not about the suspension
+		if a.State == Suspended { // in any other state, Reason does not explain the suspension
 			where = " " + a.Reason
 		}
-		return fmt.Sprintf("; the agent is suspended%s and will read the message once "+
+		return fmt.Sprintf("; the agent is suspended%s and will read the message when "+
 			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
@@ -223,7 +223,7 @@ func (s *Snapshot) unread(to string) string {
 		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
 			"user with that name", to)
 	}
-	return "; this pool member is not running and will read the message once it runs again"
+	return "; this pool member is not running and will read the message when it runs again"
 }
 
 // Mail returns the messages to an address, newest first: the unread ones or, if all is set, also those that have been

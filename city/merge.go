@@ -20,7 +20,7 @@ import (
 //
 // Events from before the start of the stream are sorted by time. Later events are in order only within each city. At
 // most one event of each city waits for a slow reader. An events.Gap also stands for events that are missing from a
-// log, and reports a cursor beyond the end of a log, or a read error. At its end, the stream waits only briefly for
+// log. It also reports a read error, or a cursor beyond the end of a log. At its end, the stream waits only briefly for
 // cities that do not respond.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
@@ -38,7 +38,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 
 // Step is one step of a merged stream.
 type Step struct {
-	Event *Tagged // nil = At now includes cities that have been added
+	Event *Tagged // nil = there is no event, but cities were added to At
 	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
 	// a panic that Event reports, or that ended the stream; its type is *recovery.Panic
 	Fault error
@@ -69,8 +69,8 @@ const (
 	// maxEventDelay is how long the stream waits for an event that could be the oldest. Events of slower cities are
 	// yielded when they arrive.
 	maxEventDelay = time.Second
-	// retryMin and retryMax are the limits of the delay before a running city that failed to deliver events is queried
-	// again. The delay doubles each time.
+	// retryMin and retryMax limit the delay before a city is queried again. The delay doubles each time that a running
+	// city fails to deliver events.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
 	// readBefore is how far back to read the events of a city that is added, because it might have started before the
 	// directory listed it.
@@ -88,8 +88,8 @@ type merge struct {
 	cities     []Info
 	at         Cursor
 	joined     bool                 // a city has been added, but no step has reported it yet
-	joinedAt   map[string]time.Time // when cities that are missing from the first list appeared
-	paths      map[string]string    // folders of the cities in the cursor at, where known
+	joinedAt   map[string]time.Time // when each city was added after the first list
+	paths      map[string]string    // known folders of the cities in the cursor
 	feeds      map[string]*feed
 	retries    map[string]retryDelay
 	offers     chan offer
@@ -237,12 +237,12 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.next <- struct{}{}
-	m.joined = false // At includes the cities that have been added
+	m.joined = false // the step's cursor includes the cities that were added
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event, once no other city can have an older one. Otherwise wake is when the
-// stream must act even if no message arrives; zero = never.
+// next returns the feed with the oldest event. If another city might have an older event, best is nil. Then wake is the
+// time at which the stream must act even if no message arrives; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -274,7 +274,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// handleOffer handles an offer from a feed. It reports whether a city has been added because of it.
+// handleOffer handles an offer from a feed. It reports whether the offer has added a city.
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
@@ -354,9 +354,9 @@ func (m *merge) startFeeds() {
 			slow: m.retries[name].took > 0}
 		after, known := m.at[name]
 		if !known && m.listed {
-			f.began, f.since = m.opened, m.opened
+			f.began, f.startAt = m.opened, m.opened
 			if at := m.joinedAt[name].Add(-readBefore); at.After(m.opened) {
-				f.since = at
+				f.startAt = at
 			}
 		}
 		ctx, end := context.WithCancel(m.ctx)

@@ -14,8 +14,8 @@ import (
 type feed struct {
 	name string
 	// where to begin in the log of a city that was added later; zero = at the end of the log
-	since time.Time
-	// start of the stream; a gap event stands for the events between began and since
+	startAt time.Time
+	// start of the stream; a gap event stands for the events between began and startAt
 	began    time.Time
 	next     chan struct{} // each value allows the feed to offer one more event
 	end      context.CancelFunc
@@ -25,7 +25,7 @@ type feed struct {
 	open bool   // the feed has reported its start position
 	last uint64 // seq of the city's newest event at that time
 
-	beyond bool // the start position is beyond the end of the log, which the feed reports next
+	beyond bool // the start position is beyond the end of the log; the feed reports this next
 
 	nextEvent *events.Event // the next event to yield
 	headTime  time.Time     // when nextEvent happened; feeds are sorted by it
@@ -130,15 +130,15 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 }
 
 // startPosition returns where to start reading a city that the cursor does not contain. If the city wrote earlier
-// events while the stream was open, past is a gap event that stands for them.
+// events while the stream was open, startPosition also returns a gap event that stands for them.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
-	if f.since.IsZero() {
+	if f.startAt.IsZero() {
 		return last, nil, nil
 	}
 	after = last
 	for before := uint64(0); ; {
-		found, err := c.History(ctx, events.Query{Since: f.since, Before: before})
+		found, err := c.History(ctx, events.Query{Since: f.startAt, Before: before})
 		if err != nil {
 			return after, nil, err
 		}
@@ -148,14 +148,14 @@ func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after
 		before = found[len(found)-1].Seq
 		after = before - 1
 	}
-	if after == 0 || !f.began.Before(f.since) {
+	if after == 0 || !f.began.Before(f.startAt) {
 		return after, nil, nil
 	}
 	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
 	if err == nil && len(found) > 0 {
 		past = gapEvent(1, after, found[0].TS)
-		past.Message = fmt.Sprintf("%s has joined; its %d earlier events are only in its log",
-			f.name, after)
+		past.Message = fmt.Sprintf("city %s was added; its log contains %d earlier "+
+			"events, which are not in this stream", f.name, after)
 	}
 	return after, past, err
 }
@@ -179,7 +179,8 @@ func gapEvent(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns a gap event for a cursor that does not fit a log. last is the seq of the newest event in the log.
+// BeyondLog returns a gap event for a cursor that does not fit a log. The parameter last is the seq of the newest event
+// in the log.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

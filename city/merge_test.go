@@ -150,7 +150,7 @@ func TestMergedLate(t *testing.T) {
 		record(c, 2) // c restarts within the directory
 		m.Add("c", "/c", c)
 		e, err, ok := r.next()
-		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.IsInsertedGap(&e.Event) || !strings.Contains(e.Message, "c has joined") {
+		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.IsInsertedGap(&e.Event) || !strings.Contains(e.Message, "city c was added") {
 			t.Fatalf("%+v, %v, %v", e, err, ok)
 		}
 		wantRead(t, r, "c:503, c:504")

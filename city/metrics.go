@@ -24,8 +24,8 @@ type Metrics struct {
 	// number of automation runs by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
-	Patrol    Timing            // how long patrols take, which check all agents
-	Iteration Timing            // how long passes of the controller's loop take
+	Patrol    Timing            // how long patrols (checks of all agents) take
+	Iteration Timing            // how long iterations of the controller's loop take
 	Reads     map[string]Timing // how long calls to bead stores take, by rig; "" = the city's store
 	Writes    map[string]Timing
 }

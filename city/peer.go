@@ -16,11 +16,11 @@ type Peer struct {
 	Actor  string
 	From   string // where the peer is: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // connected over TCP
-	Agent  bool   // belongs to an agent's session
-	Tenant bool   // acts for a tenant of the supervisor
+	Agent  bool   // the peer belongs to an agent's session
+	Tenant bool   // the peer acts for a tenant of the supervisor
 }
 
-// String returns the peer as in events.Event.EmittedBy, or "" for the zero value.
+// String returns the peer in the form of events.Event.EmittedBy, or "" for the zero value.
 func (p Peer) String() string {
 	if p.From == "" {
 		return p.Actor
@@ -33,7 +33,7 @@ func (p Peer) String() string {
 // session through its environment.
 const SessionHeader = "Gcity-Session"
 
-// PeerOfSession returns the sender of a forwarded request. agent is "" if the session is unknown.
+// PeerOfSession returns the sender of a forwarded request. The parameter agent is "" if the session is unknown.
 func PeerOfSession(id, agent string) Peer {
 	return Peer{Actor: agent, From: "session " + id, Agent: agent != ""}
 }
@@ -41,7 +41,7 @@ func PeerOfSession(id, agent string) Peer {
 type peerKey struct{}
 
 // componentNames returns the actors of events that gcity itself writes. A process cannot claim one of these names
-// through its environment, but an agent can have one in city.toml.
+// through its environment, but city.toml can give an agent such a name.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
 // WithPeer returns a context for commands that p sends.
@@ -107,7 +107,7 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the peer's name, or an error if the command contains another name.
+// sign returns the author to record for a command that contains name, or an error if the peer must not use that name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:
@@ -118,8 +118,8 @@ func (p Peer) sign(name string) (string, error) {
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s, and "+
-			"cannot name %q: omit the name", p, name)}
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s, so "+
+			"it cannot name %q as its author; omit the name", p, name)}
 	}
 	return p.Actor, nil
 }

@@ -25,10 +25,10 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	return runOf(b), nil
 }
 
-// Ending reports whether a run has finished while its record is still being closed.
+// Ending reports whether a run has finished and its record is not closed yet.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
-// CheckBy returns an *Error with code Invalid if a record or an event cannot show an author's name unchanged. The name
+// CheckBy returns an *Error with code Invalid if records or events cannot contain the author's name unchanged. The name
 // "" is valid.
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))

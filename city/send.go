@@ -60,7 +60,7 @@ func (h Hold) Text() string {
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
 // Send is a text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be
-// typed: those sent with Now first, and otherwise in the order in which they were sent.
+// typed: nudges with Now set come first. Apart from that, the order is that in which they were sent.
 type Send struct {
 	ID    uint64 `json:"id"`   // unique while the controller runs
 	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes
@@ -68,23 +68,23 @@ type Send struct {
 	Bytes int    `json:"bytes"`
 	Stage Stage  `json:"stage"`
 	Why   string `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
-	// set if the nudge is queued because of what happens in the agent's terminal
+	// why the agent's terminal delays the nudge; "" = it does not
 	Hold  Hold      `json:"hold,omitempty"`
 	Since time.Time `json:"since"` // start of this stage
 }
 
 // Limits of nudges.
 const (
-	MaxSendShown = 80      // bytes of a nudge's first line in a Snapshot
-	MaxSends     = 20      // nudges that can be queued for one agent
-	MaxSend      = 1 << 20 // bytes of one nudge, and of all nudges queued for one agent
+	MaxSendShown = 80      // maximum size of a nudge's first line in a Snapshot, in bytes
+	MaxSends     = 20      // maximum number of nudges queued for one agent
+	MaxSend      = 1 << 20 // maximum size of one nudge, and of all nudges queued for one agent
 )
 
-// Tidy returns a command with its text as it will be typed. It rejects text that a bead could not contain, because a
-// terminal would interpret control characters as keys, and users would not see the whole text.
+// Tidy returns a command with its text as it will be typed. It rejects text that a bead could not contain. A terminal
+// would interpret control characters as keys, and users would not see the whole text.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
-	if !ok || len(n.Text) > MaxSend { // rejected later, with another message
+	if !ok || len(n.Text) > MaxSend { // a nudge that is too long is rejected later
 		return c, nil
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)

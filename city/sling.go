@@ -13,7 +13,7 @@ type SlingRequest struct {
 	Target  string `json:"target,omitempty"`
 	Bead    string `json:"bead,omitempty"` // ID of a bead
 	Formula string `json:"formula,omitempty"`
-	// also ignore the target's default_sling_formula
+	// use no formula, not even the target's default_sling_formula
 	NoFormula bool `json:"no_formula,omitempty"`
 	// title of the bead to create; "" = the title in the formula
 	Title       string            `json:"title,omitempty"`

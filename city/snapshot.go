@@ -131,7 +131,7 @@ type Console struct {
 // Patrol shows whether the controller's loop is running.
 type Patrol struct {
 	Interval time.Duration `json:"interval_ns"`
-	// end of the loop's last pass; up to date in every result of Snapshot
+	// end of the loop's last pass; Control.Snapshot always returns the current value
 	Last time.Time `json:"last"`
 }
 
@@ -168,10 +168,10 @@ type Agent struct {
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
 	Exit    *Exit `json:"exit,omitempty"` // the agent's last exit
-	// fields in which the session differs from the configuration, while the restart is delayed
+	// fields in which the session differs from the configuration; set while a restart is delayed
 	Drift []string   `json:"drift,omitempty"`
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
-	Usage *Usage     `json:"usage,omitempty"` // nil = not measured, or not yet
+	Usage *Usage     `json:"usage,omitempty"` // nil = no measurement
 
 	// queued nudges and, for a minute, also the last one that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
@@ -182,7 +182,7 @@ type Agent struct {
 	Stuck *Stuck `json:"stuck,omitempty"`
 
 	Declaration
-	LastOutput string     `json:"last_output,omitempty"` // only set on request
+	LastOutput string     `json:"last_output,omitempty"` // only set if the client requests it
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
 }
 
@@ -207,7 +207,7 @@ type Declaration struct {
 	Source string `json:"source,omitempty"`
 	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// hash of 12 hex digits; an edit that changes it makes this a different agent
+	// hash of the declaration, 12 hex digits; if an edit changes the hash, this counts as a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`

@@ -29,7 +29,7 @@ type Wisp struct {
 	Done, Open []beads.Bead
 }
 
-// Over reports whether a wisp has steps and all of them are closed. It can then be closed without losing work.
+// Over reports whether a wisp has steps and all of them are closed. Such a wisp can be closed without losing work.
 func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
 
 // Line describes the progress of a wisp: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
@@ -139,7 +139,7 @@ func (s *Snapshot) rigOf(id string) string {
 
 const (
 	digestTitle = 120     // in characters
-	digestMost  = 8 << 10 // maximum number of bytes in a digest about steps
+	digestMost  = 8 << 10 // maximum size of the list of steps in a digest, in bytes
 )
 
 func cutTitle(s string) string {

@@ -25,7 +25,7 @@ func routed(b beads.Bead) bool {
 	})
 }
 
-// WithoutAssigned returns those of the ready beads that are not part of assigned work.
+// WithoutAssigned removes from a list of ready beads those that are part of assigned work.
 func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {
@@ -67,7 +67,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// by molecule, because there can be two ways to reach one: directly and through its bead
+	// by ID of the molecule, because a molecule can be found twice: directly and through its bead
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

@@ -10,7 +10,7 @@ import (
 	"gcity/beads"
 )
 
-// OpenSteps returns the open steps of a bead and their own open steps, each after its parent.
+// OpenSteps returns the open steps of a bead at all levels. Each step follows its parent.
 func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, err error) {
 	seen := map[string]bool{id: true}
 	for line := []string{id}; len(line) > 0; line = line[1:] {

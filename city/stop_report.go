@@ -9,10 +9,10 @@ import (
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
-	// when the remaining agents are or were killed; zero = all agents had exited before
+	// when the remaining agents are or were killed; zero = all agents exited on time
 	Hurry time.Time `json:"hurry,omitzero"`
 	Until time.Time `json:"until"` // when the controller gives up stopping the city
-	// what else the city is waiting for, besides agents, as clauses
+	// what the city is waiting for besides agents, as clauses
 	Waits []string `json:"waits,omitempty"`
 }
 
@@ -22,8 +22,8 @@ type StopReport struct {
 	counted  map[string]bool // agents that a report has counted but not named
 }
 
-// maxNamedAgents is the maximum number of agents that a report names. The others are counted, and named once at most
-// this many are left.
+// maxNamedAgents is the maximum number of agents that a report names. If more agents are left, the report names some
+// and counts the others.
 const maxNamedAgents = 8
 
 // NewLines returns the lines that have not been reported yet: the deadlines, and the agents and tasks that the stopping
@@ -33,10 +33,10 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("remaining agents are killed at %s; gives up at %s", formatTime(e.Hurry),
-		formatTime(e.Until))
+	limit := fmt.Sprintf("remaining agents are killed at %s; gcity gives up at %s",
+		formatTime(e.Hurry), formatTime(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
-		limit = "gives up at " + formatTime(e.Until)
+		limit = "gcity gives up at " + formatTime(e.Until)
 	}
 	lines := f.unlessReported(fmt.Sprintf("stopping since %s: %s", formatTime(e.Since), limit))
 	lines = append(lines, f.agents(s, func(a *Agent) bool {
@@ -48,8 +48,8 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that is still starting or stopping. It is used while a city applies its
-// configuration once.
+// Unsettled returns a line for each agent that is still starting or stopping. It is used for one-shot runs, which apply
+// the configuration and then exit.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }

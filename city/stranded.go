@@ -14,7 +14,7 @@ type Stranded struct {
 	// no agent has this name, and no pool can have a member with it
 	Gone  bool      `json:"gone,omitempty"`
 	Since time.Time `json:"since"` // when the work was first found to be stranded
-	Beads []string  `json:"beads"` // the first StrandedIDs of them
+	Beads []string  `json:"beads"` // IDs of the first beads, at most StrandedIDs
 	Count int       `json:"count"` // total number of beads
 }
 

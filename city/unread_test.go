@@ -9,9 +9,9 @@ func TestUnreadWhileSuspended(t *testing.T) {
 		reason, want string
 	}{
 		{Suspended, "in city.toml",
-			"; the agent is suspended in city.toml and will read the message once it is resumed"},
+			"; the agent is suspended in city.toml and will read the message when it is resumed"},
 		{Stopping, "suspended in city.toml",
-			"; the agent is suspended and will read the message once it is resumed"},
+			"; the agent is suspended and will read the message when it is resumed"},
 	} {
 		s := &Snapshot{Agents: []Agent{{Name: "a", State: c.state, Reason: c.reason,
 			Suspended: true}}}

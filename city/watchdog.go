@@ -96,7 +96,7 @@ type Judgement struct {
 	// name of the triage agent, "thresholds", or an operator
 	By     string        `json:"by"`
 	Took   time.Duration `json:"took_ns,omitempty"` // how long the triage took
-	Result string        `json:"result,omitempty"`  // of the action: "typed", "failed: …"
+	Result string        `json:"result,omitempty"`  // result of the action: "typed", "failed: …"
 }
 
 // Escalation is a request to a user for help.
@@ -114,8 +114,8 @@ type Stuck struct {
 	Task  string    `json:"task"`
 }
 
-// Reports returns the counts of other agents that a heartbeat reports: "agents: 3 healthy, 1 unhealthy". It returns ""
-// if there are no counts.
+// Reports returns the counts of healthy and unhealthy agents in a heartbeat: "agents: 3 healthy, 1 unhealthy". It
+// returns "" if there are no counts.
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {
@@ -154,8 +154,8 @@ type (
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation. It is then not shown as new any more, and is sent again
-	// only after a change.
+	// Acknowledge records that a user has seen an escalation. The escalation is then no longer shown as new, and is
+	// sent again only after a change.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

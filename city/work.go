@@ -28,7 +28,7 @@ type Automation struct {
 
 	// time limit of a run; 0 = the automation is broken
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
-	Retry   int           `json:"retry,omitempty"` // how often a failed run is retried
+	Retry   int           `json:"retry,omitempty"` // number of retries after a failed run
 	// "skip" or "queue": what happens if the automation is due during a run
 	Overlap string `json:"overlap,omitempty"`
 

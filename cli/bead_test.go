@@ -57,7 +57,7 @@ func TestBeadLife(t *testing.T) {
 			t.Errorf("%s: %q, %s", step.line, out, errs)
 		}
 	}
-	if _, out, _ := runCLI(t, s, "bead", "close", "br-1", "--reason", "again"); !strings.Contains(out, "is already closed since ") || !strings.Contains(out, "assigned to me (well): first") {
+	if _, out, _ := runCLI(t, s, "bead", "close", "br-1", "--reason", "again"); !strings.Contains(out, "was already closed at ") || !strings.Contains(out, "assigned to me (well): first") {
 		t.Errorf("closed again: %q", out)
 	}
 	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"

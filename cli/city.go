@@ -209,7 +209,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // stopOrphans keeps a registered city registered
+			case !supervised: // stopOrphans does not unregister the city
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
@@ -274,8 +274,8 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload reads the configuration. If the controller holds the configuration for confirmation, reload also prints the
-// changes that it would make.
+// reload reads the configuration. If the controller holds the configuration for confirmation, reload also prints what
+// the configuration would change.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

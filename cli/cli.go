@@ -94,7 +94,7 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 type branch struct {
 	group, name string
 	build       func(e *env.Env) *cobra.Command
-	needsAll    bool // the command needs all other commands to be built
+	needsAll    bool // all other commands must be built too
 }
 
 // branches returns the top-level commands in the order in which the help lists them.
@@ -156,8 +156,8 @@ func branches() []branch {
 // root builds the tree of all commands.
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds the top-level command that args name, or all of them if args name none. Building all of them takes
-// longer than running most commands.
+// tree builds the top-level command that args name. If args name none, tree builds all of them, which takes longer than
+// running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
 	// this setting is global in cobra; with it, help lists the commands in the order in which they are added
 	cobra.EnableCommandSorting = false

@@ -62,7 +62,7 @@ func (f *configFile) ReadOnlyReason(file string) string {
 		"your own editor. " + here
 }
 
-// parse reads the configuration with data in place of the contents of file.
+// parse reads the configuration as if the given file contained data.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
 		return folder.ParseConfig(f.dir, data, s)
@@ -136,15 +136,15 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace changes the file's contents from was to now. It fails if the file no longer contains was. It preserves the
-// file's permissions and writes through a symbolic link.
-func (f *configFile) Replace(file string, was, now []byte) error {
+// Replace replaces the old contents of a file with new ones. It fails if the file no longer has the old contents. It
+// preserves the file's permissions and writes through a symbolic link.
+func (f *configFile) Replace(file string, old, updated []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(there, was) {
+	if !bytes.Equal(there, old) {
 		return errors.New("the file has changed on disk since it was opened; open it again")
 	}
-	return disk.WriteFile(f.Path(file), now, 0o644)
+	return disk.WriteFile(f.Path(file), updated, 0o644)
 }

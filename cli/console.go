@@ -317,8 +317,8 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive makes a running controller stop the city, and waits until it has released the city. Meanwhile it prints what
-// it is waiting for.
+// stopLive makes a running controller stop the city, and waits until the controller has released the city. Meanwhile,
+// stopLive prints what it is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err

@@ -76,7 +76,7 @@ func commandWords(args []string) (before, words []string) {
 }
 
 // commandLine returns the gcity command that replaces a Gas City command, with the user's flags and arguments filled
-// in. to is the replacement from the table, in which a trailing * stands for the arguments.
+// in. The parameter to is the replacement from the table, in which a trailing * stands for the arguments.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {

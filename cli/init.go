@@ -102,8 +102,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. Without a city.toml, it first writes one, after asking the user unless yes
-// is set.
+// foreground runs the city in this process. Without a city.toml, it first writes one. It asks the user before that,
+// unless yes is set.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
@@ -124,8 +124,8 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// firstContact runs when gcity is started in a folder without a city. It reports whether it found a git repository and
-// coding agents, and offers to write city.toml. It returns an error if the user declines.
+// firstContact runs when gcity is started in a folder without a city. It prints whether it found a git repository and
+// which coding agents it found, and offers to write city.toml. It returns an error if the user declines.
 func firstContact(e *env.Env) error {
 	_, err := e.CityDir()
 	none, ok := errors.AsType[env.NoCity](err)

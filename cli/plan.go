@@ -90,7 +90,7 @@ type planShape struct {
 	Unknown []string `json:"unknown,omitempty"`
 	// settings that change without starting or stopping an agent; only if a controller runs a different revision
 	Settings []setting `json:"settings,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
+	Warnings []string  `json:"warnings,omitempty"` // warnings about city.toml and automations
 	from     string    // where the configuration comes from, such as "on disk"
 }
 
@@ -186,7 +186,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		now: e.Now(), clock: e.Clock, running: running,
 		unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
-	// a warning reports that the city is not trusted, and its programs are not run to test them
+	// do not run the programs of an untrusted city to test them; a warning says that the city is not trusted
 	if grant.Err() != nil {
 		tested = func(string) string { return "" }
 	}
@@ -226,8 +226,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held returns the removals if the running controller would hold this configuration because it removes most of the
-// running agents. Otherwise it returns nil.
+// held returns the agents that a configuration removes if the running controller would hold the configuration. A
+// controller holds a configuration that removes most of the running agents. Otherwise held returns nil.
 func (v planInput) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {
@@ -283,8 +283,7 @@ func changes(v planInput) []change {
 	return out
 }
 
-// removed returns the agents without a session that the running controller's configuration declares and the new one
-// does not.
+// removed returns the agents that only the running controller's configuration declares, if they have no session.
 func (v planInput) removed(alive map[string]session.Status) (out []change) {
 	if v.running == nil {
 		return nil

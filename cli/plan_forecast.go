@@ -52,8 +52,8 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns the agents that the running controller leaves stopped, or what the last controller saved about
-// them if none is running. The state machine ignores the history of an agent with a changed definition.
+// histories returns the agents that the running controller leaves stopped. If no controller is running, it returns what
+// the last one saved about such agents. The state machine ignores the history of an agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -87,7 +87,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; bar handles the agents that wait for a list
+		// a running controller has already listed the sessions; see bar for the agents that wait for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}

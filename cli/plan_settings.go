@@ -30,7 +30,7 @@ type declared struct {
 	settings [][2]string
 }
 
-// inspected limits how many agents have their restart policies compared, because each comparison needs a request.
+// inspected is the maximum number of agents for which restart policies are compared. Each comparison needs a request.
 const inspected = 32
 
 // changedSettings returns how a configuration differs from the one in force, except for the definitions of agents.

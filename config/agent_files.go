@@ -286,8 +286,7 @@ func (d agentFileReader) overlay(a *Agent) {
 	}
 }
 
-// addStartProblem records a warning that an agent cannot be started. It does not prevent the rest of the city from
-// starting.
+// addStartProblem records a warning that an agent cannot be started. The rest of the city still starts.
 func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {

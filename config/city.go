@@ -118,9 +118,9 @@ func (c *City) ownFragments(a *Agent) []string {
 	return out
 }
 
-// Member returns member i of an agent's pool as a separate agent, for i from 1 to Max. It differs from a only in the
-// name and in values that depend on the name. If the pool has only one member, or the agent has no pool, Member
-// returns the agent itself.
+// Member returns member i of an agent's pool as a separate agent, for i from 1 to Max. The copy differs from the agent
+// only in its name and in values that depend on its name. If the pool has only one member, or the agent has no pool,
+// Member returns the agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {

@@ -61,7 +61,7 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir returns a topology's folder. base is the folder of the file that contains the reference.
+// topologyDir returns a topology's folder. The parameter base is the folder of the file that contains the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -74,7 +74,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// the files next to a topology outside the city are part of the topology
+	// a topology outside the city may use all files next to it
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}

@@ -54,7 +54,7 @@ type City struct {
 	cityTopologies []*pack         // topologies of the city's agents, in order
 	topologyDirs   []string        // folders of the topologies
 	formulaLayers  []formula.Layer // formula layers of the city's topologies
-	showSecrets    bool            // show secrets in TOML and Explain
+	showSecrets    bool            // TOML and Explain show secrets
 	// set of agents with prompts that depend on fragments of their topology, by qualified name
 	topologyPrompts map[string]bool
 	overrides       []override         // overrides of automations that are already applied
@@ -255,7 +255,7 @@ type Daemon struct {
 	RestartBackoff  time.Duration
 	CrashHistory    string // "memory", or "disk" if the history outlives the controller
 
-	WispGCInterval, WispTTL time.Duration // either both are 0 or neither; 0 = wisps are kept
+	WispGCInterval, WispTTL time.Duration // both are 0, or both are positive; 0 = wisps are kept
 }
 
 // Beads is the [beads] table.

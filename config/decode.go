@@ -66,8 +66,7 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns a table inside this table that has a key with the given name, or "". At the top level, it searches
-// [[agents]].
+// inner returns a nested table that has a key with the given name, or "". At the top level, it searches [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -213,7 +212,8 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list for a table and returns its place. The place is valid until the next call.
+// element appends an element to the list for a table. It returns a place that refers to the element and is valid until
+// the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {

@@ -7,7 +7,7 @@ import "slices"
 type failedSources struct {
 	// a file that is included or given on the command line could not be read
 	files bool
-	// by the rig's name ("" = the city): a topology could not be read
+	// names of the rigs ("" = the city) with a topology that could not be read
 	topologies map[string]bool
 }
 

@@ -156,10 +156,10 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts the agents by position, starting at the index first. The parser returns [[agent]] and [[agents]]
-// as separate lists.
-func (d decoder) sortByPosition(first int) {
-	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
+// sortByPosition sorts the agents from this index on by their positions. The parser returns [[agent]] and [[agents]] as
+// separate lists.
+func (d decoder) sortByPosition(index int) {
+	slices.SortStableFunc(d.city.Agents[index:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),
 			cmp.Compare(a.Origin.Column, b.Origin.Column))
 	})

@@ -28,8 +28,8 @@ func (c *City) Layers() []formula.Layer {
 	return out
 }
 
-// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use this
-// machine's. The caller owns the result.
+// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use the
+// machine's time zone. The caller owns the result.
 func (c *City) AutomationOptions() automation.Options {
 	a, pools := &c.Automations, []string{}
 	for i := range c.Agents {

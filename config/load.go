@@ -106,8 +106,8 @@ func (d decoder) environment(environ []string) {
 }
 
 // revision returns a hash of the sources, and of the topology, fragment and overlay folders. It also covers which rig
-// folders are missing, because creating them changes the effect of the configuration. It omits sources that cannot be
-// read, which are reported as errors.
+// folders are missing, because creating them changes the effect of the configuration. Sources that cannot be read are
+// omitted; they are reported as errors.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -46,7 +46,8 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// withIncludes returns a topology and all topologies that it includes, without duplicates and included ones first.
+// withIncludes returns a topology and all topologies that it includes, without duplicates. Included topologies come
+// before the topology that includes them.
 func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
@@ -62,14 +63,14 @@ func (p *pack) withIncludes() []*pack {
 	return out
 }
 
-// packRef is a topology that is currently being read. A list of such topologies detects cycles.
+// packRef is a topology that is currently being read. The reader keeps a list of them to detect cycles.
 type packRef struct {
 	dir, name string
 	at        Origin // position of the reference to the topology
 }
 
-// topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error
-// and returns nil. chain contains the references that led to the topology, ending with the current one.
+// topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error and
+// returns nil. The parameter chain contains the references that led to the topology, ending with the current one.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {

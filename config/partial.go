@@ -28,8 +28,8 @@ func (s Source) LoadPartial() *City {
 	return d.city
 }
 
-// concernsNames reports whether an error might affect the store or the agents' names. An unknown key can do so, for
-// example.
+// concernsNames reports whether an error might affect the store or the agents' names. For example, an unknown key might
+// be a misspelling of the key "name".
 func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}

@@ -11,7 +11,7 @@ import (
 // patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] in city.toml.
 type patch struct {
 	table string // the table with the patch, for example "patches.agents"
-	// dir and name of the agent as declared; dir may be omitted unless it is a rig
+	// dir and name of the agent as declared; dir may be omitted unless it names a rig
 	dir, name string
 	values    Agent // the agent's new values; Agent.Env contains the variables to add
 	remove    []string
@@ -83,7 +83,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 }
 
-// copyValues copies the values of a patch for one table to the agent, and reports whether the patch sets any.
+// copyValues copies a patch's values for one table to the agent, and reports whether the patch sets any.
 func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.values}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {

@@ -47,16 +47,16 @@ func (c *City) programKey(a *Agent) (key, value string) {
 	return "", ""
 }
 
-// ProgramOf returns an agent's program. If no key selects the program, ProgramOf uses first, a function that
-// returns the name of the first preset found on this machine, or "".
-func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
+// ProgramOf returns an agent's program. If no key selects the program, ProgramOf calls firstFound, which returns the
+// name of the first preset found on this machine, or "".
+func (c *City) ProgramOf(a *Agent, firstFound func(presets []Preset) string) Program {
 	p := Program{}
 	var name string
 	switch p.SelectedBy, name = c.programKey(a); p.SelectedBy {
 	case byAgentCommand, byWorkspaceCommand:
 		p.Line, name = name, ""
 	case "":
-		name = first(presets())
+		name = firstFound(presets())
 	}
 	if name != "" {
 		p.Provider, p.Dialogs = c.ProviderNamed(name)
@@ -122,7 +122,7 @@ func isAgentKey(key string) bool {
 	return false
 }
 
-// merge copies the keys that are set in other and for which applies returns true. Variables in env are merged.
+// merge copies each key that is set in other, if the function applies returns true for it. Variables in env are merged.
 func (p *Provider) merge(other *Provider, applies func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !applies(key) {

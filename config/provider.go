@@ -53,7 +53,7 @@ func (d providerChecker) provider(p *Provider) {
 	}
 }
 
-// suggestPreset suggests a preset with a name similar to that of a table without a command.
+// suggestPreset suggests a preset for a table without a command: the one with the most similar name.
 func (d providerChecker) suggestPreset(p *Provider) string {
 	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)

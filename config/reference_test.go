@@ -252,7 +252,8 @@ to read these files. Do not edit the page: change the table and run ` + "`go tes
 - A name consists of letters, digits, ` + "`.`, `_` and `-`" + `, starts with a letter or digit, and has at most 64 characters.
 - A relative path is relative to the folder of the file that contains the key. If the path begins with ` + "`//`" + `, it is
   relative to the city's folder. A relative path must not leave the city's folder with ` + "`..`" + `. An absolute path can point
-  anywhere. ` + "`dir`" + ` is always relative to the city's folder. gcity follows symbolic links and does not expand ` + "`~`" + `.
+  anywhere. A relative ` + "`dir`" + ` is always relative to the city's folder. gcity follows symbolic links and does not
+  expand ` + "`~`" + `.
 - A city can have at most 10,000 agents, and its configuration files can total at most 10 MB. A file can have at
   most 200,000 keys and 32 levels of tables. It must be in UTF-8, with or without a byte order mark. Lines can end in
   CRLF.
@@ -307,7 +308,7 @@ not set.
 gcity restarts an agent when one of these changes: the session provider; the command and its arguments; the ` + "`env`" + ` of
 the agent or its provider (as written, before gcity replaces variables); ` + "`pre_start`" + `, ` + "`session_setup`" + ` and
 ` + "`session_setup_script`" + `, including the content of that script; the prompt; the content of the overlay. Other changes do
-not restart the agent; a change to ` + "`dir`" + ` or ` + "`ready_delay_ms`" + `, for example, takes effect at its next start. gcity also
-does not restart an agent if it now finds a different preset. ` + "`GC_SESSION`" + ` in the controller's environment takes
-precedence over ` + "`session.provider`" + `.
+not restart the agent; a change to ` + "`dir`" + ` or ` + "`ready_delay_ms`" + `, for example, takes effect at its next start. Installing
+the program of a different preset does not restart running agents either. ` + "`GC_SESSION`" + ` in the controller's
+environment takes precedence over ` + "`session.provider`" + `.
 `

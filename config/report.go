@@ -29,7 +29,7 @@ type loading struct {
 	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
 	packSchema     keys.Schema      // the keys of topology.toml
 	providersAdded map[*pack]bool   // topologies that have added their providers to the city
-	// watchdogs of topologies that were reported because they watch an unknown agent
+	// watchdogs from topologies; an error about the agent that they watch was already reported
 	reportedWatchdogs map[string]bool
 
 	scripts      map[string]script // scripts by path
@@ -80,7 +80,7 @@ func (d *loading) withoutRig(msg string) string {
 		" the city").Replace(msg)
 }
 
-// markCauses marks the problems at index start and above as possible causes of other errors.
+// markCauses marks all problems from the given index on as possible causes of other errors.
 func (d *loading) markCauses(start int) {
 	for i := start; i < len(d.problemInfo); i++ {
 		d.problemInfo[i].cause = true

@@ -76,7 +76,8 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the named tables of t. A provider that replaces its preset is written as a patch with _replace.
+// writeNamed writes the tables [NAME] below the key t. A provider that replaces its preset is written as a patch with
+// _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]

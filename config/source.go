@@ -121,8 +121,8 @@ func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	return d, decoder{d}.parseFile(FileName, data, cityNeeds)
 }
 
-// decodeAll decodes city.toml and then the files that it includes and the additional files in more.
-func (d decoder) decodeAll(root *toml.Node, more []string) {
+// decodeAll decodes city.toml, then the files that it includes, and then additional files.
+func (d decoder) decodeAll(root *toml.Node, additional []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
@@ -130,7 +130,7 @@ func (d decoder) decodeAll(root *toml.Node, more []string) {
 	d.table(root, "", place{city: d.city})
 	d.sortByPosition(0)
 	d.include(root)
-	d.readAdditional(more)
+	d.readAdditional(additional)
 }
 
 // Inputs contains the files and folders from which a configuration is read.

@@ -11,9 +11,9 @@ import (
 // ParseTOML parses the content of a city.toml as TOML.
 func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
 
-// parseTOML parses a file and checks its encoding, size, syntax and structure. needs is the message for a file
-// without keys.
-func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
+// parseTOML parses a file and checks its encoding, size, syntax and structure. The error for a file without keys ends
+// with hint.
+func parseTOML(data []byte, hint string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
 		return nil, []*toml.Fault{files.TooLarge()}
 	}
@@ -22,7 +22,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 			"or was not written completely"}}
 	}
 	data = toml.BlankBOM(data)
-	if msg := blank(data, needs); msg != "" {
+	if msg := blank(data, hint); msg != "" {
 		return nil, []*toml.Fault{{At: toml.Everywhere, Msg: msg}}
 	}
 	root, faults := toml.Parse(data)
@@ -39,7 +39,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 }
 
 // blank returns the message for a file without keys or tables.
-func blank(data []byte, needs string) string {
+func blank(data []byte, hint string) string {
 	comments := false
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSpace(line)
@@ -50,9 +50,9 @@ func blank(data []byte, needs string) string {
 	}
 	switch {
 	case comments:
-		return "the file contains only comments; " + needs
+		return "the file contains only comments; " + hint
 	case len(data) > 0:
-		return "the file is blank; " + needs
+		return "the file is blank; " + hint
 	}
-	return "the file is empty; " + needs
+	return "the file is empty; " + hint
 }

@@ -12,7 +12,7 @@ import (
 	"gcity/pool"
 )
 
-// Reasons why the suspended setting of a target cannot be found.
+// Reasons why a target's key `suspended` cannot be found.
 var (
 	ErrNoAgent   = errors.New("no such agent")
 	ErrNoRig     = errors.New("no such rig")
@@ -20,11 +20,11 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is the agent, pool, rig or city that a suspended key applies to. An agent or pool is given by its qualified
+// Target is the agent, pool, rig or city that a key `suspended` applies to. An agent or pool is given by its qualified
 // name, or by its name if that is unique. If both fields are empty, the target is the whole city.
 type Target struct{ Agent, Rig string }
 
-// Flag is the position of a suspended key: a table in one file.
+// Flag is the position of a key `suspended`: a table in one file.
 type Flag struct {
 	File string // as in Origin
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
@@ -106,8 +106,8 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// find returns the agent or pool with this name, which is qualified, or unique without its rig. For a member's name,
-// it returns the pool and the member's qualified name.
+// find returns the agent or pool with this name. The rig can be omitted if the name is unique. For a member's name, it
+// returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
@@ -163,7 +163,7 @@ func (c *City) missing(name string) error {
 		As(ErrNoAgent)
 }
 
-// agentNames returns the names of the agents and pools, qualified and not.
+// agentNames returns the names of the agents and pools, both with and without their rigs.
 func (c *City) agentNames() []string {
 	var names []string
 	for i := range c.Agents {

@@ -149,7 +149,7 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 // checkTriageCycles reports triage agents that watch each other in a cycle, because no other agent would notice their
 // failure.
 func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
-	// returns the next watchdog in the chain: the one whose triage agent is watched by this triage agent's watchdog
+	// returns the next watchdog of a chain in which each watchdog watches the triage agent of the next one
 	watches := func(triage string) *Watchdog {
 		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {
 			return triageAgents[w.Watches]
@@ -182,7 +182,7 @@ func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog
 		reported[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
-	if len(path) < 2 { // the agent watches its own triage agent, which is already reported
+	if len(path) < 2 { // the agent watches its own triage agent; this error is already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())

@@ -107,7 +107,8 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// qualify returns the qualified name of an agent in the watchdog's rig, or name if the rig has no such agent.
+// qualify returns the qualified name of an agent in the watchdog's rig. If the rig has no such agent, it returns the
+// name unchanged.
 func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.agentsByName[q] != nil {
 		return q

@@ -87,8 +87,8 @@ const deliverTime = 10 * time.Second
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command to the loop, even if ctx has ended. While this process is stopped, a client may send a
-// request and close its connection. The loop must still handle the command.
+// deliver sends a command to the loop, even if ctx has ended. A client may send a request and close its connection
+// while this process is suspended. The loop must still handle the command.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
 	defer cancel()
@@ -273,7 +273,7 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap adds the error code that clients expect to a provider's error.
+// wrap converts a provider's error to a city.Error with the right code.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {

@@ -67,9 +67,10 @@ type Options struct {
 	// The loop calls it, so it must not block. It may be nil.
 	OnFoldersChanged func(dirs []string)
 
-	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one.
-	// good is the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
-	OnConfigRead func(revision string, good *config.City)
+	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one. c
+	// is nil if the configuration is invalid. OnConfigRead is called outside the loop, one call at a time. It may be
+	// nil.
+	OnConfigRead func(revision string, c *config.City)
 
 	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
 	// Given nil, it checks the configuration on disk. It is called outside the loop, before a change is applied. It may
@@ -105,7 +106,7 @@ type Options struct {
 	CheckFolder func() error
 	// called after each iteration of the loop, at least every 10 s; may be nil
 	Heartbeat func(status string)
-	// time limit for everything that Run does after its last decision; Run starts it; nil = ShutdownLimit
+	// time limit for everything that Run does after its last decision; Run starts the timer; nil = ShutdownLimit
 	ShutdownDeadline *shutdown.Deadline
 	// interval of the loop's iterations while a client watches; 0 = 1 s
 	Pulse time.Duration

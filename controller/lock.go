@@ -80,8 +80,8 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. While the lock belongs to a dead controller, or while the pid file is missing, it retries until
-// the time limit patience has passed.
+// await takes a lock. While the lock belongs to a dead controller, or while the pid file is missing, it retries for at
+// most the duration patience.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
@@ -119,9 +119,9 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank creates an empty pid file, or empties an existing one. It is used when the file cannot be written, for
-// example because the disk is full. If blank fails too, an old file is sufficient: other processes only check that
-// the file exists before they try the lock. blank reports whether the file exists.
+// blank creates an empty pid file, or empties an existing one. It is used if the process ID cannot be written, for
+// example because the disk is full. If blank fails too, an old file is sufficient: other processes only check that the
+// file exists before they try the lock. blank reports whether the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {

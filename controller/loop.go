@@ -21,7 +21,7 @@ const (
 	stalled = 5 * time.Second
 	// batch is the maximum number of inputs that one iteration of the loop handles.
 	batch = 256
-	// In a city with more than freeAgents agents, snapshots are at least drawCost apart for each additional agent.
+	// The minimum time between two snapshots is drawCost for each agent beyond the first freeAgents.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
@@ -43,10 +43,10 @@ type loop struct {
 	due               time.Time // time of a delayed snapshot; zero = none is delayed
 	awaitingFirstList bool      // the sessions have not been listed yet
 
-	stopBy         time.Time       // time at which limit expires
+	stopBy         time.Time       // time at which the timer limit expires
 	effects        []effect.Effect // effects of the current iteration; the slice is reused
-	patrolInterval time.Duration   // current interval of patrol
-	pulseInterval  time.Duration   // current interval of pulse
+	patrolInterval time.Duration   // current interval of the ticker patrol
+	pulseInterval  time.Duration   // current interval of the ticker pulse
 }
 
 func (c *Controller) run(ctx context.Context, oneShot bool) error {
@@ -335,7 +335,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	return replies
 }
 
-// journal copies the events that an operator should see to the controller's log.
+// journal copies important events to the controller's log, where operators can see them.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:

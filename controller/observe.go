@@ -18,7 +18,7 @@ import (
 	"gcity/session"
 )
 
-// Past is what Observe starts with: the state that the last controller saved, and facts about the city.
+// Past is the input to Observe: the state that the last controller saved, and facts about the city.
 type Past struct {
 	machine.InitialState
 	// Execute executes those effects that read automations or run their checks, and returns the results. It returns nil
@@ -62,8 +62,8 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	return s, nil
 }
 
-// Forecast returns the state of a city after a controller with this configuration has made its decisions. execute
-// returns the simulated result of an effect, or nil if it has none. Forecast executes nothing.
+// Forecast returns the state of a city after a controller with this configuration has made its decisions. The function
+// execute returns the simulated result of an effect, or nil if it has none. Forecast executes nothing.
 func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
 	execute func(effect.Effect) effect.Input) *city.Snapshot {
 	m := machine.New(machine.InitialState{Histories: past})
@@ -104,8 +104,8 @@ func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effec
 	return slices.DeleteFunc(inputs, func(in effect.Input) bool { return in == nil })
 }
 
-// NewRunner returns a runner that executes effects for a city that has no controller. snapshot returns the state of
-// the city. The caller must call Cancel.
+// NewRunner returns a runner that executes effects for a city that has no controller. The function snapshot returns the
+// state of the city. The caller must call Cancel.
 func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perform.Runner {
 	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
 		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler),

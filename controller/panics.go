@@ -20,7 +20,7 @@ func (c *Controller) recordPanic(err error) {
 	}
 }
 
-// runCatchingPanics runs the loop. If the loop panics, it returns the panic as fault.
+// runCatchingPanics runs the loop. If the loop panics, the second result is the panic.
 func (l *loop) runCatchingPanics(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault

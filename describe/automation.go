@@ -8,8 +8,8 @@ import (
 	"gcity/internal/span"
 )
 
-// Limits describes an automation's limits: how long a run may take, how often it is retried, what happens when a run is
-// due during another one, and whether the automation also runs while it is suspended.
+// Limits describes an automation's limits: the timeout of a run, the number of retries, what happens when a run is due
+// during another one, and whether the automation runs even while it is suspended.
 func Limits(a *city.Automation) string {
 	text := "timeout " + span.Text(a.Timeout)
 	switch {
@@ -27,7 +27,8 @@ func Limits(a *city.Automation) string {
 	return text
 }
 
-// NextRun says what is due for a text such as "in 24s": "next run in 24s". It returns other texts unchanged.
+// NextRun completes a text that begins with "in ": it returns "next run in 24s" for "in 24s". It returns other texts
+// unchanged.
 func NextRun(due string) string {
 	if strings.HasPrefix(due, "in ") {
 		return "next run " + due

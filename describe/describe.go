@@ -21,8 +21,8 @@ func Reason(a *city.Agent) string {
 	return a.Reason
 }
 
-// Next says what happens next, with the time left if that is known: "restarts in 44s unless it prints something". brief
-// ends before the condition.
+// Next says what happens next, with the time left if that is known: "restarts in 44s unless it prints something". The
+// second result omits the condition: "restarts in 44s".
 func Next(n *city.Next, left func(at time.Time) string) (full, brief string) {
 	if n == nil {
 		return "", ""
@@ -69,8 +69,9 @@ func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
 
-// HowToStart says how to start a city without a controller, and what the two commands do.
-const HowToStart = "`gcity daemon start` starts it on its own, `gcity start` with the supervisor"
+// HowToStart describes the two commands that start a city.
+const HowToStart = "`gcity start` starts the city with the supervisor, " +
+	"`gcity daemon start` without it"
 
 // Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
 const Fixed = "the list of cities cannot be changed through this connection"
@@ -86,15 +87,15 @@ func Declared(source string, patched []string) string {
 // Ended is the message that an agent's session has ended.
 func Ended(agent string) string { return agent + "'s session has ended" }
 
-// HeldBack is the message for a restart that is held back. It lists the changed fields.
+// HeldBack is the message for a delayed restart. It lists the changed fields.
 func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish is the reason for a drain that was requested.
+// ToldToFinish is the reason for a drain, with the name of the requester.
 func ToldToFinish(by string) string { return "asked to finish by " + by }
 
-// ConvoyItself is the message for a bead that cannot be part of a convoy because it is one.
+// ConvoyItself is the message for a bead that cannot be part of a convoy because it is itself a convoy.
 func ConvoyItself(id string) string { return id + " is a convoy itself" }
 
 // NoDeadline describes a drain without a deadline.
@@ -105,7 +106,7 @@ func Idle(timeout time.Duration) string {
 	return "restarts after " + span.Text(timeout) + " without activity"
 }
 
-// NotWhileAttached is an exception that can follow the result of Idle.
+// NotWhileAttached is text that can be appended to the result of Idle. It describes an exception to the timeout.
 const NotWhileAttached = ", except while a user is attached"
 
 // SessionsStop returns how many sessions stop: "1 session stops", "3 sessions stop".

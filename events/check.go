@@ -22,7 +22,7 @@ type Span struct {
 // MaxSpans is the maximum number of spans in Report.Missing.
 const MaxSpans = 100
 
-// Check reads the whole log and verifies every line, which takes about a second per gigabyte. It does not change the
+// Check reads the whole log and verifies every line. This takes about a second per gigabyte. It does not change the
 // log.
 func (r *Reader) Check(ctx context.Context) (Report, error) {
 	var rep Report

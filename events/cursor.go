@@ -118,7 +118,7 @@ func (c *cursor) advance() (more bool, err error) {
 	return c.seek()
 }
 
-// seek opens the file that contains the first event after c.after, or an earlier one. It returns false if the log does
+// seek opens the file that contains the first event after c.after, or an earlier file. It returns false if the log does
 // not exist.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)

@@ -5,7 +5,7 @@
 // The log is the file events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB. Its seq
 // increases by one per event, even if several processes write. A file that is full is renamed to events-<first
 // seq>.jsonl and never changes again. Each line ends with crc, a checksum of the rest of the line. Readers count and
-// skip a line without a valid checksum, which is torn, damaged or written by another program. Other lines are not
+// skip a line without a valid checksum: it is torn, damaged or written by another program. Other lines are not
 // affected. Events must be written with Log or "gcity event emit", because only the process that holds the lock,
 // events.lock, can assign a seq.
 //
@@ -17,8 +17,8 @@
 //
 // All methods of Log and Reader are safe for concurrent use. Reads do not take a lock and never wait for a write. Each
 // Log has one goroutine, the keeper, which flushes to the disk, retries failed writes, and polls for lines from other
-// processes while there are followers waiting. Close stops it. Followers are not registered: a follower reads from its
-// position to the end, and then waits for a channel that the next append closes.
+// processes while followers wait. Close stops it. Followers are not registered: a follower reads from its position to
+// the end, and then waits for a channel that the next append closes.
 package events
 
 import (

@@ -16,8 +16,8 @@ var errBusy = errors.New("another process holds its lock")
 // fileLock is a lock that this process holds (flock). The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock, or gives up after the given wait. Each call opens the file again, because the file might
-// have been removed and recreated.
+// lockFile takes the lock, or gives up after a time limit. Each call opens the file again, because the file might have
+// been removed and recreated.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -46,12 +46,11 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates disk space for n bytes of a file without changing the file's size. from is the offset of these
-// bytes.
-func preallocate(f *os.File, from, n int64) error {
+// preallocate allocates disk space for n bytes of a file, from the given offset, without changing the file's size.
+func preallocate(f *os.File, offset, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	return retryInterrupted(f, func(fd int) error {
-		return syscall.Fallocate(fd, keepSize, from, n)
+		return syscall.Fallocate(fd, keepSize, offset, n)
 	})
 }
 

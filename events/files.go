@@ -53,7 +53,7 @@ func parseSegment(name string) (first uint64, suffix int, ok bool) {
 		name == segmentName(first, suffix)
 }
 
-// list returns the log's files, oldest first. It retries if the log is rotated while it lists the files.
+// list returns the log's files, oldest first. It retries if a rotation happens during the listing.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {

@@ -25,8 +25,8 @@ const (
 
 // Find returns the events that a query selects, the newest first unless After or Forward is set. It reads from the end
 // of the log, or from After, and stops as early as possible. A page contains at most 16 MiB, so it can have fewer
-// events than the limit although there are more: only an empty page means the end. With Since and the newest event
-// first, Find stops after 4,096 consecutive older events.
+// events than the limit although there are more: only an empty page means the end. If Since is set and the newest event
+// comes first, Find stops after 4,096 consecutive events older than Since.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit

@@ -30,7 +30,7 @@ func (l *Log) keep() {
 	}
 }
 
-// runDueTasks runs the tasks that are due. It returns the time until the next task. any is false if no tasks remain.
+// runDueTasks runs the tasks that are due. It returns the time until the next task, or false if no tasks remain.
 func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -152,7 +152,7 @@ func (l *Log) sync(now time.Time) {
 // replaceAfterSyncError starts a new file after a failed flush of f, but at most once a minute.
 func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
-	if f != l.f { // the file has been rotated since
+	if f != l.f { // the file was rotated in the meantime
 		return
 	}
 	if now.Sub(l.state.renewed) < renewPause {

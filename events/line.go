@@ -14,7 +14,7 @@ import (
 //
 //	{"seq":7,"ts":"…","type":"agent.started",…,"crc":"1a2b3c4d"}
 //
-// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma that precedes it. The seal has a
+// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma in front of "crc". The seal has a
 // fixed length, so a line can be checked without parsing it. Lines without a valid seal are counted and skipped.
 const (
 	lineHead = `{"seq":`
@@ -128,9 +128,9 @@ func decode(line []byte) (Event, error) {
 	return e, err
 }
 
-// maxClaimedSeq returns the highest seq that a damaged line may have had. last is the seq of the event before that
-// line, and also the result if the line cannot have been an event. The returned seq must not be assigned again, because
-// a reader might have seen it.
+// maxClaimedSeq returns the highest seq that a damaged line may have had. If the line cannot have been an event, the
+// result is last, the seq of the event before that line. The returned seq must not be assigned again, because a reader
+// might have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {

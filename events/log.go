@@ -23,8 +23,8 @@ type Options struct {
 	// maximum number of queued events, after which the oldest are dropped; 0 = 4096
 	Queue int
 
-	// Poll is how often to check for lines from other processes while followers wait. 0 = 250 ms. Negative = only when
-	// this Log appends.
+	// Poll is how often to check for lines from other processes while followers wait. 0 = 250 ms; negative = check only
+	// when this Log appends.
 	Poll time.Duration
 
 	// WriteError, if set, makes all writes fail with this error. It is for simulated cities.
@@ -290,8 +290,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events that are no longer in recent. It reads them from the files, at least up to floor. It returns
-// its position, and whether Follow continues.
+// catchUp yields events that are no longer in the cache. It reads them from the files, at least up to the seq floor. It
+// returns its position, and whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
@@ -325,12 +325,12 @@ func (l *Log) Health() Health {
 // health contains the latest error of each operation.
 type health struct {
 	write  error // from the last write; nil = it succeeded
-	sync   error // from flushing the file suspect
+	sync   error // from flushing the suspect file
 	rotate error
 	read   error
 
 	suspect *os.File
-	renewed time.Time // when suspect last caused a new file
+	renewed time.Time // when a suspect file was last replaced with a new one
 	retry   time.Time // the next write is not attempted before this time
 	backoff time.Duration
 	rotated time.Time // when a rotation last failed

@@ -13,8 +13,8 @@ type tail struct {
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines that begin at or after t.end. It calls see for damaged lines and, if wanted, for valid
-// ones.
+// read reads the complete lines that begin at or after t.end. If the function see is not nil, read calls it for each
+// line.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {
@@ -51,8 +51,8 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of the whole log. files must be in order. The error errMoved means that the files must be
-// listed again.
+// endOf returns the tail of the whole log. The list files must be in order. The error errMoved means that the files
+// must be listed again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail
@@ -75,7 +75,7 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and calls do, a method of t, with the file and its size.
+// tail opens a file and passes the file and its size to the method do of t.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {

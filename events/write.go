@@ -15,10 +15,10 @@ import (
 const (
 	firstBackoff = 10 * time.Millisecond
 	maxBackoff   = time.Second
-	// wait before the next attempt to start a new file
+	// delay before the next attempt to start a new file
 	renewPause = time.Minute
 
-	// decodeAtMost is how many bytes from other processes are decoded for recent. Followers read the rest from the
+	// decodeAtMost is how many bytes from other processes are decoded and cached. Followers read the rest from the
 	// file.
 	decodeAtMost = 1 << 20
 )
@@ -213,16 +213,17 @@ func (l *Log) note(now time.Time, message string, d Damage) {
 	}
 }
 
-// full reports whether a new file must be started before this many more bytes are written.
-func (l *Log) full(more int64, now time.Time) bool {
+// full reports whether a new file must be started before the next n bytes are written.
+func (l *Log) full(n int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
 	}
-	return l.tail.end+more > l.o.SegmentSize || l.f == l.state.suspect &&
+	return l.tail.end+n > l.o.SegmentSize || l.f == l.state.suspect &&
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new active file. If it cannot, the log continues in the old file.
+// rotate makes the active file a segment and starts a new active file. If that fails, the log continues in the old
+// file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
@@ -297,8 +298,8 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice returns what a user can do about an error. If the text then is not "", advice appends it.
-func advice(err error, then string) string {
+// advice returns what a user can do about an error. If next is not "", the text ends with it.
+func advice(err error, next string) string {
 	do := "gcity retries every second"
 	switch {
 	case errors.Is(err, errBusy):
@@ -308,8 +309,8 @@ func advice(err error, then string) string {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		do = "Make the folder writable"
 	}
-	if then != "" {
-		do += ". " + then
+	if next != "" {
+		do += ". " + next
 	}
 	return do
 }

@@ -25,18 +25,18 @@ type Molecule struct {
 
 // Item is the root or a step of a molecule.
 type Item struct {
-	Ref string // the formula's name for the root, the ID for a step
+	Ref string // for the root, the formula's name; for a step, the step's ID
 	// one line of at most MaxTitle bytes; the root's title is the beginning of the description or, without a
 	// description, the formula's name
 	Title       string
 	Description string
-	Needs       []string // refs of the steps that must be done first
+	Needs       []string // the Ref of each step that must be done first
 }
 
 // Cook expands a formula with values for its variables. In titles and descriptions, it replaces {{name}} with the
 // variable's value or default, or with "". It leaves undeclared names unchanged, and does not expand inserted values
-// again. Cook returns an error for a variable that is unknown, or makes a title invalid, and for a required variable
-// that is missing or empty.
+// again. Cook returns an error if a variable is unknown, if a required variable is missing or empty, or if a value
+// makes a title invalid.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {

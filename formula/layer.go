@@ -14,8 +14,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Layer is a folder with formulas, and with automations in its subfolder "automations". Lists of layers begin with the
-// lowest layer.
+// Layer is a folder with formulas, and with automations in its subfolder "automations". A list of layers begins with
+// the layer that has the lowest precedence.
 type Layer struct {
 	Dir   string // absolute path; the folder might be missing
 	Title string // for display: "city", "topology base", "rig demo"

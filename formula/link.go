@@ -15,14 +15,14 @@ import (
 // Linked is the result of Link. Its lists contain formula names, sorted.
 type Linked struct {
 	Made, Removed []string
-	// names for which there already is a regular file, which is kept and used instead of a link
+	// formulas for which Link kept an existing regular file instead of creating a link
 	Kept []string
 }
 
-// Link updates the links in dir, a folder in a scope's ".beads". Afterwards dir contains a symbolic link to each
-// winner's file. Link creates both folders if necessary; see disk.OwnFolder. It removes all other links that are named
-// like formulas, but never touches regular files. It replaces each link atomically. Calling it again with the same
-// winners changes nothing. After an error, it continues with the remaining links.
+// Link updates the links in dir, which is a folder in the ".beads" folder of a city or rig. Afterwards dir contains a
+// symbolic link to each winner's file. Link creates both folders if necessary; see disk.OwnFolder. It removes all other
+// links that are named like formulas, but never touches regular files. It replaces each link atomically. Calling it
+// again with the same winners changes nothing. After an error, it continues with the remaining links.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked
 	var errs []error

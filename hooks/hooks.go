@@ -45,11 +45,11 @@ type kind struct {
 	// content of the whole file; "" = the file is JSON, and the hooks are merged into its content
 	text  string
 	hooks []hook
-	// an entry is a single hook with the key "bash"; otherwise, an entry has a matcher and a list of hooks
+	// if set, an entry is a single hook with the key "bash"; otherwise, an entry has a matcher and a list of hooks
 	flat bool
 }
 
-// guarded returns a shell command that runs line only in a session that gcity started.
+// guarded returns a shell command that runs the given line only in a session that gcity started.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }

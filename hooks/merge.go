@@ -77,8 +77,8 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns a file's content with a kind's hooks added. It returns nil if the file already contains all of them.
-// Invalid JSON is not changed.
+// merged returns a file's content with the hooks of a kind of program added. It returns nil if the file already
+// contains all of them. Invalid JSON is not changed.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")

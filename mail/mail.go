@@ -55,7 +55,7 @@ type Message struct {
 	Thread  string `json:"thread_id,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"` // ID of the message that this one replies to
 
-	// number of automation runs that led to this message, each triggered by an event of the previous one
+	// number of automation runs that led to this message, each triggered by an event of the run before it
 	Depth int `json:"-"`
 }
 
@@ -128,7 +128,8 @@ func Check(m Message) error {
 	return err
 }
 
-// Reply returns a reply to a message. It goes to the message's sender, or to its recipient if the sender is replying.
+// Reply returns a reply to a message. The reply goes to the message's sender. If the sender is replying, the reply goes
+// to the message's recipient instead.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -170,8 +171,8 @@ func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{label
 // ArchivePatch archives a message: it closes the bead, and does not delete it.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a message that was sent to a pool to one of its members. The change fails with ErrConflict if
-// another member has taken the message first.
+// TakePatch assigns a pool's message to one of the pool's members. The change fails with ErrConflict if another member
+// has taken the message first.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {

@@ -24,7 +24,7 @@ type agent struct {
 	keys  map[string]value
 	table bool // declared by an [[agent]] table
 
-	always, onDemand bool // a named session runs the agent always, or on demand
+	always, onDemand bool // set by a named session: the agent runs always, or on demand
 	prompt           string
 }
 
@@ -149,7 +149,7 @@ func (c *conversion) applyShared() error {
 	return nil
 }
 
-// globals adds the commands in a pack's [global] table to its agents.
+// globals adds the commands in a pack's [global] table to the pack's agents.
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
 	if n == nil || n.Shape != toml.ShapeArray {
@@ -353,8 +353,8 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents applies the [[patches.agent]] tables in a file. It skips the city's patches for a single rig, which
-// cityPatches writes as patches.
+// patchAgents applies the [[patches.agent]] tables in a file. It skips the city's patches for a single rig, because
+// cityPatches converts them.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {

@@ -171,7 +171,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section adds the supported keys of the section name, as set in the file s, to a table.
+// section copies the supported keys of one section of the file s to a table. The parameter name is the section's name.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)

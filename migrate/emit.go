@@ -30,7 +30,7 @@ func (e *emitted) write(b *strings.Builder, header string) {
 	e.pool.write(b, "["+header+".pool]")
 }
 
-// emitter writes the agents in one file.
+// emitter writes the agents for one file of the converted city.
 type emitter struct {
 	*conversion
 	base string // the folder in the original city to which paths in the file are relative
@@ -177,7 +177,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find converts an agent's path to a path in the converted file. It returns false if the file or folder does not exist.
+// find converts a path of an agent to a path for the converted file. It returns false if the path does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -198,7 +198,7 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved converts a path in the original city to a path in the converted file.
+// moved converts a path in the original city to a path for the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -330,7 +330,8 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit on an agent's sessions, from the newer or the older form.
+// bound returns a limit on an agent's sessions. If the key is not set, bound uses the older key in the agent's pool
+// table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -403,14 +404,14 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an agent is declared by an older [[agent]] table while neither the city nor the agent's pack
-// has an overlay.
+// table reports whether an older [[agent]] table declares an agent, and neither the city nor the agent's pack has an
+// overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original is the inverse of moved.
+// original reverses moved: it converts a path from the converted file to a path in the original city.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

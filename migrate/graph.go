@@ -91,8 +91,8 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads the pack in a folder with all its imports. Each pack is read only once. way lists the folders of the
-// imports that lead to this pack.
+// pack reads the pack in a folder with all its imports. Each pack is read only once. The parameter way lists the
+// folders of the imports that lead to this pack.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -206,7 +206,7 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns the folder in the city with Gas City's copy of a pack from a repository, or "" if it does not exist.
+// cached returns Gas City's copy of a pack, which is a folder in the city. It returns "" if the pack was not copied.
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)

@@ -121,7 +121,7 @@ type conversion struct {
 	report       *Report
 }
 
-// note adds a note about a place, unless it was added before.
+// note adds a note about a place, unless the report already contains the same note.
 func (c *conversion) note(place, format string, args ...any) {
 	n := Note{place, fmt.Sprintf(format, args...)}
 	if !slices.Contains(c.report.Notes, n) {

@@ -20,14 +20,13 @@ const (
 	maxBytes = 1 << 30
 )
 
-// rigSuffix is the end of the name of a topology folder with a pack's agents for rigs. It is used if the pack also has
-// agents for the city.
+// rigSuffix is appended to the name of a pack's topology for rigs, if the pack also has agents for the city.
 const rigSuffix = "-rigs"
 
-// formulasSuffix is the end of the name of a topology folder that contains only a pack's formulas.
+// formulasSuffix is appended to the name of a topology that contains only a pack's formulas.
 const formulasSuffix = "-formulas"
 
-// layerCopy describes an overlay layer. Its files are copied over those in a folder in the converted city.
+// layerCopy describes how to copy an overlay layer. Its files overwrite the existing files in the target folder.
 type layerCopy struct{ from, to string }
 
 // write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.
@@ -375,7 +374,8 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-// twoLevels reports whether a pack has agents for both the city and rigs, and other agents for only one of the two.
+// twoLevels reports whether a pack needs separate topologies for the city and for rigs. That is the case if the city
+// and a rig use the pack, and only some of the pack's agents are limited to one of the two.
 func (c *conversion) twoLevels(p *pack) bool {
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)

@@ -20,7 +20,7 @@ type record struct {
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file, which RecordCopied can make different from the hash of the source
+	// hash of the copied file; it differs from the source's hash if RecordCopied has changed it
 	Hash string `json:"sha256"`
 }
 
@@ -53,7 +53,7 @@ func saveRecord(file string, r *record) error {
 }
 
 // RecordCopied records the current content of files as copied. Callers use it after they have changed files in
-// Report.Written, so that these files still follow the overlay. Files that were never copied remain foreign.
+// Report.Written, so that Apply can still update these files. Files that were never copied remain foreign.
 func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := loadRecord(file, to)

@@ -51,30 +51,29 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the files of an overlay into an existing folder. from is the folder of the overlay, and to is the
-// existing folder. Apply never writes outside to, even if that folder contains links. It records the copied files in
-// the folder memory, which it creates if necessary.
-func Apply(ctx context.Context, from, to, memory string) (Report, error) {
-	tree, err := Scan(ctx, from)
+// Apply copies the overlay in the folder source into the existing folder target. It never writes outside target, even
+// if target contains links. It records the copied files in the folder records, which it creates if necessary.
+func Apply(ctx context.Context, source, target, records string) (Report, error) {
+	tree, err := Scan(ctx, source)
 	if err != nil {
-		return Report{}, fmt.Errorf("the overlay %s %w", from, err)
+		return Report{}, fmt.Errorf("the overlay %s %w", source, err)
 	}
-	src, err := open(from)
+	src, err := open(source)
 	if err != nil {
-		return Report{}, fmt.Errorf("the overlay %s %w", from, err)
+		return Report{}, fmt.Errorf("the overlay %s %w", source, err)
 	}
 	defer src.Close()
-	dst, err := open(to)
+	dst, err := open(target)
 	if err != nil {
-		return Report{}, fmt.Errorf("the folder %s %w", to, err)
+		return Report{}, fmt.Errorf("the folder %s %w", target, err)
 	}
 	defer dst.Close()
-	file := fileOf(memory, to)
-	known, err := loadRecord(file, to)
+	file := fileOf(records, target)
+	known, err := loadRecord(file, target)
 	if err != nil {
 		return Report{}, err
 	}
-	a := applier{from: from, src: src, dst: dst, known: known}
+	a := applier{from: source, src: src, dst: dst, known: known}
 	a.removeTemps(tree.Files)
 	for _, f := range tree.Files {
 		if ctx.Err() != nil {
@@ -83,7 +82,7 @@ func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 			err = a.file(f)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s cannot be copied into %s: %w", f.Path, to, plainly(err))
+			err = fmt.Errorf("%s cannot be copied into %s: %w", f.Path, target, plainly(err))
 			break
 		}
 	}
@@ -93,7 +92,7 @@ func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	return a.report, err
 }
 
-// applier is the state of one Apply.
+// applier is the state of one call of Apply.
 type applier struct {
 	from     string
 	src, dst *os.Root
@@ -102,8 +101,8 @@ type applier struct {
 	changed  bool // the record has changed and must be saved
 }
 
-// removeTemps removes temporary files of an Apply that was killed. It searches the folders that this Apply or an
-// earlier one writes to.
+// removeTemps removes temporary files that a killed process left behind. It searches the folders to which this or an
+// earlier call of Apply writes.
 func (a *applier) removeTemps(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {

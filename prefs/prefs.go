@@ -85,9 +85,9 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the preferences. If the file cannot be read or is not valid TOML, it returns the earlier preferences,
-// last, with the current themes, and reports the problem. last may be the zero value.
-func Load(f Files, last Prefs) Prefs {
+// Load reads the preferences. If the file cannot be read or is not valid TOML, Load returns the earlier preferences
+// with the current themes, and reports the problem. The earlier preferences may be the zero value.
+func Load(f Files, earlier Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)
 	p.Themes = own
@@ -100,23 +100,23 @@ func Load(f Files, last Prefs) Prefs {
 		p.Problems = problems
 		return p
 	case err != nil:
-		return stale(p, last, append(problems,
+		return stale(p, earlier, append(problems,
 			fmt.Sprintf("cannot read the preferences: %v", err)))
 	case len(doc.Problems()) > 0:
-		return stale(p, last, append(problems, lines(doc.Problems())...))
+		return stale(p, earlier, append(problems, lines(doc.Problems())...))
 	}
 	p.read(doc.Root())
 	p.Problems = slices.Concat(problems, lines(doc.Problems()), lines(doc.Warnings()))
 	return p
 }
 
-// stale returns the preferences to use when the file cannot be read.
-func stale(fresh, last Prefs, problems []string) Prefs {
-	if last.Confirm == "" {
-		last = fresh
+// stale returns the earlier preferences with the current themes, for use when the file cannot be read.
+func stale(fresh, earlier Prefs, problems []string) Prefs {
+	if earlier.Confirm == "" {
+		earlier = fresh
 	}
-	last.Themes, last.Problems = fresh.Themes, problems
-	return last
+	earlier.Themes, earlier.Problems = fresh.Themes, problems
+	return earlier
 }
 
 func lines(all toml.Problems) []string {

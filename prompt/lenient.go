@@ -8,15 +8,15 @@ import (
 	"text/template/parse"
 )
 
-// Note reports a part of a template that cannot be used, and what is used instead. If the line is unknown, the column
-// is 0 too.
+// Note describes an unusable part of a template, and says what is used instead. If the line is unknown, the column is 0
+// too.
 type Note struct {
 	Error
 	Column int
 }
 
-// Lenient is like Parse, but omits unusable fragments and unusable names in appended. If main is invalid, it uses
-// main's text verbatim. Lenient fails only if even that is impossible.
+// Lenient is like Parse, but ignores unusable fragments, and names in appended that no fragment has. If the main file
+// is invalid, Lenient uses the file's text verbatim. Lenient fails only if even that is impossible.
 func Lenient(main File, fragments []File, appended []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -48,8 +48,8 @@ func Lenient(main File, fragments []File, appended []string) (*Template, []Note,
 	}
 }
 
-// columnOf returns the column of the text that an error quotes from its line. If the error quotes no text, it returns
-// the column of the line's first action.
+// columnOf returns the column of an error: the position of the text that the error message quotes. If the message
+// quotes no text, it is the position of the line's first action.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {

@@ -56,8 +56,8 @@ type Template struct {
 	append []string
 	hash   string
 	from   map[string]File    // the file that defines each fragment
-	calls  map[string][]named // references to other fragments, in order, by fragment
-	fields map[string][]Field // references to values, by fragment
+	calls  map[string][]named // each fragment's references to other fragments, in order
+	fields map[string][]Field // each fragment's references to values
 }
 
 // named is a reference to a fragment by its name.
@@ -110,7 +110,7 @@ func fragmentName(file string) string {
 	return name
 }
 
-// add parses one file. The text outside its definitions becomes the fragment called name.
+// add parses one file. The text outside the file's definitions becomes a fragment with the given name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -160,7 +160,7 @@ const maxNested = 1000
 // nested returns the first line at which text is nested too deeply, or 0.
 func nested(text string) int {
 	parens, deep := 0, 0
-	var blocks []int // nesting levels of each open block, because each "else if" adds a level
+	var blocks []int // nesting levels of each open block; an "else if" adds a level to its block
 	inside := false
 	for i := range len(text) {
 		switch {

@@ -5,8 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// scan visits a definition. It collects the fragments and values that the definition uses, and inserts a step before
-// each part that may be repeated.
+// scan visits a definition. It collects the fragments and values that the definition uses. Before each part that may be
+// repeated, it inserts a node that counts steps.
 type scan struct {
 	t      *Template
 	name   string

@@ -27,7 +27,7 @@ type Values struct {
 
 	// the agent's configured variables, by name; the fields above take precedence over them
 	Env map[string]string
-	// Session returns the name of an agent's session; nil = the session has the agent's name
+	// Session returns the name of an agent's session. If Session is nil, each session has its agent's name.
 	Session func(name string) string
 }
 

@@ -102,8 +102,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time at which the agent restarts. The first restart in a streak is immediate. Later ones wait, with
-// up to 10 % of jitter, so that agents that crashed together do not restart together.
+// next returns the time at which the agent restarts. After the first in a series of crashes, it restarts immediately.
+// Later restarts wait, with up to 10 % of jitter, so that agents that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -161,7 +161,7 @@ func (d Death) crash(p Policy) bool {
 		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
-// longRun returns how long an agent must have run for its death to start a new streak.
+// longRun returns how long an agent must run before its death counts as the first in a new series of crashes.
 func (p Policy) longRun() time.Duration {
 	if p.MaxRestarts > 0 {
 		return p.Window / time.Duration(p.MaxRestarts)

@@ -23,7 +23,7 @@ type shot struct {
 
 // Useful times on the tape, in seconds since its start.
 const (
-	calm = 77.6 // one agent is in quarantine, two are draining, an automation is failing
+	calm = 52.0 // one agent is in quarantine, two are draining, an automation is failing
 	busy = 49.9 // a run is also in progress
 )
 

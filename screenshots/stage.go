@@ -25,7 +25,7 @@ const (
 	quiet = 600 * time.Millisecond
 )
 
-// terminalRoom is the control room as a process in a real terminal, showing a tape with controlled time.
+// terminalRoom is the control room as a process in a real terminal. It shows a tape, and the caller controls the time.
 type terminalRoom struct {
 	cols, rows int
 	light      bool
@@ -106,7 +106,7 @@ func (s *terminalRoom) background() string {
 
 // close stops the control room.
 func (s *terminalRoom) close() error {
-	err := s.orders.Close() // closing the pipe of times makes the process exit
+	err := s.orders.Close() // closing the pipe makes the process exit
 	ended := make(chan struct{})
 	s.wg.Go(func() {
 		defer close(ended)

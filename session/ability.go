@@ -25,7 +25,7 @@ const (
 	Capturing       Ability = "keep output after an exit"
 	SeeingDrafts    Ability = "detect unsubmitted input"
 	ReportingExits  Ability = "report exits immediately"
-	ExplainingExits Ability = "report how a session ended" // its exit code or signal
+	ExplainingExits Ability = "report how a session ended" // with the exit code or signal
 	CountingOutput  Ability = "count output"
 	// missing in providers that only simulate sessions or reject every start
 	RunningPrograms Ability = "run programs"
@@ -160,9 +160,9 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
-// Await completes a result of List: all and err are what List returned. Await waits for the providers that err reports
-// as late, and adds their sessions. The error is a PartialError for the providers that still fail, or do not respond
-// before ctx ends.
+// Await completes a result of List, which is passed as all and err. It waits for the providers that err reports as
+// late, and adds their sessions. It returns a PartialError for the providers that still fail or do not respond before
+// ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {

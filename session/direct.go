@@ -8,8 +8,8 @@ type Executable struct {
 	Args []string // Args[0] is the program's name as written on the command line
 }
 
-// argv splits a command line as a POSIX shell does. ok is false unless the line is a simple command: no expansions,
-// assignments, redirections or shell builtins.
+// argv splits a command line as a POSIX shell does. ok is true only if the line is a simple command, without
+// expansions, assignments, redirections or shell builtins.
 func argv(line string) (args []string, ok bool) {
 	line = strings.Trim(line, " \t\n")
 	if program(line) == "" {

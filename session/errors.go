@@ -2,7 +2,7 @@ package session
 
 import "errors"
 
-// Errors that callers distinguish. Providers wrap them with the session's name and the cause.
+// Errors that callers distinguish. Providers wrap them in an error that names the session and the cause.
 var (
 	ErrNotFound    = errors.New("no such session")
 	ErrExists      = errors.New("a session with this name is alive")
@@ -18,8 +18,8 @@ var (
 	// ErrExhausted is the error from a start that was not attempted because the machine, this process or the cluster is
 	// out of disk space, file descriptors, terminals, processes or other capacity. No process of the session has run.
 	ErrExhausted = errors.New("out of resources")
-	// ErrLeave is the cancellation cause of a launch that is canceled because its controller exits. The session stays
-	// alive, and the next controller completes the launch.
+	// ErrLeave is the cancellation cause of a launch that is canceled because its controller is exiting. The session
+	// stays alive, and the next controller completes the launch.
 	ErrLeave = errors.New("the controller is exiting")
 )
 

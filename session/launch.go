@@ -19,8 +19,8 @@ func NeedsSettling(s *Spec) bool {
 }
 
 // Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch stops
-// the session. After PreStart, which can fill the session's folder, Launch calls finish, if not nil, to complete the
-// Spec.
+// the session. The function finish can be nil. Launch calls it after PreStart, which can fill the session's folder, to
+// complete the Spec.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err

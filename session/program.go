@@ -104,8 +104,8 @@ func (s *Spec) runnable(path string) error {
 // longestWord is the maximum length of a word that can be a program's path.
 const longestWord = 4095
 
-// program returns the first program that a shell would run for a line, or "" if that is not obvious from the line. It
-// is not obvious if the first word is a builtin, a keyword, an assignment, quoted or expanded.
+// program returns the first program that a shell would run for a line. It returns "" if the first word is quoted or
+// expanded, or is a builtin, a keyword or an assignment.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {

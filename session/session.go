@@ -202,8 +202,9 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// PoliteSender is a provider that can send text without getting in the way of a viewer. If a viewer has unsubmitted
-	// text on the line, or has typed within the last quiet duration, it types nothing and returns ErrBusy.
+	// PoliteSender is a provider that can send text without disturbing a viewer who is typing. SendPolitely types
+	// nothing and returns ErrBusy if a viewer has unsubmitted text on the line or has typed recently. The parameter
+	// quiet says how recently.
 	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -214,12 +215,12 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which can be slow, so its calls may take longer than those of
-	// other providers. List must return the state as of the end of the call, so that concurrent callers can share one
-	// call.
+	// Patient is a provider that calls another program, which can be slow. Its calls may therefore take longer than
+	// those of other providers. List must return the state as of the end of the call, so that concurrent callers can
+	// share one call.
 	Patient interface {
 		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
-		// stands for any session. 0 means as long as with other providers.
+		// stands for any session. If Patience returns 0, the same time limits apply as for other providers.
 		Patience(name string) time.Duration
 	}
 
@@ -258,7 +259,7 @@ type (
 		Dismiss(ctx context.Context) error
 	}
 	// Acknowledger drops an exit that the controller has recorded. It does nothing if the exit has already been dropped
-	// or the session has been started again.
+	// or a new session with the same name has been started.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, name, id string) error
 	}

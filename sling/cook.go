@@ -29,8 +29,9 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor returns the values for a formula that describes the steps of a bead's work. It sets the variables bead,
-// issue and title, if the formula declares them, to the bead's ID or title. Values in the request take precedence.
+// valuesFor returns the values for a formula that describes the steps of a bead's work. If the formula declares them,
+// the variables bead and issue get the bead's ID, and the variable title gets the bead's title. Values in the request
+// take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}

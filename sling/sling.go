@@ -53,7 +53,7 @@ type Result struct {
 // createdBeads is a bead or a molecule that a request has created.
 type createdBeads struct {
 	root beads.Bead // the bead, or the molecule's root, as it was created
-	// the bead that the molecule belongs to, before it was changed; may be the zero value
+	// previous version of the bead that the molecule belongs to; may be the zero value
 	of    beads.Bead
 	store beads.Store
 }
@@ -167,7 +167,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 	return f, city.WorkError(beads.NotFound(id))
 }
 
-// checkAssignable returns an error if a bead cannot be assigned, or only with force.
+// checkAssignable returns an error if a bead cannot be assigned. With force, a bead can be reassigned.
 func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}

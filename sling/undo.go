@@ -61,8 +61,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// latest returns the current state of the created beads, parents before children, and of the bead that the molecule
-// belongs to. It returns an error if an agent or pool has taken one of the created beads.
+// latest returns the current state of the created beads, parents before children. It also returns the bead that the
+// molecule belongs to. It returns an error if an agent or pool has taken one of these beads.
 func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
@@ -86,7 +86,7 @@ func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.B
 			as = m.root
 		case len(line):
 			as = m.of
-			// the bead now has a different molecule, so it is not checked
+			// another molecule has replaced this one, so the bead is not checked
 			if of.Metadata[city.MoleculeKey] != m.root.ID {
 				continue
 			}
@@ -98,8 +98,8 @@ func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.B
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. If they are a molecule, it also makes the bead that the molecule
-// belongs to refer to its previous molecule again.
+// undo closes the created beads, children first. If they form a molecule, undo also links the parent bead to its
+// previous molecule again.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.latest(ctx)
 	if err != nil {

@@ -43,8 +43,8 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// tenantCities returns a city's tenant, or the zero value, and the tenant's other cities by folder. The control of a
-// city that is not running is nil.
+// tenantCities returns a city's tenant, and the tenant's other cities by folder. Without a tenant, it returns the zero
+// value. A city that is not running has a nil Control.
 func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

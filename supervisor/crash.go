@@ -11,8 +11,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. If a city itself returns a panic as an error, it has already logged
-// it.
+// unlogged is a panic that has not been logged yet. A panic that a city itself returns as an error does not have this
+// type, because the city has already logged it.
 type unlogged struct{ *recovery.Panic }
 
 // guarded calls f, which runs a city's code. It returns a panic in f as an unlogged error.

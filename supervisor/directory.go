@@ -42,7 +42,8 @@ func (s *Supervisor) Problems() []string {
 		})
 }
 
-// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that they do.
+// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that the limits are in
+// effect.
 func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,7 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is what was found out about a folder to register; count is the result of counting its agents.
+// folder is the result of examining a folder to register, and count is the result of counting the folder's agents.
 type folder struct {
 	entry Entry
 	err   error
@@ -260,7 +261,7 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		case <-changed:
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				// after the time limit, the city's state says what it is waiting for
+				// the time limit has passed; the state says what the city is waiting for
 				return all[i], nil
 			}
 			return all[i], ctx.Err()

@@ -34,8 +34,8 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// HomeLock is the exclusive right to run the cities of a home. It consists of two locks, so that two supervisors can
-// share neither the cities nor the socket.
+// HomeLock is the exclusive right to run the cities of a home. It consists of two locks: one for the home's cities, and
+// one for the socket.
 type HomeLock struct {
 	home  Home
 	locks []*disk.Lock
@@ -89,8 +89,8 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock retries for a short time, because a process that was killed while it started a child leaves a copy of its
-// lock in the child until the child's exec.
+// tryLock retries for a short time. If a process was killed while it was starting a child, the child holds a copy of
+// the lock until the child's exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -152,8 +152,8 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release removes the records and releases the locks. The records come first, so that they never name a process without
-// the locks.
+// Release removes the records and then releases the locks. In this order, a record never names a process without the
+// locks.
 func (h *HomeLock) Release() {
 	_ = os.Remove(h.home.record()) // without the lock, the record is ignored
 	_ = os.Remove(h.home.socketRecord())

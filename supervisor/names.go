@@ -13,7 +13,7 @@ import (
 
 // takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
-	name, path string // of the other city
+	name, path string // name and path of the other city
 	next       string // the other city's name after its next start; "" = it is stopping
 }
 
@@ -102,8 +102,8 @@ func (s *Supervisor) unknown(name string) error {
 	return city.Missing(suggest.NoSuch(suggest.City, name))
 }
 
-// namesOf returns the names of the cities that have none in the registry. For a known city it is the city's next name,
-// and for any other city the name in its configuration, if the folder responds.
+// namesOf returns names for the cities that have no name in the registry. A known city gets its next name. Any other
+// city gets the name in its configuration, if the folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()
@@ -121,7 +121,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
 	for _, path := range unknown { // start all calls first, so that they run concurrently
-		_ = s.names.Start(path, see(path)) // Do reports an error if the call could not be started
+		_ = s.names.Start(path, see(path)) // if this fails, Do below fails too
 	}
 	for _, path := range unknown {
 		names[path], _ = s.names.Do(s.lifetime(), path, began, nameTimeout, see(path))

@@ -46,8 +46,8 @@ func (w *worker) startOpening() (e Entry) {
 	return e
 }
 
-// slot waits for permission to open the city, and reports whether it got it. If the city should stop, slot waits only
-// briefly.
+// slot waits for permission to open the city, and reports whether permission was given. If the city should stop, slot
+// waits only briefly.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:

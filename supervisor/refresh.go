@@ -51,7 +51,7 @@ type refresher struct {
 	last   []Entry // entries from the last of these reads
 
 	waiting []chan<- struct{} // callers that are waiting for a read that has not started yet
-	// callers that are waiting for the read in progress, or for the read that settles the doubts
+	// callers that are waiting for the read in progress, or for the read that confirms a doubtful result
 	served []chan<- struct{}
 }
 
@@ -73,8 +73,8 @@ func (e *refresher) poke() {
 	}
 }
 
-// request registers a channel that is closed once the next read to start has finished. If the read in progress is late,
-// request closes the channel immediately.
+// request registers a channel that is closed when the next read has finished. A read that has already started does not
+// count. If the read in progress is late, request closes the channel immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)

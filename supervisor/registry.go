@@ -173,7 +173,7 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	return was, err
 }
 
-// editTimeout is how long an edit waits for another process to finish its own.
+// editTimeout is how long an edit waits for another process to finish editing.
 const editTimeout = 10 * time.Second
 
 // edit changes the registry under its lock. It keeps the text between entries.

@@ -41,7 +41,8 @@ func (s *Supervisor) emptyProblem() error {
 		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// restore writes the current cities to an empty registry before a change, so that the change applies to one city only.
+// restore writes the current cities to an empty registry before a change. Otherwise the supervisor would stop all other
+// cities after the change.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
 		return nil // the change itself will report the error

@@ -248,7 +248,7 @@ func checkShared(all toml.Table, tenants []Tenant) {
 	}
 }
 
-// file returns the absolute form of a path in the settings, which is relative to the home folder.
+// file returns the absolute form of a path in the settings. A relative path starts at the home folder.
 func (h Home) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

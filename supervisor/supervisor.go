@@ -67,7 +67,7 @@ type Options struct {
 	// Busy reports whether an error from Open means that another controller is running the city.
 	Busy func(error) bool
 
-	// receives a value when the registry or the settings might have changed; nil = only patrols read them
+	// receives a value when the registry or the settings might have changed; nil = they are only read periodically
 	Changes <-chan struct{}
 	// called after each change to the settings; must not block; can be nil
 	Apply        func(Settings)
@@ -78,7 +78,7 @@ type Options struct {
 	Pulse time.Duration
 	// a city that takes longer to open counts as hung; 0 = 15 s
 	OpenTimeout time.Duration
-	// UntilEmpty ends Run once there has been no city for 30 pulses.
+	// UntilEmpty makes Run end after 30 consecutive pulses without a city.
 	UntilEmpty bool
 }
 
@@ -102,9 +102,9 @@ type Supervisor struct {
 	// paths that were unregistered after the current read began; its result is out of date for them
 	dropped  map[string]bool
 	settings Settings
-	problem  string // with the registry or the settings; "" = none
+	problem  string // problem with the registry or the settings; "" = none
 	listener city.Listener
-	limits   string // why the tenants' limits have no effect; "" = they do
+	limits   string // why the tenants' limits have no effect; "" = they are in effect
 	applied  bool   // Options.Apply has been called
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
@@ -150,8 +150,8 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// Run runs the cities until ctx ends, which stops them all, or until Leave is called. It returns once every city has
-// stopped or has been abandoned. The error names the abandoned cities.
+// Run runs the cities until ctx ends or Leave is called. When ctx ends, Run stops all cities and their agents. It
+// returns once every city has stopped or has been abandoned. The error names the abandoned cities.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

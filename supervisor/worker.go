@@ -49,12 +49,12 @@ type worker struct {
 	until   time.Time
 	crashes int
 	lives   int  // number of sessions from an earlier run, if the city could not be opened
-	ended   int  // number of sessions from an earlier run that the worker stopped at its end
+	ended   int  // number of sessions from an earlier run that were stopped when the worker ended
 	running City // nil = the city is not running
 	opens   bool // the city is being opened under its current name
 	how     ending
 	again   *Entry // the city has been registered again but has not stopped yet
-	err     error  // from stopping the city
+	err     error  // error from stopping the city
 }
 
 type opened struct {
@@ -151,8 +151,8 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits until the city should be retried: at the time until (if it is not zero), on request, or after a change
-// to the city's configuration. It returns false if the city is no longer wanted.
+// pause waits until the city should be retried: at the given time (unless it is zero), on request, or after a change to
+// the city's configuration. It returns false if the city is no longer wanted.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()

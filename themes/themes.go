@@ -125,8 +125,8 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colorless returns the theme without colors, which uses only bold, faint and reversed text. Except for the selected
-// row, words or glyphs also show everything that these styles distinguish.
+// Colorless returns the theme without colors, which uses only bold, faint and reversed text. Words or glyphs also show
+// everything that these styles show, except which row is selected.
 func Colorless() Theme {
 	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true

@@ -43,8 +43,8 @@ const (
 	PackFile = "pack.toml"
 )
 
-// missingFile returns the name of the file that makes a folder a topology if a copy does not contain it, or "" if the
-// copy does.
+// missingFile returns "" if a copy contains one of the files that declare a topology. Otherwise it returns the name of
+// the missing file.
 func (w Remote) missingFile(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -54,7 +54,7 @@ func (w Remote) missingFile(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-// checkFetched returns an error if the copy of a commit does not contain the topology.
+// checkFetched returns an error if the fetched commit does not contain the topology.
 func (w Remote) checkFetched(folder, commit string) error {
 	if file := w.missingFile(folder); file != "" {
 		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+

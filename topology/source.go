@@ -70,8 +70,8 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a URL, or of HOST:PATH, that has an address in brackets as its host. For these
-// sources git does not start a helper program, because it knows the scheme.
+// bracketed matches the beginning of a URL, or of HOST:PATH, that has an address in brackets as its host. git supports
+// these sources itself, so it does not start a helper program for them.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +

@@ -131,8 +131,8 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether the checkout went from a commit to the current one by `git commit` only, according to
-// its log.
+// committedHere reports whether only `git commit` has moved the checkout from the given commit to the current one,
+// according to the checkout's log.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)
@@ -180,7 +180,7 @@ func originIn(config string) string {
 	return ""
 }
 
-// maxText is the maximum size in bytes of a repository's file that is read.
+// maxText is the maximum size, in bytes, of a file that is read from a repository.
 const maxText = 16 << 20
 
 func text(path string) string {

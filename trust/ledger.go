@@ -19,7 +19,7 @@ import (
 
 // Ledger stores which cities a user trusts. Its settings can also trust cities without a record.
 type Ledger struct {
-	dir     string          // folder of the records; "" = no folder
+	dir     string          // folder of the records; "" = the environment does not specify one
 	all     bool            // GCITY_TRUST is "all"
 	folders func() []string // returns the folders in which every city is trusted; may be nil
 }
@@ -27,8 +27,8 @@ type Ledger struct {
 // Everything is the value of GCITY_TRUST that makes every city trusted.
 const Everything = "all"
 
-// Open returns the ledger for an environment, which is below $XDG_STATE_HOME or, if that is not set, ~/.local/state.
-// folders returns the folders in which the user trusts every city.
+// Open returns the ledger for an environment. The ledger is below $XDG_STATE_HOME or, if that is not set, below
+// ~/.local/state. The function folders returns the folders in which the user trusts every city.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -100,8 +100,8 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a started city as seen, with the current commits. programs must be complete. If a pull
-// later changed a missing program, the change would look like a local edit.
+// Extend records all programs of a started city as seen, with the current commits. The list programs must be complete.
+// If it omitted a program, a later change to that program by a pull would look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {

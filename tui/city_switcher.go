@@ -15,14 +15,14 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher keeps the rooms of the visited cities and shows one of them. The other rooms do not read from their
-// cities, but commands that were started in them still finish. The model's goroutine owns all fields except those
-// after mu.
+// roomSwitcher keeps one control room per visited city and shows one room at a time. Hidden rooms do not receive data
+// from their cities, but commands that were already started still finish. The model's goroutine owns all fields except
+// those after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner
 	newScreen terminal.ScreenMaker
-	rooms     map[string]*cityRoom // by folder; "" is the all-cities room
+	rooms     map[string]*cityRoom // by the city's folder; "" = the all-cities room
 	current   *cityRoom
 	// room of the city that Run was called for; nil = Run was called for all cities
 	home    *cityRoom
@@ -31,7 +31,7 @@ type roomSwitcher struct {
 
 	mu          sync.Mutex
 	mailbox     *feed.Mailbox     // the visible room's mailbox
-	preferences *feed.Preferences // changed preferences; nil = unchanged
+	preferences *feed.Preferences // the changed preferences; nil = they have not changed
 }
 
 // cityRoom is the room of one city.
@@ -40,7 +40,7 @@ type cityRoom struct {
 	r           *feed.Runner
 	stateFile   string // file that stores the state of the room
 	stopReading context.CancelFunc
-	lastVisit   int // counter value at the latest visit; lowest = least recent visit
+	lastVisit   int // value of the switcher's visits counter at the latest visit
 }
 
 // maxRooms is the maximum number of rooms kept.
@@ -82,7 +82,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 	return t
 }
 
-// show shows a room and starts reading its city.
+// show makes a room visible and starts reading its city's data.
 func (t *roomSwitcher) show(s *cityRoom) {
 	t.current = s
 	t.visits++
@@ -137,7 +137,8 @@ func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	return s
 }
 
-// showOpenedCity shows the room of a city that a switch has opened. If the city could not be opened, it reports why.
+// showOpenedCity shows the room of a city that a switch has opened. If the city could not be opened, showOpenedCity
+// reports why.
 func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
 	old := t.current
@@ -186,7 +187,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	}
 	todo := append(handle(s.m, now, n), t.selectOnArrival(s.m, a, old)...)
 	for _, k := range waiting {
-		todo = append(todo, handle(s.m, now, k)...) // only moves take effect
+		todo = append(todo, handle(s.m, now, k)...) // only keys that move the cursor take effect
 	}
 	t.dropOldRooms()
 	return tea.Sequence(cmd, r.runEffects(todo))
@@ -201,7 +202,8 @@ func (t *roomSwitcher) switchTo(s *cityRoom) feed.SwitchCity {
 		Home: s == t.home}
 }
 
-// selectOnArrival selects the agent that the switch asked for, and shows the name of the city.
+// selectOnArrival completes a switch in the new room. It selects the agent that the switch names, if any, and reports
+// the city's name.
 func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 	old *cityRoom) []feed.Effect {
 	from := old.m
@@ -225,7 +227,7 @@ func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 		return actions.AskLeave(m, stay,
 			"Only "+state.CityName(m)+" runs in this program. "+other, "")
 	}
-	if !m.Status.Pending && !m.Status.Failed { // the status line does not report an earlier action
+	if !m.Status.Pending && !m.Status.Failed { // do not replace the status of an earlier action
 		state.ShowSuccess(m, "switched to "+state.CityName(m))
 	}
 	if a.Agent != "" {

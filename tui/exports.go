@@ -7,7 +7,7 @@ import (
 	"gcity/tui/state"
 )
 
-// Types from other packages that callers of Run use.
+// Callers of Run use these types from other packages.
 type (
 	// Preferences are the user's preferences.
 	Preferences = feed.Preferences

@@ -46,7 +46,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		s.press("d")
 		s.shows("last hour, at most 220%", "last hour, at most 100M")
 		s.wait(time.Minute)
-		s.shows("last hour, 3 automatic, seen by this room", "last hour, at most 800%")
+		s.shows("last hour, 3 automatic, while this room was open", "last hour, at most 800%")
 		s.press("esc")
 		s.size(159, 40)
 		s.hides("last 10m")

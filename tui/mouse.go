@@ -16,8 +16,8 @@ import (
 // doubleClick is the maximum time between the two clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
-// wheelBatch is how long wheel events are collected before they are applied. Terminals can send them faster than their
-// effects can be shown.
+// wheelBatch is how long wheel events are collected before they are applied. Terminals can send wheel events faster
+// than the room can draw their effects.
 const wheelBatch = 16 * time.Millisecond
 
 // wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
@@ -87,8 +87,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	return openRow(m, a.Panel)
 }
 
-// clickOverlay selects the clicked answer, or moves the cursor to the clicked row of a list. A double click runs the
-// row. Other clicks do nothing, so a question is never closed by accident.
+// clickOverlay handles a click on a dialog: it selects the clicked answer, or moves the cursor to the clicked row of a
+// list. A double click runs the row. Other clicks do nothing, so that a question is never closed by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)
@@ -108,8 +108,8 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// openRow runs the action of the enter key in a panel, but never attaches, because a user who clicks might not have a
-// hand on the keyboard.
+// openRow does what the enter key does in a panel, except that it never attaches to an agent: a user who clicks might
+// not have a hand on the keyboard.
 func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return perform(m, m.Keys.ByID("view.zoom"))
@@ -137,7 +137,7 @@ func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 
 // scrollWheel scrolls the panel or text under the pointer; the focus does not change.
 func scrollWheel(m *state.Room, w wheel) {
-	const lines = 3 // lines per notch; most lists move by one row
+	const lines = 3 // lines per notch in text; most lists move by one row per notch
 	switch {
 	case m.Dialogs.Choice() != nil || m.Typing():
 		return

@@ -78,7 +78,7 @@ func TestPoolCheckTexts(t *testing.T) {
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "set by hand to 2; check returned 9, 0s ago"},
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x"}}, "set by hand to 2"},
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Problem: "timeout", At: at(0)}},
-			"set by hand to 2; check failed 0s ago: timeout; no good result yet"},
+			"set by hand to 2; check failed 0s ago: timeout; no valid result yet"},
 		{city.Pool{Suspended: true, Override: &two, Check: city.Check{Problem: "timeout"}}, "suspended"},
 	} {
 		r := panel.NewPoolRow(&c.pool)

@@ -33,7 +33,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 	m.Keys = actions.NewRegistry(m.Panels)
 	m.Keys.Add(actions.ThemeActions(p.Themes))
 	m.Unbound = m.Keys.Rebind(p.Keys)
-	for _, id := range []string{"agent.attach"} { // its description contains the key that detaches
+	for _, id := range []string{"agent.attach"} { // its description names the detach key
 		a := m.Keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Default,
 			p.Detach.String()))
@@ -78,7 +78,8 @@ func previewTheme(m *state.Room) {
 	}
 }
 
-// finderRowLine returns the line of the row under the finder's cursor, or "". The line of an action is its ID.
+// finderRowLine returns the command line of the row under the finder's cursor, or "". For an action, the command line
+// is the action's ID.
 func finderRowLine(m *state.Room) string {
 	if f := m.Dialogs.Finder(); f != nil && f.Current() != nil {
 		return f.Current().Line

@@ -103,8 +103,11 @@ func TestKeysDoc(t *testing.T) {
 func keysDoc(r *state.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Control room keys\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
-		"`?` shows the same list in the control room: type to search, and press `enter` to run the selected action. `ctrl+q`\n" +
-		"detaches from an agent's terminal.\n\n" +
+		"This page lists all keys of the control room. In the control room, `?` shows the same list: type to search, and press\n" +
+		"`enter` to run the selected action. `ctrl+q` detaches from an agent's terminal.\n\n" +
+		"A filter (`/`) consists of words, all of which must match. `!x` excludes the rows that match `x`. `~x` matches names\n" +
+		"that contain the letters of `x` in the same order. `state:x` matches rows with a state that begins with `x`; `pool:`,\n" +
+		"`rig:`, `name:` and `provider:` work in the same way.\n\n" +
 		"An action applies to the marked rows, or to the selected row if none is marked. What the keys for agents do depends on\n" +
 		"the panel:\n\n" +
 		"- In Pools, `s`, `r`, `D`, `d`, `W` and `B` apply to the pool. `D` and `r` can also apply to one member, and `a`\n" +

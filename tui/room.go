@@ -18,7 +18,7 @@ type room struct {
 	stateFile     string        // file that stores the state of the room
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
-	// the effect that requires the program to quit: attach, show text, edit or quit
+	// the effect to carry out after the program has quit: attach, show text, edit or quit
 	exitEffect feed.Effect
 
 	wheel      wheel // wheel events since the latest message
@@ -121,7 +121,7 @@ func (r *room) View() (v tea.View) {
 		}
 	}()
 	s := view.Draw(r.m)
-	for i, l := range s.Lines { // trailing spaces would only take time to write
+	for i, l := range s.Lines { // drop trailing spaces, so that less is written
 		s.Lines[i] = strings.TrimRight(l, " ")
 	}
 	v = tea.NewView(strings.Join(s.Lines, "\n"))

@@ -206,7 +206,8 @@ func receive(m *state.Room, n feed.News) {
 	}
 }
 
-// handleKey runs the action that a key has in the focused panel's zone, or passes the key to a dialog.
+// handleKey runs the action that the key is bound to in the focused panel. If a dialog is open, it passes the key to
+// the dialog.
 func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
@@ -254,7 +255,8 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	return todo
 }
 
-// handleDialogKey runs the action that a key has in the top dialog's zone, or passes the key on to that dialog.
+// handleDialogKey runs the action that the key is bound to in the top dialog. A key without an action is passed to the
+// dialog itself.
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())

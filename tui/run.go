@@ -159,8 +159,8 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	return screen.exitEffect, err
 }
 
-// quitWithContext makes the program quit when ctx ends. The program does not receive ctx itself, because it would then
-// close its input during a read.
+// quitWithContext makes the program quit when ctx ends. The program does not receive ctx itself, because Bubble Tea
+// would then close the input while a read is in progress.
 func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:

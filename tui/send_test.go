@@ -113,7 +113,7 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 func TestRowsSayWhatWaits(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.agent("builder", withTexts)
-	s.shows("2 nudges queued: draft on its line")
+	s.shows("2 nudges queued: draft in input")
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted}} })
 	s.agent("shop/reviewer", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.Queued, Why: "agent is starting", Text: "\x1b[2J"}}

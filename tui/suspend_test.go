@@ -60,7 +60,7 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-1")
 	s.press("s")
-	s.shows("Suspend pool worker?", "worker-1 is one of several members: they are suspended together.")
+	s.shows("Suspend pool worker?", "worker-1 is a member of a pool: all members are suspended together.")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "worker"})
 	s.choose("merge")

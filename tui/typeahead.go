@@ -14,8 +14,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// keyPause is the maximum pause between two keys that belong to the same text. If sending is not possible, users often
-// keep typing before they notice.
+// keyPause is the maximum time between two keys that are treated as parts of one text. Users often type several
+// characters before they notice that sending is not possible.
 const keyPause = 500 * time.Millisecond
 
 // startsText reports whether an action opens a text input.
@@ -23,8 +23,8 @@ func startsText(a *state.Action) bool {
 	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
 }
 
-// typedAfterRejection reports whether a key belongs to text that the user kept typing after the input for it could not
-// be opened. Such a key is ignored, so that it does not run a verb.
+// typedAfterRejection reports whether a key is part of text that the user keeps typing although the text input could
+// not be opened. Such a key is ignored, so that it does not run an action.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -40,8 +40,9 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key was meant for the agent that the user was attached to: the session ended
-// during the attach, and the user has not paused since then. Such a key is ignored, so that it does not run a verb.
+// typedForEndedSession reports whether a key was meant for the terminal of an agent that the user was attached to. That
+// is the case if the agent's session ended during the attach, and the user has not stopped typing since. Such a key is
+// ignored, so that it does not run an action.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:
@@ -56,11 +57,11 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	return true
 }
 
-// answerWindow is how long after an action the key "y" counts as the answer to a question that the action did not ask.
+// answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant as the answer to a question that the last action did not ask.
-// Such a key is ignored, because otherwise it would open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant to confirm the last action, although that action did not ask
+// for confirmation. Such a key is ignored, because otherwise it would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -111,5 +112,5 @@ func showKeyNote(m *state.Room, text string) {
 	}
 }
 
-// keyNoteDuration is how long the note about a key is shown, unless another key runs an action before that.
+// keyNoteDuration is how long the note about a key is shown. It disappears earlier if another key runs an action.
 const keyNoteDuration = 10 * time.Second

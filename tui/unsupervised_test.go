@@ -39,7 +39,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 		t.Errorf("%+v", s.out)
 	}
 	s.press("esc", "@", "t", "o", "w")
-	s.shows("enter asks to start it")
+	s.shows("enter asks whether to start it")
 	s.press("enter")
 	s.shows("Start tower?", "The city in /srv/tower has no controller", "gcity supervisor start")
 	s.press("n")
@@ -65,7 +65,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "t", "o", "w")
-	s.shows("stopped", "enter asks to start it")
+	s.shows("stopped", "enter asks whether to start it")
 	s.press("enter")
 	s.shows("Start tower?", "The city in /srv/tower is not registered", "registers it and runs its agents")
 	s.press("y")

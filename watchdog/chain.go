@@ -4,14 +4,14 @@ import "time"
 
 // Chain records whether a watchdog's actions have helped.
 //
-// An action has failed if a later beat sees no new heartbeat. After a wake, the next beat decides, unless a new session
-// has started. After a start or restart, and in a new session, the next beat that finds the session dead or very stale
-// decides. Beats during a start or stop are ignored. A heartbeat from the agent resets the count of failures. The zero
-// value is a chain without actions.
+// An action has failed if no new heartbeat has arrived by a later beat. After a wake, that is the next beat. After a
+// start or a restart, or in a new session, it is the next beat that finds the session dead or very stale. Beats during
+// a start or a stop do not count. A new heartbeat resets the count of failures. The zero value is a chain without
+// actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
 	Wakes  int // number of consecutive wakes among the latest failed actions
-	// consecutive decisions in which the triage agent was milder than the thresholds, without a new heartbeat
+	// consecutive times that a triage agent did not act although the thresholds would have, without a new heartbeat
 	Spared int
 
 	did   Decision // the last action, until it is known whether it helped; "" = none
@@ -19,7 +19,7 @@ type Chain struct {
 	stamp time.Time // latest heartbeat when Spared was last counted
 }
 
-// Before decides at the start of a beat whether the last action has helped. v is the thresholds' verdict. recovered
+// Before decides, at the start of a beat, whether the last action has helped. v is the thresholds' verdict. recovered
 // reports whether the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
@@ -39,7 +39,7 @@ func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovere
 	return c, false
 }
 
-// Spare counts a triage agent's decision. v is what the thresholds would have decided. d is "" if a user decided,
+// Spare updates Spared after a triage agent's decision d. v is the thresholds' verdict. If a user decided, d is "",
 // because the thresholds never overrule a user.
 func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {

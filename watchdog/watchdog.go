@@ -58,7 +58,7 @@ type Facts struct {
 	Wakes       int           // consecutive failed wakes
 }
 
-// maxWakes is the number of failed wakes after which a process that a signal has stopped is restarted.
+// maxWakes is the number of failed wakes before the watchdog restarts a process that was stopped by a signal.
 const maxWakes = 2
 
 // WhyNoWake returns why another wake would be pointless, or "" if it might help.

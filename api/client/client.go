@@ -24,8 +24,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors from its Client wrap
-// it too.
+// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors from its Client also
+// wrap ErrNotRunning.
 var ErrNotRunning = errors.New("not running")
 
 // ErrEnded means that a controller exited or closed the connection before it responded to a request.
@@ -46,7 +46,7 @@ type Client struct {
 	below      string // the city's path on that socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
 	idleConn   disk.IdleConn   // the connection that Dial opened or the last exchange kept
-	life       context.Context // ends with Close
+	life       context.Context // canceled by Close
 	end        context.CancelFunc
 }
 
@@ -214,7 +214,7 @@ func (c *Client) get(ctx context.Context, path string, q url.Values, into any) e
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
-// call sends a request and decodes the JSON response into into, unless into is nil.
+// call sends a request. Unless into is nil, call decodes the JSON response into it.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {

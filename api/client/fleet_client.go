@@ -70,7 +70,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// City implements city.Directory. It returns a *Client, and closing that ends only the streams and terminals of this
+// City implements city.Directory. It returns a *Client. Closing that Client ends only the streams and terminals of this
 // city.
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !wire.ValidPart(name) {

@@ -137,7 +137,7 @@ type orderList struct {
 	Orders []order `json:"orders"`
 }
 
-// orders lists the automations as orders.
+// orders lists the automations in the format of Gas City's orders.
 func orders(_ context.Context, r *Request) (any, error) {
 	var all []order
 	var names []string

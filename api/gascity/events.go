@@ -14,15 +14,15 @@ import (
 const Resumes = " after_seq after_cursor after cursor"
 
 // Cursor returns the cursor after which a client's event stream continues: the ID of the last event that the client
-// received, or the cursor in the query. Several parameters can contain the latter, because clients use different names.
+// received, or the cursor in the query. Clients use different names for the query parameter.
 func Cursor(r *http.Request) string {
 	v := r.URL.Query()
 	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
 	return cmp.Or(r.Header.Get("Last-Event-ID"), named)
 }
 
-// OldestFirst parses the parameter order. Without it, events since a time are listed oldest first, and other events
-// newest first.
+// OldestFirst parses the query parameter order. By default, events are listed newest first. A query with the parameter
+// since, but without a position in the log, lists the oldest events first.
 func OldestFirst(v url.Values) (bool, error) {
 	switch order := v.Get("order"); order {
 	case "":

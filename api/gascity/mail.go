@@ -115,8 +115,8 @@ type Sling struct {
 	Rig string `json:"rig"`
 }
 
-// In returns the request with the rig in its target. The target is an agent or a pool of the rig or, if it is empty,
-// the rig itself.
+// In returns the request with the rig added to its target. The target is an agent or a pool of the rig. An empty target
+// becomes the rig itself.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {

@@ -153,7 +153,7 @@ func parameters() map[string]string {
 			"this formula or step",
 		"ready":        "boolean only work that is open and not blocked",
 		"force":        "boolean also closes a molecule with open steps",
-		"assigned":     "boolean only work that is assigned to any agent",
+		"assigned":     "boolean only work that has an assignee",
 		"closed_since": "string only work closed at this time or later: 2026-01-02T15:04:05Z",
 		"actor":        "string only events with this actor",
 		"subject":      "string only events about this subject",

@@ -127,7 +127,7 @@ func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]str
 	}
 }
 
-// orNull allows null in addition to what shape allows.
+// orNull extends a schema so that it also allows null.
 func orNull(shape schema) schema {
 	if kind, plain := shape["type"].(string); plain {
 		shape["type"] = []string{kind, "null"}

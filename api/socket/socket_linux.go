@@ -51,8 +51,9 @@ func (s *Socket) MovedPath() string {
 	return s.aside
 }
 
-// boundPath returns the path at which the socket for path is bound. path can contain a file descriptor, which other
-// processes do not have, so the length check applies to the path that those use.
+// boundPath returns the path at which the socket for the given path is bound. The given path can contain a file
+// descriptor, which other processes do not have. The length limit therefore applies to the path that other processes
+// use.
 func boundPath(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)

@@ -73,7 +73,7 @@ func Ensure(path string) (string, error) {
 	return Read(path)
 }
 
-// createToken writes the file under a temporary name and then links it to its final name, which fails if that exists.
+// createToken writes a temporary file and links it to the given path. The link fails if that path already exists.
 func createToken(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // has mode 0600
 	if err != nil {

@@ -163,8 +163,9 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". If a "/"
-// is not escaped, the last part is the request if it is a valid one, and otherwise belongs to the name.
+// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". If the
+// name contains an unescaped "/", the last part of the path is the request if it is a valid one, and otherwise belongs
+// to the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -178,7 +179,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		string(KindOutputStream) {
 		rt.Kind, parts = KindOutputStream, parts[:n]
 	} else if last := len(parts) - 1; last > 0 {
-		if k, name := what(noun, parts[last]); k != "" {
+		if k, name := kindOfPart(noun, parts[last]); k != "" {
 			rt.Kind, rt.Verb, parts = k, name, parts[:last]
 		}
 	}
@@ -209,9 +210,9 @@ func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }
 
-// what returns the kind of request that the last part of a path selects and, for a command, the verb. It returns "" if
-// the part selects no request.
-func what(noun Kind, last string) (k Kind, name string) {
+// kindOfPart returns the kind of request that the last part of a path selects and, for a command, the verb. It returns
+// "" if the part selects no request.
+func kindOfPart(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name
 	}

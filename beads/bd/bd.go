@@ -41,7 +41,7 @@ const remedy = "install it (npm install -g @beads/bd, or brew install beads), " 
 
 // Options configure a store.
 type Options struct {
-	Dir    string // the folder of the city or rig; the work is in .beads below it
+	Dir    string // the folder of the city or rig; bd's data is in its subfolder .beads
 	Prefix string // prefix of new IDs, used when the database is created
 	Actor  string // the author of changes in bd; "" = bd's default
 
@@ -156,7 +156,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byt
 	return got.Stdout, nil
 }
 
-// named returns the IDs of the beads that a call is about, and the IDs of the beads that it links them to.
+// named returns the IDs of the beads that a call reads or changes, and the IDs that it links these beads to.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -219,7 +219,7 @@ func failure(args []string, got shell.CallResult) error {
 			break
 		}
 	}
-	if why == "" { // stderr has the error after warnings
+	if why == "" { // on stderr, warnings can precede the error
 		why = got.Stderr + "\n" + string(got.Stdout)
 		if i := strings.Index(why, "Error"); i >= 0 {
 			why = why[i:]
@@ -314,7 +314,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 		if err != nil && !errors.Is(err, beads.ErrNotFound) {
 			return beads.Bead{}, err
 		}
-		// bd also accepts a prefix of an ID
+		// bd accepts part of an ID too, so compare the whole ID
 		if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
 			return all[i], nil
 		}
@@ -322,7 +322,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, beads.NotFound(id)
 }
 
-// Find implements foreign.Backend. Its options make bd include issues that it hides by default.
+// Find implements foreign.Backend. The options include issues that "bd list" hides by default.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if there, err := k.exists(); !there || err != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -332,7 +332,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 		!q.Ready {
 		args = append(args, "--all")
 	}
-	if q.Ready { // any bead can block another, so beads.Ready needs all of them
+	if q.Ready { // beads.Ready needs all beads, because any bead can block another
 		all, err := k.issues(ctx, nil, args...)
 		return slices.DeleteFunc(beads.Ready(all), held), err
 	}
@@ -348,7 +348,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether bd does not consider a bead ready although its status in gcity is open.
+// held reports whether an open bead has a status in bd that excludes it from the ready work.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

@@ -12,7 +12,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Metadata keys. In an issue, they store fields that only beads have. In a bead, they store values that differ in bd.
+// Metadata keys. In an issue, they store the fields that exist only in beads. In a bead, they store the values that
+// exist only in bd.
 const (
 	refKey = "gc.ref"
 	// the exact creation time; bd stores whole seconds, which would not keep the order of beads
@@ -93,7 +94,7 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata sets a bead's metadata, and the fields that gcity keeps in the issue's metadata.
+// metadata sets a bead's metadata. It also sets the fields of the bead that gcity keeps in the issue's metadata.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string

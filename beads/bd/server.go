@@ -33,7 +33,8 @@ const (
 )
 
 // Server is a Dolt SQL server that gcity starts and stops for bd. It serves the databases of a city and its rigs, and
-// keeps running when the process that started it exits. Another Server with the same State controls the same process.
+// keeps running when the process that started it exits. Two Servers with the same State folder control the same
+// process.
 type Server struct {
 	Data string // folder for the databases
 	// folder for the server's configuration, its log, and the file that identifies its process
@@ -141,8 +142,8 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in its own session, so that signals to gcity's terminal do not reach it. died receives the
-// server's exit error.
+// start starts the server in its own session, so that signals to gcity's terminal do not reach it. The channel died
+// receives the error with which the server exits.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // Longer metadata is an error.
 const maxArgument = 100 << 10
 
-// Create implements foreign.Backend. bd creates only open issues, and copies the parent's labels to its children. A
-// second call corrects such differences. If it fails, the new bead is closed.
+// Create implements foreign.Backend. bd creates only open issues, and a new issue inherits its parent's labels. If the
+// result differs from the requested bead, a second call corrects it. If that call fails, the new bead is closed.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -234,8 +234,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// update returns the arguments and stdin of the call that changes a bead from its old version, was, to its new version,
-// now. Changing needs and closing the bead take separate calls.
+// update returns the arguments and stdin of the call that changes a bead from its old version to its new one. Changing
+// needs and closing the bead take separate calls.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
@@ -285,7 +285,7 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 const removeAtOnce = 500
 
 // Remove implements foreign.Remover. If bd fails because some of the beads no longer exist, Remove removes the
-// others.
+// remaining ones.
 func (k *backend) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)

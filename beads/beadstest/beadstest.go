@@ -145,7 +145,8 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// titles checks the titles of the beads that a query finds, in order. In want they are separated by spaces.
+// titles checks which beads a query finds, and their order. The argument want contains their titles, separated by
+// spaces.
 func titles(t *testing.T, s beads.Store, q beads.Query, want string) {
 	t.Helper()
 	var got []string

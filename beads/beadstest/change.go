@@ -99,7 +99,7 @@ func noCycles(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), a)
 	update(t, s, c.ID, beads.Patch{Needs: &[]string{a.ID, b.ID}})
 
-	// The new parent exists, but it forms a cycle.
+	// The new parent exists, but the link to it forms a cycle.
 	p := titled(t, s, "p")
 	k := create(t, s, beads.Bead{Title: "k", ParentID: p.ID})
 	update(t, s, p.ID, beads.Patch{Needs: &[]string{k.ID}})

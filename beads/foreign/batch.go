@@ -56,7 +56,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 }
 
 // checkBatch rejects a batch with links to beads that do not exist, or with IDs that are in use. It makes one call to
-// the backend: Get for a single linked bead, and Find for all beads otherwise.
+// the backend: Get if it has to check one linked bead, and Find otherwise.
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	external, given := batch.ExternalLinks(), batch.GivenIDs()
 	if len(external)+len(given) == 0 {
@@ -137,12 +137,12 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of a bead that does not exist yet, or -1. If whole is set, it skips beads that link to beads
-// of the batch that do not exist yet.
-func (m *batchWriter) next(whole bool) int {
+// next returns the index of the next bead to create, or -1. If linked is true, the beads that this bead links to must
+// exist already.
+func (m *batchWriter) next(linked bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
-		if m.made[i].ID == "" && (!whole || (parent != "") == (m.want[i].ParentID != "") &&
+		if m.made[i].ID == "" && (!linked || (parent != "") == (m.want[i].ParentID != "") &&
 			len(needs) == len(m.want[i].Needs)) {
 			return i
 		}
@@ -150,7 +150,7 @@ func (m *batchWriter) next(whole bool) int {
 	return -1
 }
 
-// links returns the IDs of those linked beads that exist.
+// links returns the links of a bead, without those to beads that do not exist yet.
 func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {

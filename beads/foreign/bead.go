@@ -91,8 +91,8 @@ func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// IsNotFound reports whether a tool's message says that a bead does not exist. The words "not found" can also refer
-// to a program or a database, so the message must also contain the ID, or nothing else.
+// IsNotFound reports whether a tool's message says that a bead does not exist. The words "not found" can also refer to
+// a program or a database. They count only if the message contains the ID or no other words.
 func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||

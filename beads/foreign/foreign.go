@@ -24,10 +24,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// Backend is the other program. Its methods may be called concurrently, except that only one write runs at a time. It
-// returns normalized beads; see Normalize.
+// Backend is a program that stores beads. Its methods may be called concurrently, except that only one write runs at a
+// time. It returns normalized beads; see Normalize.
 type Backend interface {
-	// Ready is called before any other method, until it has succeeded once.
+	// Ready is called before the other methods. After it has succeeded, it is not called again.
 	Ready(ctx context.Context) error
 	// Get returns a bead or ErrNotFound. The ID is syntactically valid.
 	Get(ctx context.Context, id string) (beads.Bead, error)
@@ -36,8 +36,7 @@ type Backend interface {
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Create stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Update replaces a bead's old version, was, with its new version, now. Both have the same ID. It returns the bead
-	// as stored.
+	// Update replaces the old version of a bead with the new one. Both have the same ID. It returns the bead as stored.
 	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
@@ -57,10 +56,10 @@ type Remover interface {
 type Store struct {
 	backend Backend
 	lock    string
-	turn    chan struct{} // semaphore of one token, held by the goroutine that is writing
+	turn    chan struct{} // binary semaphore, held by the goroutine that is writing
 
 	ready   atomic.Bool
-	readies chan struct{} // semaphore of one token, held by the goroutine that runs Backend.Ready
+	readies chan struct{} // binary semaphore, held by the goroutine that runs Backend.Ready
 }
 
 var (
@@ -69,10 +68,10 @@ var (
 	_ beads.Purger  = (*Store)(nil)
 )
 
-// New returns a store on top of a backend. lock is the path of a file that every gcity process locks before it writes
-// to the store.
-func New(k Backend, lock string) *Store {
-	return &Store{backend: k, lock: lock, turn: make(chan struct{}, 1),
+// New returns a store on top of a backend. lockPath is the path of a file that every gcity process locks before it
+// writes to the store.
+func New(k Backend, lockPath string) *Store {
+	return &Store{backend: k, lock: lockPath, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
 }
 
@@ -179,7 +178,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// find implements List without Before and Limit.
+// find is like List, but ignores Before and Limit.
 func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err

@@ -28,8 +28,8 @@ func (b *Breaker) Open() bool { return !b.until.IsZero() }
 // Due reports whether it is time for a probe.
 func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
-// Enter reports whether a call is allowed, and whether the call serves as a probe. If it is allowed, the caller must
-// report its end with Ended.
+// Enter reports whether a call is allowed, and whether the call serves as a probe. After an allowed call has ended, the
+// caller must call Ended.
 func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	if !b.Open() {
 		return true, false
@@ -41,7 +41,7 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict says what the end of a call reveals about the store.
+// verdict says what the result of a call means for the state of the store.
 type verdict int
 
 const (

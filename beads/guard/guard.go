@@ -22,13 +22,13 @@ const (
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout for a probe.
 	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
-	// minFailedCall is the minimum duration of a call for the caller's timeout to count as a failure of the store.
+	// A call that was ended by the caller's timeout is a failure of the store only if it took at least minFailedCall.
 	minFailedCall = 2 * time.Second
 )
 
-// Guards contains the guarded store of each scope. A guard sets a deadline for every call, and rejects calls while
-// the store keeps failing. Reads and writes have separate breakers, because a file lock can block one and not the
-// other.
+// Guards contains the guarded store of each scope. A guard sets a deadline for every call, and rejects calls while the
+// store keeps failing. Reads and writes have separate breakers, because a file lock can block writes but not reads, or
+// the reverse.
 type Guards struct {
 	// called from any goroutine when the problems change
 	notify func(Report)
@@ -232,10 +232,11 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	return got, err
 }
 
-// Rejected reports whether err is the rejection of a request by a store that works, and not a failure of the store.
+// Rejected reports whether err means that a working store has rejected a request. It returns false if the store has
+// failed.
 func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 
-// judged distinguishes rejected requests from failures of the store.
+// judged returns the verdict for the error of a call.
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {

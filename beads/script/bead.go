@@ -92,8 +92,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// parseOne parses the output for one bead: an object, or an array with one object. found reports whether the output
-// contains a bead: it is false for empty output, null and [].
+// parseOne parses the output for one bead: an object, or an array with one object. The result found is false if the
+// output does not contain a bead, that is, if it is empty, null or [].
 func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
@@ -179,7 +179,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting returns the changed metadata. The value "" removes a key.
+// setting returns the changed metadata keys with their new values. The value "" means that the key is removed.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)

@@ -42,7 +42,7 @@ type Options struct {
 	// environment of this process; nil means os.Environ(). shell.ScriptEnv selects the variables for the script.
 	Environ []string
 
-	// Close calls the script's shutdown operation. Processes that keep the store open set this.
+	// If Serve is set, Close calls the script's shutdown operation. It is set in processes that keep the store open.
 	Serve bool
 }
 
@@ -233,7 +233,8 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 // maxLabelled is a limit high enough for all beads. Some scripts return no beads if the limit is 0.
 const maxLabelled = "1000000"
 
-// Find implements foreign.Backend. It uses the operation with the smallest result that contains the requested beads.
+// Find implements foreign.Backend. Of the operations that return all requested beads, it uses the one with the fewest
+// other beads.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {
@@ -251,7 +252,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// beads makes a call that returns beads. Beads that cannot be parsed are in unreadable.
+// beads makes a call that returns beads. The result unreadable lists the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -93,9 +93,9 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change changes a bead. It calls the update operation unless it only has to close the bead. If update did not store
-// the metadata, it calls set-metadata. It calls close separately, because a script's update may not support the
-// status "closed".
+// change changes a bead. It calls the operation "update" unless it only has to close the bead. If "update" did not
+// store the metadata, it calls "set-metadata". It closes the bead with a separate call of "close", because "update"
+// might not support the status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -155,8 +155,9 @@ func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (be
 	return after, err
 }
 
-// Cook implements foreign.Cooker. mol-cook receives a molecule as {formula, title, beads}. The IDs of the beads are
-// names ("$1") to which other beads refer. The script prints the beads in the same order, or only the ID of the root.
+// Cook implements foreign.Cooker. The operation "mol-cook" receives a molecule as {formula, title, beads}. The IDs of
+// the beads are names ("$1") to which other beads refer. The script prints the beads in the same order, or only the ID
+// of the root.
 func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
 	root := want[0]
 	if root.Type != beads.TypeMolecule {

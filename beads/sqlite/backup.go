@@ -30,9 +30,8 @@ type BackupInfo struct {
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file. The file either appears complete or not at all, and replaces
-// an existing file. Except on a network file system, a backup does not block writers, and writers do not block a
-// backup.
+// Backup writes a consistent copy of the store to a file. It replaces an existing file. The file never contains an
+// incomplete copy. Except on a network file system, a backup does not block writers, and writers do not block a backup.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -67,8 +66,8 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new file, calls the function edit for the copy, checks it, and syncs it to disk.
-// It only reads the source.
+// duplicate copies a store file to a new file, edits the copy, checks it, and syncs it to disk. It does not change the
+// source.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
@@ -100,7 +99,7 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// withDatabase opens a database, passes it to the function use, and closes it.
+// withDatabase opens a database, calls a function with it, and closes it.
 func withDatabase(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {

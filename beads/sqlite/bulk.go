@@ -160,7 +160,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 		if what == beads.Created || what == beads.Updated {
 			written = append(written, b.ID)
 			last = max(last, number(b.ID))
-			// the ID of a new bead must not satisfy a missing need of a restored bead
+			// a restored bead can need a missing bead, and a new bead must not get the missing bead's ID
 			for _, id := range beads.AddedLinks(beads.Bead{}, b) {
 				last = max(last, number(id))
 			}

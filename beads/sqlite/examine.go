@@ -19,8 +19,8 @@ type Condition struct {
 	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
 
-// LargeLog is the size in bytes at which a write-ahead log is suspicious, because it has not been checkpointed for a
-// long time. SQLite truncates the log to journal_size_limit when no process is reading.
+// LargeLog is the size in bytes at which a write-ahead log is suspicious. A log of this size has not been checkpointed
+// for a long time. SQLite truncates the log to journal_size_limit when no process is reading.
 const LargeLog = 64 << 20
 
 // maxDamage is the maximum number of reported problems.
@@ -94,7 +94,7 @@ func (s *Store) inspectFolder() (c Condition, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		// gcity creates the folder formulas for other tools, with links to formulas
+		// gcity creates the folder "formulas", which contains links for other tools
 		if name == ".gitignore" || name == "formulas" {
 			continue
 		}

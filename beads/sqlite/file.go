@@ -115,7 +115,7 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 }
 
 // pool returns a connection pool of at most n connections. SQLite itself waits only briefly for a lock, because that
-// wait cannot be interrupted; attempt retries until the time limit.
+// wait cannot be interrupted. The function attempt retries until the time limit.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -162,8 +162,8 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready ensures that the file is a store with a supported version and the right journal mode. It must be called
-// before there is a second connection, because the mode could then not be changed.
+// ready ensures that the file is a store with a supported version and the right journal mode. It must be called before
+// a second connection exists, because the mode can be changed only with a single connection.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

@@ -56,8 +56,8 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// remote reports whether a type from statfs(2) is a network file system. A FUSE file system is treated as remote,
-// because it can be.
+// remote reports whether a type from statfs(2) is a network file system. A FUSE file system counts as remote, because
+// its files might be on another machine.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

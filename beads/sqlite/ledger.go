@@ -104,8 +104,8 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger
-// is assumed to have one.
+// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger is
+// assumed to have an entry.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -119,8 +119,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is
-// an older copy of the store, identify raises the last ID number to the ledger's.
+// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is an
+// older copy of the store, identify raises the store's last ID number to the number in the ledger.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil

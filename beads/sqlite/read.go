@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading calls the function work with the open file, and retries while other processes lock it. If the file does not
-// exist, it returns the zero value and the error absent.
+// reading calls a function with the open file, and retries while other processes lock the file. If the file does not
+// exist, the error is the parameter absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {

@@ -69,7 +69,7 @@ func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named 
 	return nil
 }
 
-// raise gives a copy an identity if it has none, and ensures that ID numbers up to the number last are not reused.
+// raise gives a copy an identity if it has none. It ensures that ID numbers up to the parameter last are not reused.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
 	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
 		"version = %d"
@@ -77,11 +77,11 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install moves a copy to the store's path. locks means that the old file is a database, which install locks so that
-// no process writes to it.
+// install moves a copy to the store's path. If the old file is a database, isDatabase must be true; install then locks
+// the file so that no process writes to it.
 func (s *Store) install(ctx context.Context, fresh BackupInfo,
-	locks bool) (done Recovered, err error) {
-	if !locks {
+	isDatabase bool) (done Recovered, err error) {
+	if !isDatabase {
 		done, err = s.swap(ctx, fresh, 0)
 		return done, errors.Join(err, disk.SyncDir(s.folder))
 	}
@@ -101,8 +101,8 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap installs the copy and keeps the old file and its log under another name. last is the old file's highest ID
-// number, or 0 if it cannot be read.
+// swap installs the copy and keeps the old file and its log under another name. The parameter last is the highest ID
+// number in the old file, or 0 if the file cannot be read.
 func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced

@@ -71,8 +71,8 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. It passes valid beads to the function take, and unreadable rows to the function aside.
-func scan(rows *sql.Rows, take func(*row, beads.Bead), aside func(*row, error)) (err error) {
+// scan reads all rows. It passes valid beads to the function take, and unreadable rows to the function onUnreadable.
+func scan(rows *sql.Rows, take func(*row, beads.Bead), onUnreadable func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var r row
@@ -80,7 +80,7 @@ func scan(rows *sql.Rows, take func(*row, beads.Bead), aside func(*row, error)) 
 			return err
 		}
 		if b, err := r.bead(); err != nil {
-			aside(&r, err)
+			onUnreadable(&r, err)
 		} else {
 			take(&r, b)
 		}

@@ -45,7 +45,7 @@ type Store struct {
 	// returns SQLite's journal mode for a file in the given folder
 	journal func(folder string) (string, error)
 
-	gate chan struct{} // semaphore of one token that guards file
+	gate chan struct{} // binary semaphore that guards file
 	file *file         // nil = not open
 
 	calls   sync.WaitGroup
@@ -53,7 +53,7 @@ type Store struct {
 	running int      // number of calls in progress
 	noted   Identity // last known content of the ledger
 	closed  bool
-	idle    chan struct{} // closed when the last call after Close has ended
+	idle    chan struct{} // closed when, after Close, no call is in progress any more
 }
 
 var (
@@ -137,7 +137,7 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call runs the function work. If the context ends first, call returns without waiting for it.
+// call runs a function. If the context ends first, call returns without waiting for the function.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)
@@ -168,7 +168,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	}
 }
 
-// begin runs the function work in a new goroutine, unless the store is closed.
+// begin runs a function in a new goroutine, unless the store is closed.
 func (s *Store) begin(work func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Store) begin(work func()) bool {
 	return true
 }
 
-// attempt calls the function try, and retries while other processes lock the file.
+// attempt calls a function, and retries while other processes lock the file.
 func (s *Store) attempt(ctx context.Context, try func() error) error {
 	pause, waited := time.Millisecond, false
 	for end := time.Now().Add(queue); ; pause = min(2*pause, 20*time.Millisecond) {

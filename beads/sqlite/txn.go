@@ -11,7 +11,7 @@ import (
 
 // writer is the process's connection for writing.
 type writer struct {
-	turn  chan struct{} // semaphore of one token that guards the fields below
+	turn  chan struct{} // binary semaphore that guards the fields below
 	db    *sql.DB
 	conn  *sql.Conn            // nil = not connected
 	stmts map[string]*sql.Stmt // prepared statements of conn, by text
@@ -24,8 +24,8 @@ type txn struct {
 	now time.Time
 }
 
-// change runs the function work in a transaction that locks the file from the start. It can run work several times,
-// because it retries a transaction that another process's lock has prevented.
+// change runs a function in a transaction that locks the file from the start. If another process's lock prevents the
+// transaction, change tries again, so the function can be called several times.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -46,8 +46,8 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that the open file was replaced by another file. Nothing was written.
 var errMoved = errors.New("the bead store was replaced")
 
-// within runs the function work in a transaction, if the open file is still the store. A restore replaces the file
-// under the same lock, so the file cannot be replaced before the commit.
+// within runs a function in a transaction, if the open file is still the store. A restore replaces the file under the
+// same lock, so the file cannot be replaced before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -58,7 +58,7 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits until the connection is free and then runs the function work with it.
+// hold waits until the connection is free and then calls a function with it.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:
@@ -99,7 +99,7 @@ func (w *writer) drop() error {
 	return errors.Join(errs...)
 }
 
-// atomic runs the function work in a transaction.
+// atomic runs a function in a transaction.
 func (t *txn) atomic(work func(*txn) error) error {
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one scans the first row of a result and reports whether there is one.
+// one scans the first row of a result. It returns false if the result has no rows.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

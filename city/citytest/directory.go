@@ -31,12 +31,12 @@ var (
 	_ city.Previewer = (*Directory)(nil)
 )
 
-// hostedCity is a city of a Directory. It lasts for several runs.
+// hostedCity is a city of a Directory. It can be stopped and started again.
 type hostedCity struct {
 	info  city.Info
 	city  city.Control
 	hangs bool            // calls do not return
-	life  context.Context // ends with the current run
+	life  context.Context // canceled at the end of the current run
 	stop  context.CancelFunc
 }
 
@@ -262,16 +262,16 @@ func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, er
 	}
 }
 
-// ask calls the function question with the city's current run.
+// ask calls f with the city's current run.
 func ask[T any](
-	ctx context.Context, g *cityProxy, question func(city.Control) (T, error),
+	ctx context.Context, g *cityProxy, f func(city.Control) (T, error),
 ) (T, error) {
 	c, _, err := g.find(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return question(c)
+	return f(c)
 }
 
 func (g *cityProxy) count(kind string, n int) {

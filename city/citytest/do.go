@@ -45,7 +45,7 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.SendKeys:
 		err = f.checkTyping(c.Agent, strings.ReplaceAll(strings.Join(c.Keys, ""), "Enter", "\r"))
 	default:
-		err = f.checkAgent(c.Target())
+		err = f.checkTarget(c.Target())
 	}
 	if err != nil {
 		return city.Receipt{}, err
@@ -55,8 +55,9 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}, nil
 }
 
-// checkAgent returns an error unless name is "" or the name of something in the snapshot. The caller must hold f.mu.
-func (f *Fake) checkAgent(name string) error {
+// checkTarget returns an error if the snapshot contains no object with this name. The name "" is valid. The caller must
+// hold f.mu.
+func (f *Fake) checkTarget(name string) error {
 	_, agent := f.snap.Agent(name)
 	_, pool := f.snap.Pool(name)
 	_, automation := f.snap.Automation(name)

@@ -17,7 +17,7 @@ import (
 )
 
 // Fake is a city in memory, in the state that a test sets. Running agents echo their input, and work is stored. Other
-// commands have no effect; a test that needs one runs a controller. Its methods are safe for concurrent use.
+// commands have no effect; tests of their effects run a controller. Its methods are safe for concurrent use.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot

@@ -64,7 +64,7 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	return *a
 }
 
-// same fails the test unless an agent still has the same session.
+// same fails the test if an agent has a new session.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
@@ -347,7 +347,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Suspending a rig suspends its agents. An agent that is suspended itself keeps that reason, and stays suspended when
+// Suspending a rig suspends its agents. An agent with its own suspended flag keeps its reason, and stays suspended when
 // the rig resumes.
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")
@@ -384,7 +384,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// awaitRig waits until RigWorker is in a state and, if reason is not "", for this reason.
+// awaitRig waits until RigWorker is in a state. If reason is not "", it must also be the reason for the state.
 func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
 	reason string) *city.Snapshot {
 	t.Helper()

@@ -30,7 +30,7 @@ func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) s
 	return all.String()
 }
 
-// RunOutput of a run that has ended yields at least the output in the run's record. It also ends without any output.
+// RunOutput of a run that has ended yields at least the output in the run's record, which can be empty.
 func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
@@ -74,7 +74,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		if all += p.Text; all != "dröp\n" {
 			continue
 		}
-		// the run continues only once its first line has been seen
+		// the run continues only after its first line has been seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
 				t.Errorf("a second reader received %q, %v", p.Text, err)

@@ -59,7 +59,7 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 	return f.worked(&before, b), nil
 }
 
-// worked records a change to a bead in the log and the snapshot.
+// worked updates the log and the snapshot after a change to a bead.
 func (f *Fake) worked(was *beads.Bead, b beads.Bead) city.Receipt {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package verb defines the table of all operations on a city. The command codec, the API's paths and document, and the
-// command line use the table. A word of the control room's palette often stands for several verbs, so the palette has
-// its own table (tui/actions).
+// command line use the table. The control room's command palette has its own table (tui/actions), because one of its
+// commands can stand for several verbs.
 package verb
 
 import (
@@ -51,7 +51,7 @@ type Shell struct {
 	Short string
 	Long  string // description in the command's own help; "" = Short
 	Pools bool   // the command also accepts the name of a pool
-	// what to run instead for the pool %s; "" = no such command, or not needed because of Pools
+	// command to suggest for the pool %s; "" = none, or the verb accepts pools
 	ForPool string
 }
 
@@ -67,7 +67,7 @@ func All() []Verb {
 // Of returns the row for a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
-// At returns the row of the verb that has an API path ending in part.
+// At returns the row of a noun's verb. The parameter part is the last part of the verb's API path.
 func At(noun Noun, part string) (Verb, bool) {
 	for _, v := range All() {
 		if v.Noun == noun && slices.Contains(v.Parts(), part) {
@@ -91,7 +91,7 @@ func (v Verb) Parts() []string {
 	return []string{v.API.Path, v.API.Alias}
 }
 
-// Command returns the verb's command for a target, without values.
+// Command returns the verb's command for a target, with all other fields empty.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
 // Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Unknown verbs or
@@ -108,7 +108,8 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the row with this name. A verb of the city and one of another object can have the same name.
+// find returns the row with this name. Two verbs can have the same name if one applies to the city and the other to an
+// object in it.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {

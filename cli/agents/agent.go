@@ -182,7 +182,8 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-// writeOutput prints the last lines of an agent's output. With --json, it prints a single line if more output follows.
+// writeOutput prints the last lines of an agent's output. With --json and --follow, it prints the JSON on a single
+// line.
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {

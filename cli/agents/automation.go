@@ -132,7 +132,7 @@ func automationShow(e *env.Env) *cobra.Command {
 }
 
 // pastRuns reads the records of an automation's newest runs from the city's store. It works with and without a
-// controller. limit works as in beads.Query.
+// controller. The parameter limit has the same meaning as in beads.Query.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)

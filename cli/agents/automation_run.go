@@ -184,7 +184,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 }
 
 // record reads the record of a run that has ended. The event for the run's end can arrive shortly before the record is
-// closed, so record waits until it is.
+// closed, so record waits for that.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
@@ -246,7 +246,7 @@ func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (st
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits for the first event about a run for which the callback returns true.
+// awaitRun waits until the callback returns true for an event about a run.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {

@@ -74,8 +74,8 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck asks the controller whether an agent should finish. Without a controller, it reads the drain marks of the
-// agent's session, which does not require the configuration.
+// drainCheck asks the controller whether an agent should finish. Without a controller, it reads the drain state that is
+// stored with the agent's session. That does not require the configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -99,7 +99,7 @@ func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error
 		Drain: g.Drain}, nil
 }
 
-// drainMarked reads the drain marks of an agent's session.
+// drainMarked reads the drain state that is stored with an agent's session.
 func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})

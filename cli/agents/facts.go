@@ -187,7 +187,7 @@ func needs(s *city.Snapshot, names []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// dependents returns the agents that depend on the agent called name, or on its pool.
+// dependents returns the agents that depend on the agent with the given name, or on its pool.
 func dependents(s *city.Snapshot, name, pool string) []string {
 	var out []string
 	for i := range s.Agents {

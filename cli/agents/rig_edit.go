@@ -263,8 +263,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 }
 
 // rigEdited makes the controller reload the edited file and records the edit as an event. If the controller holds the
-// configuration because it removes agents, rigEdited confirms it, but only if it is the revision in allowed. Without a
-// controller, rigEdited stops the sessions of a removed rig.
+// configuration because it removes agents, rigEdited confirms only the allowed revision. Without a controller,
+// rigEdited stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
@@ -286,8 +286,8 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns the error from the
-// reload, which the caller passes as why.
+// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns the parameter why,
+// which is the error from the reload.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

@@ -50,7 +50,7 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 			output.Tinted(g.Name, output.Bold), output.Tinted(e.Age(g.Since), ""),
 			output.Plain(output.Percent(g.Usage)),
 			output.Plain(output.Memory(g.Usage)), output.Tinted(pid(&g), output.Dim),
-			output.Plain(because(e, &g)),
+			output.Plain(stateReason(e, &g)),
 		})
 	}
 	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
@@ -83,8 +83,8 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// because returns why an agent is in its state, with further details.
-func because(e *env.Env, g *city.Agent) string {
+// stateReason returns why an agent is in its state, with further details.
+func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {

@@ -55,8 +55,8 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// needsController returns the error for a command that requires a running controller. what names the operation that
-// failed.
+// needsController returns the error for a command that requires a running controller. The parameter what names the
+// operation that failed.
 func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; %s",
 		what, dir, describe.HowToStart)

@@ -26,7 +26,7 @@ func watchdogColor(w *city.Watchdog) string {
 		city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
 }
 
-// writeWatchdogs writes a table of watchdogs, those with calls or problems first.
+// writeWatchdogs writes a table of watchdogs. Those that are calling for a person or have a problem come first.
 func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	rank := func(w *city.Watchdog) int {
 		switch {

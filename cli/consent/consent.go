@@ -138,7 +138,7 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 		return err
 	}
-	e.Untrusted = nil // it was set when the configuration was read
+	e.Untrusted = nil // set when the configuration was read
 	return nil
 }
 

@@ -81,8 +81,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store for a command. The store is selected by the first of these that is set: rig, --city,
-// BEADS_DIR, GC_RIG. If none is set, it is the store of the current city.
+// openStore opens the store for a command. It uses the first of these that is set: rig, --city, BEADS_DIR, GC_RIG. If
+// none is set, it opens the store of the current city.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {

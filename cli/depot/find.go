@@ -38,8 +38,8 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find returns a bead and the first store on its route that contains it. If a store fails, Find still searches the
-// others. closeOther closes the returned store unless it is d.
+// Find looks for a bead in the stores on its route. It returns the bead and the first store that contains it. If a
+// store fails, Find still searches the others. closeOther closes the returned store unless it is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}

@@ -2,7 +2,7 @@ package doctor
 
 import "context"
 
-// check is one check of doctor.
+// check is one of the checks that `gcity doctor` runs.
 type check struct {
 	// title of the check's only finding, or "" if its findings have their own titles
 	title string

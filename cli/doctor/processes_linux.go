@@ -25,7 +25,7 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes that this city's agents started and that outlived the agent's session.
+// checkStrays looks for processes that this city's agents started and that have outlived their session.
 func checkStrays(ctx context.Context, p *Subject) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")

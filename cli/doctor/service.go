@@ -78,7 +78,7 @@ type served struct {
 	service.ServiceKind
 	at   string
 	runs bool // the city or supervisor is running, whether or not as this service
-	// why units are not compared with what install would write; "" if they are
+	// why units are not compared with what install would write; "" = units are compared
 	unknown string
 	// lost returns the programs that this shell finds but a service with the given environment does not
 	lost func(environ []string) []string
@@ -185,7 +185,7 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	return ok("up to date")
 }
 
-// differing returns a unit's settings that differ, except for the environment and the command line.
+// differing returns the settings in which two units differ, except for the environment and the command line.
 func differing(have, want string) []string {
 	var out []string
 	was, is := settings(have), settings(want)

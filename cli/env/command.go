@@ -59,12 +59,12 @@ func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 // Exactly returns a validator that rejects any number of arguments other than n with a usage error.
 func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 
-// Between returns a validator that rejects fewer than least or more than most arguments with a usage error.
-func Between(least, most int) cobra.PositionalArgs {
+// Between returns a validator that accepts lo to hi arguments. It rejects any other number with a usage error.
+func Between(lo, hi int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least {
+		if len(args) < lo {
 			missing := strings.Fields(cmd.Use)[1:]
-			missing = missing[min(len(args), len(missing)):min(least, len(missing))]
+			missing = missing[min(len(args), len(missing)):min(lo, len(missing))]
 			verb := "is"
 			if len(missing) > 1 {
 				verb = "are"
@@ -72,8 +72,8 @@ func Between(least, most int) cobra.PositionalArgs {
 			return exit.Usage("%s %s missing: %s", strings.Join(missing, " and "), verb,
 				cmd.UseLine())
 		}
-		if len(args) > most {
-			return exit.Usage("unexpected argument %q: %s", args[most], cmd.UseLine())
+		if len(args) > hi {
+			return exit.Usage("unexpected argument %q: %s", args[hi], cmd.UseLine())
 		}
 		return nil
 	}

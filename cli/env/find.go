@@ -16,7 +16,7 @@ import (
 	"gcity/pool"
 )
 
-// Found is the object that a name refers to. Besides the snapshot, only the field of the object's kind is set.
+// Found is the object that a name refers to. Only the snapshot and the field for the object's kind are set.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent

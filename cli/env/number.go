@@ -9,13 +9,13 @@ import (
 
 // number is the value of a flag that takes a whole number.
 type number[T int | uint64] struct {
-	to    *T
-	least T
+	to      *T
+	minimum T
 }
 
-// Number returns a flag value that accepts whole numbers, with least as the minimum, and stores them in *to. The
-// default is the current value of *to.
-func Number[T int | uint64](to *T, least T) pflag.Value { return number[T]{to, least} }
+// Number returns a flag value that accepts whole numbers not below minimum, and stores them in *to. The default is the
+// current value of *to.
+func Number[T int | uint64](to *T, minimum T) pflag.Value { return number[T]{to, minimum} }
 
 // String returns the number.
 func (n number[T]) String() string { return fmt.Sprint(*n.to) }
@@ -33,8 +33,8 @@ func (n number[T]) Set(text string) error {
 	case *uint64:
 		*to, err = strconv.ParseUint(text, 10, 64)
 	}
-	if err != nil || value < n.least {
-		return fmt.Errorf("use a whole number of at least %d", n.least)
+	if err != nil || value < n.minimum {
+		return fmt.Errorf("use a whole number of at least %d", n.minimum)
 	}
 	*n.to = value
 	return nil

@@ -56,11 +56,10 @@ func (p *Progress) Clear() {
 	}
 }
 
-// write ignores errors: if stderr cannot be written, progress is not shown, but the command still works.
+// write ignores errors: if stderr cannot be written to, progress is not shown, but the command still works.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
-// wave shows the progress of a wave of agents. It does not show a wave of a single agent, for which lines prints the
-// messages.
+// wave shows the progress of a wave of agents. For a wave of a single agent, it clears the progress line.
 func (p *Progress) wave(w city.Wave) {
 	if w.Total > 1 {
 		p.Show(w.String())

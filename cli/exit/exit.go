@@ -15,8 +15,8 @@ import (
 const (
 	CodeDone   = 0
 	CodeFailed = 1
-	// CodeUsage is also the code for a name that does not exist. It is the same as the code with which Go programs
-	// crash, after which a service restarts.
+	// CodeUsage is also the code for a name that does not exist. A Go program that crashes exits with the same code, so
+	// systemd restarts a service after this code.
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed

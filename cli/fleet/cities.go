@@ -63,7 +63,7 @@ agents. The folder is not changed.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List the registered and recent cities with their states",
+		Use: "cities", Short: "List all registered and recent cities with their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -349,12 +349,12 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-// newLooks returns the set of calls that read the states of cities. A folder that never responds occupies one of these
-// calls forever.
+// newLooks returns an empty set for the calls that read the states of cities. A folder that never responds occupies a
+// place in the set forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 // readStates returns the states of cities that see reads. It reads them concurrently, so that cities that do not
-// respond cost only one timeout. A caller that polls must pass the same looks each time.
+// respond cost only one timeout. A caller that polls must pass the same set of calls each time.
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
 	see func(context.Context, host.Registered) city.Info) []city.Info {
 	out := make([]city.Info, len(all))

@@ -39,7 +39,7 @@ func allOrphansText(ctx context.Context, e *env.Env) string {
 	return strings.Join(out, "\n")
 }
 
-// HowToShowAll returns what to run to show all cities when no supervisor is running.
+// HowToShowAll returns advice for showing all cities when no supervisor is running.
 func HowToShowAll(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)
 	if err != nil || len(all) == 0 {

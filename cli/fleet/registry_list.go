@@ -51,7 +51,7 @@ func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory,
 	return l, l.close
 }
 
-// registrarList is a registryList to which a supervisor adds cities.
+// registrarList is a registryList that can also register cities with a supervisor.
 type registrarList struct {
 	*registryList
 	city.Registrar

@@ -49,7 +49,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	return start()
 }
 
-// startUnowned starts a city that is not run by a controller outside the supervisor.
+// startUnowned starts a city that no controller outside the supervisor is running.
 func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir string,
 	supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
@@ -118,7 +118,7 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, b
 
 const (
 	settleTimeout = 10 * time.Minute
-	// number of consecutive snapshots without a starting or stopping agent after which the wait ends
+	// the wait ends after this many consecutive snapshots without a starting or stopping agent
 	settleQuiet = 4
 )
 
@@ -163,8 +163,8 @@ func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart prints the result of a start: the events, the number of agents in each state, and by, which says what
-// runs the city. It returns an error if an agent failed.
+// ReportStart prints the result of a start: the events and the number of agents in each state. The parameter by says
+// what runs the city. ReportStart returns an error if an agent failed.
 func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {

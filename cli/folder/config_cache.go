@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It replaces the
-// configuration while that is invalid and no controller is running.
+// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It is used while the
+// configuration is invalid and no controller is running.
 type ConfigCache struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`

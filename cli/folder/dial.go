@@ -9,7 +9,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// ReadTimeout limits how long reading a city's state waits for its stores.
+// ReadTimeout is how long to wait for a city's stores while reading the city's state.
 const ReadTimeout = 3 * time.Second
 
 // AskController returns the running controller's state. It returns an *UnresponsiveError if the controller does not

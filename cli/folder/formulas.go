@@ -12,8 +12,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads a formula from all, which contains the formulas that apply in rig. If only other rigs have the
-// formula, the error names them.
+// FindFormula reads the formula with the given name. The list all contains the formulas that apply in the rig. If only
+// other rigs have the formula, the error names those rigs.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,

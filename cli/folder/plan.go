@@ -14,7 +14,7 @@ import (
 )
 
 // SuspendedFor returns the reason why automations of a rig, or of the city if rig is empty, do not start on their own.
-// It returns "" if they do.
+// It returns "" if nothing suspends them.
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig

@@ -22,7 +22,7 @@ type savedSource struct {
 
 func savedSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
-// SaveSource saves which files a controller reads its configuration from, and whether it is strict.
+// SaveSource saves which configuration files a controller reads, and whether the controller is strict about them.
 func SaveSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
 		if err := disk.Remove(savedSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {

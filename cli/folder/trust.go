@@ -53,7 +53,7 @@ func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 		add("check of automation", d.Check)
 	}
 	marks := filepath.Join(StateDir(c.Path), mixed.MarksFile)
-	names, _ := mixed.Marks(StateDir(c.Path)) // the provider reports why the marks cannot be read
+	names, _ := mixed.Marks(StateDir(c.Path)) // the session provider reports read errors
 	for _, name := range names {
 		if path, scripted := ExternalScript(name); scripted {
 			p := trust.Program{What: "session provider of earlier sessions", Line: path,
@@ -103,8 +103,8 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns those programs of a city with an invalid configuration that are still known: the ones that
-// store the city's work.
+// knownPrograms returns the programs that are still known when a city's configuration is invalid: those that store the
+// city's work.
 func knownPrograms(dir string) []trust.Program {
 	k := LoadConfigCache(dir)
 	if k == nil {

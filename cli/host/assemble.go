@@ -56,7 +56,7 @@ type parts struct {
 	// serveTCP serves requests over TCP until ctx is done, if TCP is configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
-	faults     folder.Faults             // panics in all parts
+	faults     folder.Faults             // panics from all parts
 	ReleaseAll func()                    // releases everything, the city's lock last
 }
 

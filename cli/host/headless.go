@@ -54,7 +54,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // Wait always returns nil; the loop's error comes through the channel ended
+	_ = g.Wait() // Wait always returns nil; the loop's error was received above
 	WarnUnfinished(e, h)
 	return err
 }

@@ -173,7 +173,8 @@ const killLimit = 10 * time.Second
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
-// agents immediately. USR1 makes the controller exit without stopping the agents. HUP calls hup.
+// agents immediately. USR1 makes the controller exit without stopping the agents. On HUP, HandleSignals calls the
+// function hup.
 func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0

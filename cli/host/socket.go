@@ -9,7 +9,7 @@ import (
 )
 
 // checkHold checks that this process still holds the city's lock, and creates the city's socket again if it was
-// removed. at is nil for a city without a socket.
+// removed. If at is nil, the city has no socket.
 func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err

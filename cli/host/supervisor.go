@@ -252,7 +252,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains a supervisor's listeners, except for the one on its own socket, and the limiter for tenants.
+// listeners contains the limiter for tenants, and all of a supervisor's listeners except the one on its own socket.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets

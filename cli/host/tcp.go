@@ -34,7 +34,7 @@ func (s tcpListener) want(c config.API) {
 		MakeToken: own, ReadFile: c.ReadFile})
 }
 
-// TokenOf returns the path of the file with the token for [api], or "". own means that the city creates the file.
+// TokenOf returns the path of the file with the token for [api], or "". If own is true, the city creates the file.
 func TokenOf(dir string, c config.API) (path string, own bool) {
 	if c.TokenFile != "" || !c.Token {
 		return c.TokenFile, false

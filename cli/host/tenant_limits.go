@@ -56,7 +56,7 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	}
 }
 
-// apply creates the groups of tenants. It opens the tree when a tenant first has a limit.
+// apply creates a control group for each tenant with a limit. It opens the tree of control groups if necessary.
 func (l *limiter) apply(tree **cgroup.Tree, tenants []supervisor.Tenant) error {
 	groups := map[string]string{}
 	var failed error

@@ -79,7 +79,8 @@ func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) e
 	return run.Now(ctx, f)
 }
 
-// CheckAll runs the check commands of automations with a condition gate, and returns all items with the results.
+// CheckAll runs the check commands of automations with a condition gate. It returns all the given automations, with the
+// results.
 func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
 	s, err := b.observe(ctx, func(name string) bool {
 		return slices.ContainsFunc(items, func(i city.Automation) bool { return i.Name == name })

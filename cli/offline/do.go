@@ -21,8 +21,8 @@ import (
 	"gcity/session"
 )
 
-// Do implements city.Control for commands that work without a controller. They change the configuration, pool sizes set
-// by hand, the event log, beads, or live sessions.
+// Do implements city.Control for commands that work without a controller. Such commands change the configuration, pool
+// sizes set by hand, the event log, beads, or live sessions.
 func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
@@ -99,8 +99,8 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 // everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
-// End stops the live sessions of the agents selected by of, and returns how many there were.
-func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
+// End stops the live sessions of all agents for which selected returns true, and returns the number of these sessions.
+func (b *City) End(ctx context.Context, selected func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
 	defer cancel()
@@ -112,7 +112,7 @@ func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error)
 	var alive []session.Status
 	var names []string
 	for _, st := range all {
-		if st.Alive && of(st.Agent) {
+		if st.Alive && selected(st.Agent) {
 			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
@@ -122,7 +122,7 @@ func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error)
 	if err = errors.Join(err, unknown); unknown != nil {
 		return len(alive), err
 	}
-	return len(alive), errors.Join(err, b.recordExits(ctx, of))
+	return len(alive), errors.Join(err, b.recordExits(ctx, selected))
 }
 
 // reportSlow prints what the command is waiting for, if the caller has set slow.

@@ -8,8 +8,7 @@ import (
 	"gcity/session"
 )
 
-// setDrain sets or removes a session's drain marks. They are stored with the session, and a later controller acts
-// on them.
+// setDrain sets or removes the drain state that is stored with a session. A later controller acts on it.
 func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {

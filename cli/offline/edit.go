@@ -22,7 +22,7 @@ type suspendable struct {
 	name     string // name for messages
 	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
-	declared bool   // set if its events have it as their subject
+	declared bool   // the target is the subject of its events
 }
 
 // suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
@@ -84,7 +84,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	}
 	e := events.Event{Type: f.on}
 	if f.declared {
-		e.Subject = f.target.Agent + f.target.Rig // at least one of the two is empty
+		e.Subject = f.target.Agent + f.target.Rig // at most one of the two is set
 	}
 	set := b.suspensionOf(f)
 	switch {
@@ -108,8 +108,8 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns only the city's
-// setting, and only if that is set.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it considers only the city's
+// setting.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {
@@ -138,7 +138,7 @@ func (b *City) record(e events.Event, what string) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
-// recordOf records an event. what is a phrase that follows the subject's name in the receipt.
+// recordOf records an event. The parameter what is a phrase that follows the subject's name in the receipt.
 func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	r, err := b.record(e, what)
 	r.Message = e.Subject + " " + what

@@ -47,7 +47,8 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
 	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
-		if e.Actor == effect.ActorController { // no controller is running, so it was the operator
+		// no controller is running, so the operator made the change
+		if e.Actor == effect.ActorController {
 			e.Actor = effect.ActorOperator
 		}
 		if seq, unwritten = folder.AppendEvent(b.Dir, e); unwritten != nil {

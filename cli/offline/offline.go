@@ -45,7 +45,7 @@ type City struct {
 // newCity reads a city's files. If the configuration is invalid, only commands that need it fail. observe must be
 // set unless the caller holds the city's lock.
 //
-// broken receives panics from other goroutines. If it is nil, a panic ends the program.
+// The function broken receives panics from other goroutines. If broken is nil, a panic ends the program.
 func newCity(dir string, observe bool, now func() time.Time, broken func(error)) (*City, error) {
 	b := &City{Dir: dir, now: now}
 	if b.config, b.invalid = folder.LoadCity(dir); b.invalid != nil {
@@ -262,7 +262,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 func (b *City) withoutSession(agent, what string) error {
 	config := b.config
 	if config == nil {
-		config, _ = folder.LoadCity(b.Dir) // if it is invalid, the agent might exist
+		config, _ = folder.LoadCity(b.Dir) // if the configuration is invalid, the agent might exist
 	}
 	if config != nil {
 		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {

@@ -66,7 +66,7 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 	return ended, errors.Join(err, folder.RemoveSocket(dir))
 }
 
-// LogPanics returns a function that logs panics of goroutines that work for a city.
+// LogPanics returns a function that logs panics in a city's goroutines.
 func LogPanics(logger *slog.Logger) func(error) {
 	return func(err error) {
 		stack := ""

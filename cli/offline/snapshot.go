@@ -25,7 +25,8 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return b.observe(ctx, nil)
 }
 
-// observe returns the state of the city. It runs an automation's check only if asks returns true for it.
+// observe returns the state of the city. It runs the check of an automation only if asks returns true for that
+// automation.
 func (b *City) observe(ctx context.Context, asks func(automation string) bool) (*city.Snapshot,
 	error) {
 	times := b.readStateTimes(ctx)

@@ -174,8 +174,8 @@ func Fold(text string, width int, indent string) string {
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
 }
 
-// Hang breaks text at spaces into lines of at most width columns. The first line begins with first, and all others are
-// indented by hang columns. Hang does not split words.
+// Hang breaks text at spaces into lines of at most width columns. The first line begins with the string first; the
+// others begin with hang spaces. Hang does not split words.
 func Hang(first string, hang int, text string, width int) string {
 	line, at, empty := first, ansi.StringWidth(first), true
 	var b strings.Builder
@@ -195,9 +195,9 @@ func Hang(first string, hang int, text string, width int) string {
 	return b.String() + strings.TrimRight(line, " ")
 }
 
-// HangTable returns names and their descriptions in two columns. The lines of a description are aligned. least is the
-// minimum width of the column of names. If that column takes up more than half of the width, each description starts
-// on the line below its name.
+// HangTable returns names and their descriptions in two columns. The lines of a description are aligned. The parameter
+// least is the minimum width of the column of names. If that column takes up more than half of the width, each
+// description starts on the line below its name.
 func HangTable(rows [][2]string, least, width int) string {
 	widest := least
 	for _, r := range rows {

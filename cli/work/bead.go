@@ -54,7 +54,7 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
 	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
 	f.limit = beads.DefaultLimit
-	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many, 0 = all")
+	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
 // query returns the query for the store. It excludes messages and records of automation runs, which are not work,
@@ -140,7 +140,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of molecules that have an owner from ready work. If the query selects an assignee,
+// withSteps removes from ready work the steps of molecules that have an owner. If the query selects an assignee,
 // withSteps adds the steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {

@@ -17,8 +17,8 @@ import (
 // claimRetries is the maximum number of attempts to claim a bead while others keep changing it.
 const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person, unless it is already assigned to another. If several try to claim
-// it at the same time, only one succeeds.
+// claimBead assigns a bead to an agent or a person, unless the bead already has a different assignee. If several
+// commands claim the bead at the same time, only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {

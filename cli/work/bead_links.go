@@ -19,8 +19,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads a bead's description from a file, or from standard input if file is "-". twice means that the user has
-// also set --description, which is an error.
+// textOf reads a bead's description from a file, or from standard input if file is "-". The parameter twice means that
+// the user has also set --description, which is an error.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
 		return "", exit.Usage("--description and --description-file are mutually exclusive; use " +
@@ -185,15 +185,15 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	return nil
 }
 
-// checkSteps returns an error if a bead is a molecule with open steps, except if all of these steps are listed in
-// with, because they are then closed too.
-func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, with []string) error {
+// checkSteps returns an error if a bead is a molecule with open steps. The steps in ids do not count, because they
+// are closed together with the bead.
+func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
 	}
 	defer closeOther()
-	return city.Closable(ctx, has.List, b, with...)
+	return city.Closable(ctx, has.List, b, ids...)
 }
 
 // warnOpenSteps prints how many steps of a closed bead are still open.

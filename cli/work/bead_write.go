@@ -300,7 +300,7 @@ func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
 		return "already has these values"
 	}
-	text := fmt.Sprintf("is already closed since %s", e.Clock(*b.ClosedAt))
+	text := fmt.Sprintf("was already closed at %s", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
 		text += ", assigned to " + output.SafeLine(b.Assignee)
 	}

@@ -109,7 +109,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 }
 
 // promptInForce gets an agent's prompt from the controller. It is used when the configuration on disk is invalid,
-// because the previous one is then still in force. If no controller is running, it returns the error invalid.
+// because the previous configuration is then still in force. If no controller is running, it returns the error that it
+// was given.
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)

@@ -157,8 +157,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError returns wrong, an error about the work. If the target is unknown as well, the returned error begins
-// with that.
+// withTargetError completes an error about the work. If the target is unknown as well, the returned error begins with
+// the error about the target.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong

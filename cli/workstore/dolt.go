@@ -39,7 +39,7 @@ func DoltServer(c *config.City) *bd.Server {
 }
 
 // KeepDolt starts the server whenever it does not respond, until ctx is done. Then it stops the server if ended reports
-// that the city was stopped. If the agents keep running, the server does too.
+// that the city was stopped. If the agents keep running, the server keeps running too.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
 	last *shutdown.Deadline) {
 	failing := ""

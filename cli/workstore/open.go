@@ -82,8 +82,8 @@ type Condition = sqlite.Condition
 // no longer being truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks a place's store without creating anything. unread contains the records that this version of gcity
-// cannot read, each with the reason.
+// ExamineStore checks a place's store without creating anything. The result unread contains the records that this
+// version of gcity cannot read, each with the reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
 	err error) {
 	s, err := p.embedded()

@@ -16,7 +16,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether p is a rig and its folder does not exist. A folder that does not respond is assumed to exist.
+// Gone reports whether p is a rig with a folder that does not exist. A folder that does not respond is assumed to
+// exist.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
 		folder.ReadTimeout,
@@ -27,7 +28,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns advice to import a bead into this place instead, because its store already contains the bead.
+// ImportHint returns advice to import a bead into this place, because the place's store already contains the bead.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"

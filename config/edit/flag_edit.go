@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// flagPlace is the position of a suspended setting.
+// flagPlace is the position of a key `suspended`.
 type flagPlace struct{ config.Flag }
 
 func placeOf(c *config.City, t config.Target) (flagPlace, error) {
@@ -18,8 +18,8 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set returns data with the setting changed to the value on. It returns an error if the edit would change anything
-// else.
+// set sets the key in a file's content to the value of on, and returns the new content. It returns an error if the edit
+// would change anything else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -73,7 +73,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *toml.Node // a key of this table, preferably name
+	var near *toml.Node // a key of this table, preferably the key "name"
 	for _, kid := range t.Kids {
 		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid
@@ -91,7 +91,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	return insertLine(data, t.Value, flag)
 }
 
-// cut returns data in which text replaces the span s.
+// cut returns a copy of data in which the span s is replaced with text.
 func cut(data []byte, s toml.Span, text string) []byte {
 	out := make([]byte, 0, len(data)+len(text))
 	out = append(out, data[:s.Start]...)

@@ -59,7 +59,8 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without returns data without some tables. Of the blank lines before and after a table, it keeps only one group.
+// without removes tables from a file. If there are blank lines before and after a table, it removes one of the two
+// groups.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {

@@ -22,11 +22,11 @@ var (
 // lockWait is how long an edit waits for another edit to finish. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended sets a target's suspended setting. It edits city.toml, or for a rig the file that declares it. For an
+// SetSuspended sets the key `suspended` of a target. It edits city.toml, or for a rig the file that declares it. For an
 // agent from an included file or a topology it adds a [[patches.agents]] block to city.toml, or changes an existing
 // patch. Nothing else in the file changes: comments, order, blank lines and line endings remain. Resuming removes the
-// text that suspending has added, unless that text was changed later. Otherwise, resuming sets the setting to false.
-// If the setting already has the value, the file is not written.
+// text that suspending has added, unless that text was changed later. Otherwise, resuming sets the key to false. If the
+// key already has the value, the file is not written.
 //
 // If the configuration is invalid, the error is a *config.Error. Only one gcity process edits at a time; if another
 // program edits the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an
@@ -114,7 +114,7 @@ func (s flagPlace) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // the resulting file may not contain the table itself
+		if s.File == config.FileName { // the resulting file might not contain the table itself
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err

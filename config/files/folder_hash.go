@@ -25,7 +25,7 @@ func IsDir(path string) bool {
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
 // HashFolder returns a hash of all files below a folder: their names, contents, execute permissions and link targets.
-// If the folder is too large, HashFolder hashes only the first files, and the result more is true.
+// If the folder is too large, HashFolder hashes only the first files, and the second result is true.
 func HashFolder(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)

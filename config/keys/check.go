@@ -42,8 +42,8 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// shortened returns the valid name that is most similar to name, which is name itself if it is valid. If no valid
-// name is similar, it returns "".
+// shortened returns name if it is valid, and otherwise the most similar valid name. If no valid name is similar, it
+// returns "".
 func shortened(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

@@ -74,8 +74,8 @@ func NamedProviderKeys() []Key {
 		{Path: "providers", Kind: Named, Doc: "Programs that agents can run."},
 		{Path: "providers.*", Kind: Table,
 			Doc: "The provider NAME. If there is a preset with that name, this table overrides " +
-				"single keys and environment variables of the preset; otherwise `command` " +
-				"is required."},
+				"individual keys and environment variables of the preset; otherwise " +
+				"`command` is required."},
 	}, providerKeys("providers.*")...)
 }
 

@@ -19,12 +19,12 @@ func routeKeys() []Key {
 				"agent has no rig, for at most 30s. If the command fails, the work is not " +
 				"assigned, and `gcity sling` shows the reason."},
 		{Path: "agents.default_sling_formula", Kind: String, Check: checkFilled,
-			Doc: "The formula that `gcity sling` uses when it assigns work to the agent. The " +
-				"formula creates a molecule below the work, and the work stores the molecule's " +
-				"ID as `molecule_id`. If the formula declares the variables `bead` and `issue`, " +
-				"gcity sets them to the work's ID; `title` is set to the work's title. If the " +
-				"formula is missing, `gcity plan`, `doctor` and `config show` report it, but the " +
-				"agent still runs."},
+			Doc: "The formula that `gcity sling` uses when it assigns work to the agent. gcity " +
+				"creates a molecule from the formula as a child of the work, and stores the " +
+				"molecule's ID in the work's `molecule_id`. If the formula declares the " +
+				"variables `bead` and `issue`, gcity sets them to the work's ID; `title` is set " +
+				"to the work's title. If the formula is missing, `gcity plan`, `doctor` and " +
+				"`config show` report it, but the agent still runs."},
 		{Path: "rigs.default_sling_target", Kind: String, Check: checkFilled,
 			Doc: "The agent or pool that receives the work that `gcity sling` assigns to the " +
 				"rig. gcity looks up the name in the rig first, then in the city. An unknown " +

@@ -75,7 +75,7 @@ type Key struct {
 	Pattern string
 }
 
-// bounds is the range of a whole number. message returns the error message for a number outside the range.
+// bounds is the range of a whole number. The function message returns the error message for a number outside the range.
 type bounds struct {
 	least, most int
 	message     func(n int) string

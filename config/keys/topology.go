@@ -23,10 +23,10 @@ func composeKeys() []Key {
 			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
 			Doc: "A topology in a git repository. Keys that take a topology's folder also " +
-				"accept NAME. `gcity topology fetch` copies it to `.gc/topologies/NAME` " +
-				"and records the commit in `topologies.lock` next to city.toml. Only this " +
-				"command fetches topologies; using a topology that has not been fetched is an " +
-				"error."},
+				"accept NAME. `gcity topology fetch` copies the topology to " +
+				"`.gc/topologies/NAME` and records the commit in `topologies.lock` next to " +
+				"city.toml. Only this command fetches topologies; using a topology that has not " +
+				"been fetched is an error."},
 		{Path: "topologies.*.source", Kind: String, Require: true, Check: checkSource,
 			Doc: "The repository that git clones: a URL or a folder."},
 		{Path: "topologies.*.ref", Kind: String, Check: checkRef,
@@ -43,7 +43,7 @@ func composeKeys() []Key {
 			k.Path = "rigs." + name
 			if name == "topology" {
 				k.Doc = "Topology of the rig: " + entry + ". The rig receives the topology's " +
-					"other agents."
+					"agents with scope `rig`."
 			}
 			keys = append(keys, k)
 		}
@@ -64,14 +64,14 @@ func topologyKeys() []Key {
 			Doc: "Version of the topology, for your own use."},
 		{Path: "topology.requires_gc", Kind: String, Check: checkRequires,
 			Doc: "Versions of Gas City that the topology works with: one or more comparisons " +
-				"such as `>=0.13` or `0.13.2`, separated by commas. This program is compatible " +
+				"such as `>=0.13` or `0.13.2`, separated by commas. gcity is compatible " +
 				"with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
 			Doc: "Folders of other topologies, relative to this topology's folder. Their agents, " +
 				"providers and formulas are included, with lower precedence than the topology's " +
 				"own."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
-			Doc: "Names of the agents with scope `city`; the others have scope `rig`. Without " +
+			Doc: "Names of the agents with scope `city`; all others have scope `rig`. Without " +
 				"this key and without any `scope`, all agents have both scopes."},
 		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,

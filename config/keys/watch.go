@@ -64,7 +64,7 @@ func watchKeys() []Key {
 			Doc: "Number of consecutive checks after which the thresholds overrule the triage " +
 				"agent. A check counts if the watched agent is very stale or dead, and the " +
 				"triage agent decides neither `start` nor `wake`. A new heartbeat resets the " +
-				"number."},
+				"count."},
 	}, escalationKeys()...)
 }
 

@@ -17,8 +17,8 @@ import (
 const packFile = "pack.toml"
 
 // Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
-// its folder. root is the tree of city.toml, or nil if the file is missing. A city in the format that gcity reads has
-// none of them.
+// its folder. The parameter root is the tree of city.toml, or nil if the file is missing. A city in the format that
+// gcity reads has none of them.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -87,7 +87,8 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml is in the pack format. alone reports that its folder has no city.toml.
+// isPackModel reports whether a pack.toml is in the pack format. The parameter alone is true if the folder of the file
+// contains no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

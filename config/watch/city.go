@@ -105,7 +105,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 	}
 }
 
-// optional adds watches for folders that may not exist yet.
+// optional adds watches for folders that might not exist yet.
 func (s *cityFiles) optional(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; folders below it need no further check
@@ -125,8 +125,8 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns more than the revision, because a file that is changed and changed back might have been read in
-// between.
+// state returns more than the revision. If a file is changed and then changed back, the revision is the same, but a
+// reader might have read the file in between.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// Files returns a channel that receives a value when a file has been written, created or removed and there has then
-// been no change for o.Quiet. Files watches the given files, and all files in the given folders. The paths are
-// absolute; they need not exist. The channel holds at most one value. It is closed when ctx has ended and the watch
+// Files returns a channel that receives a value when a file has been written, created or removed. The value arrives
+// after o.Quiet without further changes. Files watches the given files, and all files in the given folders. The paths
+// are absolute; they need not exist. The channel holds at most one value. It is closed when ctx has ended and the watch
 // has stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
 
-// fileSet is the subject for individual files and folders.
+// fileSet implements subject for individual files and folders.
 type fileSet struct {
 	paths, dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock

@@ -16,12 +16,12 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that receives a value when a formula or an automation has been written, created or
-// removed and there has then been no change for o.Quiet. Folders watches the given folders, as City.Layers returns
+// Folders returns a channel that receives a value when a formula or an automation has been written, created or removed.
+// The value arrives after o.Quiet without further changes. Folders watches the given folders, as City.Layers returns
 // them, and ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it
-// does. others delivers lists of folders that replace the current list; it may be nil. A new list counts as a change
-// if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended and the
-// watch has stopped.
+// does. The channel others delivers lists of folders that replace the current list; it may be nil. A new list counts as
+// a change if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended
+// and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -37,7 +37,7 @@ func Folders(
 	return start(ctx, r, o, others), nil
 }
 
-// formulaFolders is the subject for the formulas and automations in a list of folders.
+// formulaFolders implements subject for the formulas and automations in a list of folders.
 type formulaFolders struct {
 	dirs []string // absolute paths of the folders
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
@@ -142,7 +142,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// responsive returns the folders that respond. Those in hung do not, and must be neither watched nor read.
+// responsive returns the folders that respond, and those that hang. Folders that hang must not be watched or read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {

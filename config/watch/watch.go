@@ -34,7 +34,7 @@ type Options struct {
 	OnPanic func(error) // receives a panic that ended the watch; if nil, a panic ends the program
 }
 
-// start starts a watch. others delivers new folders for a subject that consists of folders; it may be nil.
+// start starts a watch. The channel others delivers new folders for a subject that consists of folders; it may be nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -141,7 +141,7 @@ func (w *watcher) run(ctx context.Context) {
 func (w *watcher) check() {
 	w.addWatches()
 	w.subject.refresh()
-	for range 5 { // later rounds find changes that were made before a watch existed
+	for range 5 { // repeated, because folders might have been created before a watch existed
 		if !w.addWatches() {
 			break
 		}
@@ -206,8 +206,8 @@ func (w *watcher) warnPolling(err error) {
 		"or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// missingAncestor returns the path of the first folder on the way to a path that does not exist, or the path itself
-// if all exist. The watch waits for its creation.
+// missingAncestor returns the topmost missing folder in a path, or the path itself if its parent folder exists. The
+// watch waits for the creation of the result.
 func missingAncestor(path string) string {
 	for {
 		up := filepath.Dir(path)

@@ -21,7 +21,7 @@ import (
 // limit is the timeout for reading the configuration or the formulas for a request.
 const limit = 10 * time.Second
 
-// readsAtOnce is the maximum number of concurrent reads, which can block on folders.
+// readsAtOnce is the maximum number of concurrent reads. A read can block on a folder.
 const readsAtOnce = 8
 
 // Catalogue handles requests about one city's files. It implements city.Configured and city.Catalogued. It is safe

@@ -19,7 +19,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// editsAtOnce is the maximum number of edits in flight, which can block on a folder.
+// editsAtOnce is the maximum number of edits in flight. An edit can block on a folder.
 const editsAtOnce = 8
 
 // Rigs adds and removes rigs in the city.toml of a running city. It implements city.RigEditor. It is safe for
@@ -37,7 +37,7 @@ type rigEdit struct {
 	err   error
 }
 
-// NewRigs returns an editor for the rigs of the city c. source is the source of the city's configuration.
+// NewRigs returns an editor for the rigs of the city c. The parameter source is the source of the city's configuration.
 func NewRigs(source config.Source, c city.Control) *Rigs {
 	return &Rigs{source: source, city: c, calls: deadline.New[rigEdit](editsAtOnce)}
 }

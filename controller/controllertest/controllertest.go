@@ -137,8 +137,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// Harness returns the harness for running citytest.Suite on Town. reach returns the city.Control through which the
-// suite uses the city; nil = the controller itself.
+// Harness returns the harness for running citytest.Suite on Town. The function reach returns the city.Control through
+// which the suite uses the city; nil = the controller itself.
 func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
 	var towns sync.Map // the City behind each city.Control
 	town := func(ctl city.Control) *City {

@@ -47,7 +47,7 @@ type (
 		Agent, Session string
 		Force          bool
 	}
-	// Cancel cancels a start in flight. The start still results in a Started.
+	// Cancel cancels a start in flight. The start still returns its result, Started.
 	Cancel struct{ Agent string }
 	// Capture saves the last output of a dead session. The result is Captured.
 	Capture struct {
@@ -62,7 +62,7 @@ type (
 		Agent, Session string
 		Cmd            city.Command
 	}
-	// Send types a message into a session and submits it. It does not type a polite message while a viewer is typing.
+	// Send types a message into a session and submits it. If Polite is set, it does not type while a viewer is typing.
 	// The result is Sent.
 	Send struct {
 		Agent, Session, Life string
@@ -146,9 +146,9 @@ type (
 		Memory uint64
 		Failed *city.Run // the failed run that triggered this one; nil = none
 	}
-	// CancelRun cancels a run on request. The run still results in a RunEnded.
+	// CancelRun cancels a run on request. The run still returns its result, RunEnded.
 	CancelRun struct{ Bead, By string }
-	// CancelRuns cancels all runs. Each of them still results in a RunEnded.
+	// CancelRuns cancels all runs. Each run still returns its result, RunEnded.
 	CancelRuns struct{}
 	// CloseRun closes a run's record. The result is RunClosed.
 	CloseRun struct {
@@ -203,7 +203,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen sets the TCP listener that the city wants. It results in a ListenerChanged whenever the state of the
+	// Listen sets the TCP listener that the city wants. The result is a ListenerChanged whenever the state of the
 	// listener changes.
 	Listen struct{ Want config.API }
 	// Emit writes a client's event to the log and replies to the client's command.
@@ -232,7 +232,7 @@ func (f Capture) Key() string       { return "capture:" + f.Agent + ":" + f.ID }
 func (f Acknowledge) Key() string   { return "ack:" + f.Agent + ":" + f.ID }
 func (f Type) Key() string          { return "type:" + f.Agent }
 
-// Key returns the same key as Type, so that messages and keys stay in order.
+// Key returns the same value as Type.Key, so that messages and pressed keys stay in order.
 func (f Send) Key() string              { return "type:" + f.Agent }
 func (f List) Key() string              { return "list" }
 func (f Load) Key() string              { return "load" }

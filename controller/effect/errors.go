@@ -20,8 +20,8 @@ func IsCanceled(err error) bool {
 // Abandoned is the error text of a run that was still active when its controller exited.
 const Abandoned = "the controller exited during the run"
 
-// FailedProviders returns the providers that failed to list their sessions, with their errors. partly is false if err
-// is not a session.PartialError.
+// FailedProviders returns the providers that failed to list their sessions, with their errors. The second result is
+// false if err is not a session.PartialError.
 func FailedProviders(err error) (unknown map[string]error, partly bool) {
 	if p, ok := errors.AsType[*session.PartialError](err); ok {
 		return p.Unknown, true

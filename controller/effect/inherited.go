@@ -17,7 +17,7 @@ type SavedAgent struct {
 	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
-	// backoff, quarantined or failed, until Until; "" = the agent does not wait
+	// state that ends at Until: backoff, quarantined or failed; "" = the agent does not wait
 	State city.State `json:"state,omitempty"`
 	Until time.Time  `json:"until,omitzero"`
 	Since time.Time  `json:"since,omitzero"`
@@ -71,7 +71,7 @@ type SavedDrain struct {
 }
 
 // Continues reports whether a session still has the drain that was handed over. A user might have drained or undrained
-// it since.
+// the session since then.
 func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
@@ -91,8 +91,8 @@ type Histories struct {
 	HandedOver bool
 }
 
-// For returns the histories that a new controller uses. Without crash_history = "disk", it uses crashes only if its
-// predecessor left the agents running.
+// For returns the histories that a new controller uses. Without crash_history = "disk", these contain crashes only if
+// the previous controller left the agents running.
 func (h Histories) For(onDisk bool) Histories {
 	if onDisk || h.HandedOver {
 		return h

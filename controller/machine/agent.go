@@ -52,7 +52,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.decideAlive(now, a)
 	case lifecycle.Absent:
 		m.decideDead(now, a)
-	case lifecycle.Unknown: // decide again after the next list
+	case lifecycle.Unknown: // the next list of sessions resolves this state
 		if !a.until.IsZero() && !now.Before(a.until) {
 			m.set(now, a, a.state, a.reason, time.Time{})
 		}
@@ -175,7 +175,11 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
 	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
-		m.set(now, a, a.restart.state(), a.restart.why, time.Time{})
+		until := a.restart.until
+		if !m.conf.OnDisk { // the next controller starts the agent
+			until = time.Time{}
+		}
+		m.set(now, a, a.restart.state(), a.restart.why, until)
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "stopped with the city", time.Time{})
 	case a.policy.waits(a):
@@ -530,7 +534,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	}
 }
 
-// applyVerdict applies the restart policy's verdict on a death. what and why describe the death.
+// applyVerdict applies the restart policy's verdict on a death. The parameters what and why describe the death.
 func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
 	a.act.startReason = "restarted after " + v.Reason
@@ -707,7 +711,7 @@ type policy interface {
 	counts() bool
 	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
 	noRestart(a *record) string
-	// waits reports whether a stopped agent has no reason to start. rest then sets its state.
+	// waits reports whether a stopped agent has no reason to start. If so, the method rest sets its state.
 	waits(a *record) bool
 	rest(now time.Time, a *record)
 	// begins records that a start begins, and may set its reason.
@@ -720,7 +724,7 @@ type policy interface {
 	// canceled handles the end of a canceled start. failed handles a failed start.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// died handles an exit that was not requested. drained is the drain that ended with the exit, or nil.
+	// died handles an exit that was not requested. The parameter drained is the drain that ended with the exit, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
 	// stopped handles a completed stop. e is the event that records it.
 	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)

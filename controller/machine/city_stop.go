@@ -15,8 +15,8 @@ import (
 	"gcity/internal/span"
 )
 
-// HurryLimit is how long a stopping city waits for killed agents, from the end of their grace period or from the time
-// at which a user hurries the stop.
+// HurryLimit is how long a stopping city waits for killed agents. The time starts at the end of their grace period, or
+// when a user hurries the stop.
 const HurryLimit = 10 * time.Second
 
 // cityStop is the state of a city that is being stopped.

@@ -122,8 +122,8 @@ func (c poolCity) Found(p *pools.Pool) int {
 	return found
 }
 
-// belonged reports whether the previous controller wanted a member that was found. It did if the member is running
-// and not being drained by its pool, or if it has exited and was not draining.
+// belonged reports whether the previous controller wanted this member of a pool: it is running and not being drained by
+// its pool, or it has exited without being drained.
 func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()

@@ -231,7 +231,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	cs.m.decide(now, a)
 }
 
-// suspend requests a write of the suspended flag of an agent or a pool. If name is "", it is the city's flag.
+// suspend requests a write of the suspended flag of an agent or a pool. If name is "", the flag is that of the city.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].hidden()) {
@@ -308,7 +308,6 @@ func (cs *commands) rejectAll(ws []waiter, code city.Code, msg string) {
 	}
 }
 
-// reject rejects all commands that wait for an agent.
 func (cs *commands) reject(a *record, code city.Code, msg string) {
 	cs.rejectAll(a.waiters, code, msg)
 	a.waiters = nil

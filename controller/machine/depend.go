@@ -52,7 +52,7 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// status reports whether an agent's dependents may start. If they may not, how describes the agent by its name and
+// status reports whether an agent's dependents may start. If not, the first result describes the agent by its name and
 // state.
 func (ds *dependencies) status(name string) (how string, up bool) {
 	if p := ds.m.pools.Get(name); p != nil {

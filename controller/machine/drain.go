@@ -17,7 +17,7 @@ import (
 // drain is a request to an agent to finish its work and exit.
 type drain struct {
 	since    time.Time
-	stamp    int64 // since in Unix seconds, as stored in the session's marks
+	stamp    int64 // start of the drain in Unix seconds, as stored in the session's marks
 	by       string
 	why      string
 	acked    bool
@@ -130,9 +130,8 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user asked for it
-// to stay stopped. It also stays stopped if a user drained it, it has finished, and its restart policy is not
-// "always".
+// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, with two exceptions: the user
+// asked for it to stay stopped, or it has finished after a drain by a user and its restart policy is not "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.startReason = "restarted after its drain"
 	switch {

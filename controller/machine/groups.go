@@ -121,7 +121,6 @@ func (ld *loader) unfulfilledGroups(err error) {
 	})
 }
 
-// rejectGroups rejects all commands that wait for a group.
 func (ld *loader) rejectGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
 		ld.m.step.Reject(g.id, code, msg)

@@ -41,7 +41,7 @@ func (c runsCity) FolderMoved() bool                    { return c.m.folderMoved
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
 
-// Observed reports whether the city has no controller.
+// Observed reports whether the machine only observes a city without a controller.
 func (c runsCity) Observed() bool { return c.m.observes != nil }
 
 // Running reports whether agents and runs may start.
@@ -86,8 +86,8 @@ func (m *Machine) Published() { m.step.Changed = false }
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
 // LastMemory returns the crash histories that must be saved after the loop has ended. A controller that leaves its
-// agents running always hands its histories to the next controller, even if the configuration does not save them. due
-// is false if there is nothing to write or if another controller owns the city.
+// agents running always hands its histories to the next controller, even if the configuration does not save them. The
+// second result is false if there is nothing to write or if another controller owns the city.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	switch {
 	case m.lost != nil || m.conf == nil:

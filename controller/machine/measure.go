@@ -32,7 +32,7 @@ type gauge struct {
 	problem            string    // reason why the latest sample failed
 }
 
-// measure requests a sample if an agent is running and the latest sample is older than age.
+// measure requests a sample if an agent is running and the latest sample is older than the given age.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
 	if !ga.able || ga.busy || ga.m.oneShot || ga.m.ending != running || now.Sub(ga.ordered) < age ||
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {

@@ -11,8 +11,8 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force, because it would remove more than half of the running
-// agents and no user has confirmed it yet.
+// held is a configuration on disk that is not in force: it would remove more than half of the running agents, and no
+// user has confirmed it yet.
 type held struct {
 	city.Held        // immutable once it has been published
 	revision  string // the full revision; city.Held contains a short form
@@ -38,7 +38,7 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 }
 
 // removesMost reports whether a configuration would remove more than half of the running agents, so that a user must
-// confirm it. The first configuration never needs one.
+// confirm it. The first configuration never needs a confirmation.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running

@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// record is the state of one agent, which is declared in the configuration or was only found running.
+// record is the state of one agent: a declared agent, or an undeclared one that was found running.
 type record struct {
 	name    string
 	command string      // command line of want, for display
@@ -251,7 +251,6 @@ func (a *record) waitsForCount() string {
 		" are busy, because the pool is shrinking"
 }
 
-// join makes an agent a member of a pool.
 func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 	a.pool, a.needs = p, w.DependsOn
 	m.declare(a, w)
@@ -280,7 +279,6 @@ func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }
 
-// set changes the state of an agent.
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
 	resumes := s == city.Running && (a.state == city.Draining || a.state == city.Unknown)
 	if a.change(now, s, reason, until) {
@@ -337,7 +335,7 @@ func (h *hold) state() city.State {
 		city.Failed, city.Exited}[h.kind]
 }
 
-// stays reports whether the agent does not start by itself.
+// stays reports whether the agent remains stopped and has no time for a next start.
 func (h *hold) stays() bool { return h.kind >= staysExited }
 
 // hasExited reports whether the agent stays stopped after an exit.
@@ -395,10 +393,9 @@ func (h *hold) stayFinal(why string) {
 	*h = hold{kind: staysFinal, why: why + "; the user asked for it to stay stopped"}
 }
 
-// giveUp keeps an agent stopped after a failed start, because the city runs only once.
+// giveUp keeps an agent stopped after a failed start, because a one-shot run does not retry.
 func (h *hold) giveUp() { *h = hold{kind: staysFailed, why: h.why} }
 
-// end lets the agent start now.
 func (h *hold) end() { *h = hold{} }
 
 // wantedAgain lets a drained member start, because its pool wants it again.
@@ -408,7 +405,7 @@ func (h *hold) wantedAgain() {
 	}
 }
 
-// inherit continues the hold that the previous controller saved, until the given time.
+// inherit continues a hold that the previous controller saved. The hold ends at the given time.
 func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes)}
 	switch r.State {
@@ -428,13 +425,12 @@ func (h *hold) inheritExit(x *effect.SavedExit) {
 	}
 }
 
-// forgive clears crashes and the hold.
 func (r *restartState) forgive() {
 	r.end()
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent is running. fresh is true for a new session.
+// started records that the agent is running. The parameter fresh is true for a new session.
 func (r *restartState) started(fresh bool) {
 	if r.missing = (effect.FailedStarts{}); r.stays() {
 		r.end()

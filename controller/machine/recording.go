@@ -38,7 +38,6 @@ type queuedRecord struct {
 	by     time.Time // time at which the event stops waiting for the output
 }
 
-// record records an event about an agent.
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
@@ -259,8 +258,8 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
-// encode returns the content of the file: the result of memo for each agent. It returns nil if the file should not
-// exist. A crash without a recorded event is omitted, because the next controller finds and counts it again.
+// encode returns the file's content, or nil if the file should not exist. The function memo returns an agent's state. A
+// crash without a recorded event is omitted, because the next controller finds and counts it again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
@@ -304,7 +303,7 @@ func (a *record) hasNoHistory() bool {
 		a.restart.pause() == ""
 }
 
-// isSaved reports whether the last saved state is still current. crashes is false if crash histories are not saved.
+// isSaved reports whether the saved state is current. The parameter crashes is false if crash histories are not saved.
 func (a *record) isSaved(crashes bool) bool {
 	k, stopped := a.restart.saved, a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()
@@ -323,7 +322,7 @@ func (a *record) isSaved(crashes bool) bool {
 // toSave returns the state of an agent to save, or nil.
 func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
 
-// toSave returns the state to save, or nil. crashes is false if crash histories are not saved.
+// toSave returns the state to save, or nil. The parameter crashes is false if crash histories are not saved.
 func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	stopped := a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()
@@ -397,7 +396,7 @@ func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
-		// the pool may not want this member now, but its history is still used
+		// the pool might not want this member now, but its history is still used
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
@@ -435,8 +434,8 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock might have changed since the history was saved, so times are
-// moved out of the future and waits are limited to their maximum (L13).
+// restore restores an agent's history. The wall clock might have changed after the history was saved. Therefore, times
+// are moved out of the future, and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

@@ -27,7 +27,7 @@ type loader struct {
 	again    bool          // load again after the load in flight
 	asking   []waiter      // commands that wait for the load in flight
 	waiting  []waiter      // commands that wait for the next load
-	edits    []effect.Edit // the first is in flight
+	edits    []effect.Edit // changes of suspended flags to write; the first is in flight
 	groups   []groupWaiter
 }
 
@@ -267,7 +267,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// compare returns the differences between c and the configuration in force.
+// compare returns the differences between a new configuration and the one in force.
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))

@@ -160,9 +160,9 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// whyAbsent returns the reason why an assignee is not running and will not start without a user. The reason follows
-// the name in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while
-// the whole city is suspended. gone is true if the city has no agent with this name.
+// whyAbsent returns the reason why an assignee is not running and will not start without a user. The reason follows the
+// name in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the
+// whole city is suspended. The second result is true if the city has no agent with this name.
 func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
 	a := wk.m.agents[assignee]
 	switch {

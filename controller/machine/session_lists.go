@@ -21,7 +21,7 @@ type sessionLists struct {
 
 	listed  bool // the sessions have been listed at least once
 	listing bool // the sessions are being listed
-	relist  bool // list the sessions again after that
+	relist  bool // list the sessions again after the list in flight
 	// providers that have never responded; agents without a known session may be running there
 	unlistedProviders map[string]bool
 	// errors from providers that did not respond to the latest list, including those that may still respond late
@@ -154,7 +154,7 @@ func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	}
 }
 
-// handleLateList handles a late response from one provider, as part of the list that was requested in step in.Step.
+// handleLateList handles a late response from one provider, as part of the list that the response belongs to.
 func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	lk.lateResponses--
 	allKnown := false
@@ -192,7 +192,8 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// handleMissing handles agents that are missing from a list. The function concerns selects the agents to consider.
+// handleMissing handles agents that are missing from a list. It ignores agents for which the function concerns returns
+// false.
 func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, concerns func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
@@ -235,7 +236,6 @@ type listInfo struct {
 	late bool   // the list contains only the sessions of one slow provider
 }
 
-// handleSession handles one session of a list.
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,
 	of listInfo) {
 	a, known := lk.m.agents[s.Agent]
@@ -322,7 +322,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
-			a.act.startReason = h.StartReason // as the previous controller recorded it
+			a.act.startReason = h.StartReason // keep the reason that the previous controller saved
 		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})

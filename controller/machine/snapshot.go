@@ -71,7 +71,6 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	return s
 }
 
-// warnings returns the warnings about the configuration and the automations.
 func (m *Machine) warnings() []string {
 	found := m.runs.Warnings()
 	if len(found) == 0 {
@@ -215,9 +214,13 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		}
 		return &city.Next{At: &t, What: what}
 	}
-	if m.ending == stopAgents && !a.phase.Alive() && !a.restart.stays() &&
-		(a.state == city.Exited || a.state == city.Quarantined) {
-		return at(time.Time{}, "starts when the city is started")
+	if m.ending != running && !m.leftRunning && !a.phase.Alive() {
+		switch {
+		case a.state == city.Quarantined && !a.until.IsZero():
+			return at(a.until, "starts again if the city is running")
+		case a.restart.stays(), a.state == city.Exited, a.state == city.Quarantined:
+			return at(time.Time{}, "starts when the city is started")
+		}
 	}
 	switch a.state {
 	case city.Waiting:

@@ -47,7 +47,7 @@ type Messages struct {
 	blocked  map[string]string // reason why nudges cannot be typed, by provider
 }
 
-// New returns an empty Messages. Effects are added to out.
+// New returns an empty Messages that adds its effects to out.
 func New(c City, out *step.Output) Messages {
 	return Messages{city: c, out: out, blocked: map[string]string{}}
 }

@@ -90,18 +90,18 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a nudge. Urgent nudges come before all others. If back is set, the nudge is added before the
-// nudges of its kind, otherwise after them.
-func (b *Outbox) Queue(d *Delivery, back bool) {
+// Queue adds a nudge. Urgent nudges come before all others. Within its group, the nudge becomes the last one, or the
+// first one if atFront is set.
+func (b *Outbox) Queue(d *Delivery, atFront bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {
 		urgent = len(b.Waiting)
 	}
 	at := len(b.Waiting)
 	switch {
-	case d.Now && back:
+	case d.Now && atFront:
 		at = 0
-	case d.Now || back:
+	case d.Now || atFront:
 		at = urgent
 	}
 	b.Waiting = slices.Insert(b.Waiting, at, d)

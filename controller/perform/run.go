@@ -280,12 +280,12 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	return nil
 }
 
-// within runs the function work with a deadline. It sends the result to the loop, unless the result is nil.
-func (b *base) within(limit time.Duration, work func(context.Context) effect.Input) {
+// within calls f with a deadline. It sends the result to the loop, unless the result is nil.
+func (b *base) within(limit time.Duration, f func(context.Context) effect.Input) {
 	b.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(b.ctx, limit)
 		defer cancel()
-		if in := work(ctx); in != nil {
+		if in := f(ctx); in != nil {
 			b.deliver(in)
 		}
 	})
@@ -323,7 +323,7 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// withProgress returns a context that reports the reason for an agent's slow start to the machine.
+// withProgress returns a context that reports to the machine why an agent's start is slow.
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
 		sr.deliver(effect.Asking{Agent: name, Waits: why})

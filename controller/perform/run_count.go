@@ -218,7 +218,7 @@ const (
 	maxTaskText = 200
 )
 
-// tasks returns each assignee's newest bead in progress. It adds all work in progress to held.
+// tasks returns each assignee's newest bead in progress. It adds all work in progress to the holdings in held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
@@ -236,8 +236,8 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 	return out, nil
 }
 
-// keepLater stores b for an assignee if it changed later than the stored bead. If both changed at the same time, it
-// stores the bead with the smaller ID.
+// keepLater stores a bead for an assignee if the bead changed later than the stored one. If both changed at the same
+// time, it stores the bead with the smaller ID.
 func keepLater(of map[string]beads.Bead, assignee string, b beads.Bead) {
 	have, known := of[assignee]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&

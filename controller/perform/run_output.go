@@ -150,8 +150,8 @@ type outputReader struct {
 	inner bool // the last piece did not end with a complete line
 }
 
-// take returns the available data as pieces. Only the first piece may be empty. news is the channel returned by
-// output.after.
+// take returns the available data as pieces. Only the first piece may be empty. The second result is the channel that
+// output.after returned.
 func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
@@ -205,8 +205,8 @@ func completePrefix(data []byte) int {
 // errReaderStopped reports that the reader has stopped reading.
 var errReaderStopped = errors.New("the reader stopped")
 
-// Follow yields the retained output and then new output until the output or ctx ends. If gone is closed before the
-// output is complete, Follow yields an error.
+// Follow yields the retained output and then new output until the output or ctx ends. If the channel gone is closed
+// before the output is complete, Follow yields an error.
 func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
 	h := outputReader{of: o, first: true}
@@ -218,7 +218,7 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await waits for one of two channels. It fails if ctx ends, or if gone is closed before the output is
+	// await waits for one of two channels. It fails if ctx ends, or if the channel gone is closed before the output is
 	// complete.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {

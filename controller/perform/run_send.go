@@ -20,7 +20,7 @@ import (
 // expensive.
 const screenAgain = 5 * time.Second
 
-// send types a message. It does not type a polite message while a user is typing.
+// send types a message. If f.Polite is set, it does not type while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
@@ -159,8 +159,7 @@ func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells removes the styles from a line of a screen. line contains all characters. In solid, faint characters are
-// replaced with spaces.
+// cells removes the styles from a line of a screen. In the second result, faint characters are replaced with spaces.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {

@@ -81,7 +81,7 @@ func below(dir, path string) string {
 const tornAgain = 100 * time.Millisecond
 
 // readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be
-// incomplete. read reports whether the file could be read, even if its content is invalid.
+// incomplete. The second result reports whether the file could be read, even if its content is invalid.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {

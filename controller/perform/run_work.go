@@ -25,7 +25,7 @@ import (
 
 const (
 	scanLimit = 30 * time.Second
-	hungLimit = 5 * time.Second // timeout for a folder that may not respond
+	hungLimit = 5 * time.Second // timeout for a call that can block on a folder
 	// maximum number of calls that can block on folders that do not respond
 	maxHung = 64
 	// timeout for several calls to a store; each call also has its own timeout
@@ -175,12 +175,12 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground runs the function work, which may block forever on a folder. Only one call per name runs at a time.
-// inBackground returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which
-// stores the result.
+// inBackground calls f, which may block forever on a folder. Only one call per name runs at a time. inBackground
+// returns false if ctx ends or the limit passes first (0 = no limit). Otherwise, it calls the function that f returned,
+// which stores the result.
 func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
-	work func() (done func())) (ok bool) {
-	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
+	f func() (done func())) (ok bool) {
+	done, ok := b.looks.Do(ctx, name, time.Now(), limit, f)
 	if ok {
 		done()
 	}
@@ -195,7 +195,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		return effect.RunsSwept{Err: err}
 	}
 	var in effect.RunsSwept
-	// without the log, only runs that are closed now get an event
+	// if the log cannot be read, write events only for the runs that are closed below
 	if in.Logged, err = au.loggedRuns(ctx); err != nil {
 		au.w.Logger.Warn("events of earlier runs might be missing from the log", "err", err)
 	}
@@ -388,8 +388,9 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord closes a run's record with as many details as the store accepts, and returns when the store closed it.
-// It returns ErrNotFound if the store has no such record. If the store was replaced, a different bead may have the ID.
+// closeRecord closes a run's record with as many details as the store accepts, and returns the time at which the store
+// closed it. It returns ErrNotFound if the store has no such record. If the store was replaced, a different bead may
+// have the ID.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
 	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must be completed
 	store, err := au.Stores.Store("")
@@ -426,7 +427,7 @@ func minimalClosing(run city.Run) beads.Patch {
 }
 
 const (
-	// runsKept is how many of each automation's newest run records a purge keeps.
+	// runsKept is the number of newest run records that a purge keeps for each automation.
 	runsKept = 100
 	// backupLimit is the timeout for backing up all stores.
 	backupLimit = 10 * time.Minute

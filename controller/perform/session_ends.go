@@ -184,7 +184,7 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// forgetEnd removes the file of an exit once the exit has been recorded.
+// forgetEnd removes the file of an exit after the exit has been recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		sr.w.Logger.Warn("cannot remove the file of a saved exit", "err", err)

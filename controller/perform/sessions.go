@@ -15,8 +15,8 @@ func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
-// asks reports to the machine that a start is waiting for a user to answer a question, or that the question was
-// answered if d is nil.
+// asks reports to the machine that a start is waiting for a user to answer a question, or, if d is nil, that the
+// question was answered.
 func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
@@ -40,7 +40,7 @@ func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) e
 	return in
 }
 
-// measure samples the resource usage of all sessions. The sample's time is when it began, because sampling many
+// measure samples the resource usage of all sessions. The time of the sample is its start, because sampling many
 // processes takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)

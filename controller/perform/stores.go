@@ -215,7 +215,7 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store. It stores the event for the change in in.Events, or no event if nothing
+// update changes a bead in its store. Afterwards, in.Events contains the event for the change, or is empty if nothing
 // changed. If one store fails, it still searches the others.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
@@ -281,7 +281,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError adds the error code that clients expect to a store's error.
+// asWorkError converts a store's error to a city.Error with the right code.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil

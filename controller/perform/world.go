@@ -39,8 +39,8 @@ type World struct {
 	SetListener      func(config.API)
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
-	// CheckOwner checks whether the city still belongs to this controller. lost is set if another controller owns the
-	// city; err is any other problem. CheckOwner may be nil.
+	// CheckOwner checks whether the city still belongs to this controller. The first error is set if another controller
+	// owns the city; err is any other problem. CheckOwner may be nil.
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
@@ -106,8 +106,8 @@ func movedMessage(m *disk.MovedError) string {
 		"location and start the city there"
 }
 
-// checkOwner checks whether this controller still owns the city. lost is set only if another controller owns it. away
-// is the reason why the folder is not at its path, or "". Disk errors are only logged.
+// checkOwner checks whether this controller still owns the city. The error is set only if another controller owns it.
+// The second result is the reason why the folder is not at its path, or "". Disk errors are only logged.
 func (sr *sessions) checkOwner() (lost error, away string) {
 	if sr.w.CheckOwner == nil {
 		return nil, ""

@@ -90,8 +90,8 @@ func (ps *Pools) informed() bool {
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count of work. ordered is the step in which that count was
-// requested.
+// Chosen chooses the members of pools that waited for a count of work. The parameter ordered is the step in which that
+// count was requested.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.countStep > 0 && p.countStep <= ordered {

@@ -62,7 +62,7 @@ type Pools struct {
 	Rollouts rollout.Rollouts
 }
 
-// New returns an empty Pools. Effects are added to out.
+// New returns an empty Pools that adds its effects to out.
 func New(c City, out *step.Output) Pools {
 	return Pools{city: c, out: out, checking: map[string]time.Time{},
 		Rollouts: rollout.New(c, out)}
@@ -88,7 +88,7 @@ type Pool struct {
 
 	wantedAt []bool // whether each member is wanted, by index
 	final    bool   // the choice of members is not provisional
-	// step in which the count of work that the choice waits for was requested; 0 = no wait
+	// the choice waits for a count of work that is requested in this step or later; 0 = no wait
 	countStep uint64
 
 	wasEmpty bool // the size was 0 at the last call to EmptyChanged
@@ -181,7 +181,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// the result of a check that was removed no longer applies
+			// the result of a removed check no longer applies
 			p.lastValid, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]
@@ -246,7 +246,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. After the size was removed, the size from before the user's
+// setSize records that a user has set a size or removed it. If the size was removed, the size from before the user's
 // change applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by an operator; the check sets the size again"
@@ -458,7 +458,7 @@ type MemberCount struct {
 	Draining []string // names of members
 }
 
-// Snapshot returns all pools for a snapshot. members describes the sessions of each pool's members.
+// Snapshot returns all pools for a snapshot. The parameter members describes the sessions of each pool's members.
 func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {

@@ -29,8 +29,8 @@ type Pulse struct {
 // Ping is a client's request to the loop to confirm that it is running.
 type Ping chan struct{}
 
-// New returns the pulse of a loop. watched is the maximum interval between iterations while a client watches; 0 means 1
-// s.
+// New returns the pulse of a loop. The parameter watched is the maximum interval between iterations while a client
+// watches; 0 means 1 s.
 func New(watched time.Duration) *Pulse {
 	p := &Pulse{watched: cmp.Or(watched, time.Second), pings: make(chan Ping, 16)}
 	p.Stamp()
@@ -81,7 +81,7 @@ func (p *Pulse) Input() effect.Input {
 	return effect.SnapshotsWatched{}
 }
 
-// Due returns the latest time of the next iteration: one interval from now, or wake if that is earlier.
+// Due returns the latest time of the next iteration: one interval from now, or the time wake, whichever is earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {

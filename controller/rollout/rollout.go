@@ -54,7 +54,7 @@ type replacement struct {
 	life  string // ID of the session that the restart replaces
 }
 
-// New returns an empty Rollouts. Effects are added to out.
+// New returns an empty Rollouts that adds its effects to out.
 func New(c City, out *step.Output) Rollouts { return Rollouts{city: c, out: out} }
 
 // Progress describes the progress of a pool's restart. It returns "" if the pool is not being restarted.
@@ -136,7 +136,7 @@ func (rs *Rollouts) Advance(now time.Time) {
 	}
 }
 
-// replaced reports whether the restart of a member has ended. why is the reason for a failure, or "".
+// replaced reports whether the restart of a member has ended. The second result is the reason for a failure, or "".
 func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {

@@ -30,8 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. Before any run starts, it requests that the records that a previous
-// controller left open be closed.
+// Scanned handles the result of a scan. Before any run starts, it requests the closing of records that a previous
+// controller left open.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load applies the found automations, once the records of earlier runs have been read.
+// load applies the automations that were found. It does nothing until the records of earlier runs have been read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -209,7 +209,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Advance(now)
 }
 
-// Ended handles the end of a run. It requests that the run's record be closed, which is retried until it succeeds.
+// Ended handles the end of a run. It requests the closing of the run's record. The request is retried until it
+// succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {

@@ -30,7 +30,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
 	// the run's end is recorded after the first attempt to close the record, even if that failed
 	if f.Kind != "" {
-		if in.At != nil && f.Run.Ended != nil { // the event and the record have the same duration
+		if in.At != nil && f.Run.Ended != nil { // the event gets the same duration as the record
 			f.Run.Ended = in.At
 			f.Kind, f.Msg = endOf(&f.Run)
 		}
@@ -134,7 +134,7 @@ func (rs *Runs) UnclosedRunsClosed(now time.Time, in effect.UnclosedRunsClosed) 
 }
 
 // recordInherited writes the run events that the previous controller could not write. It derives them from the run
-// records. The runs in in.Interrupted had an open record.
+// records. The records of the runs in Interrupted were open.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
@@ -164,21 +164,22 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the end of a run is missing from the log. closed is true if the run's record was still
+// endMissing reports whether the end of a run is missing from the log. wasOpen is true if the run's record was still
 // open.
-func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
+func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bool {
 	switch {
 	case run.Ended == nil:
 		return false
 	case t == nil: // without the log, an event is recorded only for runs with an open record
-		return closed
+		return wasOpen
 	}
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
 // endOf returns the type and message of the event for a run's end, derived from the run's record.
 func endOf(run *city.Run) (kind, msg string) {
-	took := span.Text(run.Ended.Sub(run.Opened).Round(time.Millisecond))
+	// both times are the store's, so the difference is negative if its clock was set back during the run
+	took := span.Text(max(0, run.Ended.Sub(run.Opened).Round(time.Millisecond)))
 	switch {
 	case run.Error == effect.Abandoned:
 		return events.AutomationFailed, "interrupted: " + run.Error

@@ -31,7 +31,7 @@ type Runs struct {
 	Depths map[string]int
 	// sequence number of the newest event when the automations were read
 	logSeq           uint64
-	RecordsRead      bool // the records that a previous controller left open are closed
+	RecordsRead      bool // the records that a previous controller left open have been closed
 	sweeping         bool // a SweepRuns is in flight
 	Scanning, rescan bool
 
@@ -81,7 +81,7 @@ type City interface {
 	CountWork()
 }
 
-// New returns an empty Runs. Effects are added to out.
+// New returns an empty Runs that adds its effects to out.
 func New(c City, out *step.Output) Runs {
 	return Runs{
 		city:          c,

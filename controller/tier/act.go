@@ -74,8 +74,8 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, replies...)
 }
 
-// remedy carries out a decision, or the closest action that is still possible. It returns the result. If waits is
-// true, the final result is reported later.
+// remedy carries out a decision, or the closest action that is still possible. It returns the result, and whether the
+// final result is reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	by judgement) (result string,
 	waits bool) {
@@ -106,9 +106,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only for a
-// triage agent that saw the same session, and only if the heartbeat is not fresh. If the agent is itself a triage
-// agent, ensure starts a beat of its watchdog instead.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only if the
+// heartbeat is not fresh and the request comes from a triage agent that saw the same session. If the agent is itself a
+// triage agent, ensure starts a beat of its watchdog instead.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":

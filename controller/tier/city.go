@@ -25,7 +25,7 @@ type Watchdogs struct {
 	escalating map[string]bool
 }
 
-// New returns an empty Watchdogs. Effects are added to out.
+// New returns an empty Watchdogs that adds its effects to out.
 func New(c City, out *step.Output) Watchdogs {
 	return Watchdogs{city: c, out: out, reading: map[string]bool{}, escalating: map[string]bool{}}
 }

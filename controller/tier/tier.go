@@ -301,23 +301,23 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 	}
 }
 
-// Next returns the time at which a watchdog is due, or the time due if that is earlier.
-func (wd *Watchdogs) Next(now, due time.Time) time.Time {
+// Next returns the earliest time at which a watchdog is due, or t if t is earlier. A zero t means that no time is set.
+func (wd *Watchdogs) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (due.IsZero() || at.Before(due)) {
-			due = at
+		if at.After(now) && (t.IsZero() || at.Before(t)) {
+			t = at
 		}
 	}
-	for _, t := range wd.tiers {
-		sooner(t.next)
-		if t.beat != nil {
-			sooner(t.beat.until)
+	for _, w := range wd.tiers {
+		sooner(w.next)
+		if w.beat != nil {
+			sooner(w.beat.until)
 		}
-		if a := wd.city.Agent(t.want.Triage); a != nil && a.Request != nil {
+		if a := wd.city.Agent(w.want.Triage); a != nil && a.Request != nil {
 			sooner(a.Request.Until)
 		}
 	}
-	return due
+	return t
 }
 
 // Problems returns the reasons why escalations cannot be sent.
@@ -370,7 +370,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// the heartbeat file was not checked later, so show its age at that time
+	// show the age at the last check of the heartbeat file
 	if !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt) {
 		at = t.checkedAt
 	}

@@ -249,7 +249,7 @@ func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// isMilder counts the triage agent's decisions that are milder than the thresholds' decisions. It reports whether the
+// isMilder counts decisions of the triage agent that are milder than those of the thresholds. It reports whether the
 // thresholds overrule the current decision.
 func (wd *Watchdogs) isMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)

@@ -31,7 +31,8 @@ import (
 const (
 	// CallLimit is the timeout for one call to the script.
 	CallLimit = 30 * time.Second
-	// MaxBehind is the maximum number of events that wait for the script. It misses the oldest if there are more.
+	// MaxBehind is the maximum number of events that wait for the script. If more wait, the script misses the oldest
+	// ones.
 	MaxBehind = 10_000
 	// failing is the number of consecutive failures after which a Failing event is written.
 	failing = 3
@@ -47,7 +48,7 @@ const (
 	Healed  = "events.mirror_healed"
 )
 
-// Log is where the events come from.
+// Log is the event log that a mirror reads.
 type Log interface {
 	Last() uint64
 	Follow(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
@@ -65,7 +66,8 @@ type Options struct {
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables that the
 	// script gets.
 	Environ []string
-	// Last can end Run before finishLimit, and records the events that were not sent. It can be nil.
+	// Last is the deadline for the shutdown of the whole program. It can end Run before finishLimit; Run then reports
+	// the unsent events to it. Last can be nil.
 	Last *shutdown.Deadline
 }
 
@@ -142,8 +144,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends, and then the remaining ones, within a time limit. A failed call is
-// logged, reported by an event, and retried, unless ctx has ended.
+// Run sends events to the script until ctx ends. After that, it sends the remaining events within a time limit. Until
+// ctx ends, failed calls are logged, reported by an event, and retried.
 func Run(ctx context.Context, o Options) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -232,9 +234,9 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, at the
-// first failure after the city has ended, or if so many events are waiting that this one may be dropped. If ctx ends
-// during a call, send waits for that call, within the time limit, because the script's position is unknown until then.
+// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, if an
+// attempt fails after the city has ended, or if so many events wait that this one can be dropped. If ctx ends during a
+// call, send waits for that call, within the time limit, because the script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON

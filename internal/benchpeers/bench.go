@@ -19,7 +19,7 @@ const startSettle = 1500 * time.Millisecond
 // idleSettle is the pause between the last start and the first idle window.
 const idleSettle = 5 * time.Second
 
-// between is the pause between two kills, so that each replacement is measured alone.
+// between is the pause between two kills, so that each replacement is measured separately.
 const between = 50 * time.Millisecond
 
 // benchmark is the state that all measurements of a run share.
@@ -89,7 +89,7 @@ func (b *benchmark) size(ctx context.Context, t *table, found []peer, n int) {
 	}
 }
 
-// load measures all peers with agents that print.
+// load measures all peers while their agents print output.
 func (b *benchmark) load(ctx context.Context, found []peer) {
 	t := newTable(names(found))
 	for run := range b.runs {
@@ -113,7 +113,7 @@ func (b *benchmark) note(p peer, n int, err error) {
 	}
 }
 
-// active measures start, replacement, status and stop of one manager.
+// active measures one manager while it starts, restarts, lists and stops its agents.
 func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err error) {
 	s, err := b.open(ctx, p, n, idleCommand)
 	if err != nil {
@@ -140,7 +140,8 @@ func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err er
 	return b.stopAll(ctx, t, s)
 }
 
-// replacements kills agents, each once, spread evenly over the list. It returns how long each replacement took, in ms.
+// replacements kills some of the agents, each once, and returns how long each replacement took, in ms. The killed
+// agents are spread evenly over the list.
 func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, error) {
 	var took []float64
 	n := len(s.site.names)

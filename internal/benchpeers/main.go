@@ -31,7 +31,7 @@ type options struct {
 	runs    int
 	peers   []string // names of the peers to measure; empty = all
 	kills   int
-	killFor time.Duration // maximum time for all kills of one manager
+	killFor time.Duration // time after which no more agents of a manager are killed
 	idle    time.Duration
 	noisy   int
 	hurry   bool // do not wait until the managers are idle; for tests

@@ -49,7 +49,7 @@ func (s *site) write(name, text string) error {
 	return os.WriteFile(s.path(name), []byte(text), 0o600)
 }
 
-// each formats the name and the command line of every agent with format, and joins the results.
+// each formats the name and the command line of every agent, and joins the results.
 func (s *site) each(format string) string {
 	var b strings.Builder
 	for _, name := range s.names {

@@ -30,7 +30,7 @@ func (t *table) add(row metric, manager string, value float64) {
 	t.values[row][manager] = append(t.values[row][manager], value)
 }
 
-// quantile returns the smallest value that is not less than the fraction q of all values.
+// quantile returns the smallest value v such that at least the fraction q of all values is not greater than v.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

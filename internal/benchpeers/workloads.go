@@ -45,7 +45,7 @@ func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 }
 
 // idle runs all managers at the same time and measures the resources that they use while nothing happens. Processor
-// time is measured per manager. New processes are counted for the whole machine, so that row has only one value.
+// time is measured for each manager. New processes are counted for the whole machine, which gives only one value.
 func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {

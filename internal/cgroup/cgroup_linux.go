@@ -61,7 +61,7 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// at returns the tree for a program. own is the path of the program's control group.
+// at returns the tree for a program. The parameter own is the path of the program's control group.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {

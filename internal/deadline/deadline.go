@@ -28,14 +28,13 @@ type call[T any] struct {
 	result T
 }
 
-// New returns a set that allows up to limit concurrent calls. While that many are pending, further calls fail
-// immediately.
+// New returns a set in which at most limit calls can be pending. Further calls fail immediately.
 func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
 
 // ErrTooMany means that a call was not started because too many calls are pending.
-var ErrTooMany = errors.New("too many calls are pending that have not returned")
+var ErrTooMany = errors.New("too many calls have not returned yet")
 
 // Start starts a call, unless a call with that name is pending. It returns ErrTooMany if the maximum number of calls
 // is pending. f runs in its own goroutine and might still run long after the caller has given up, so nothing that f
@@ -71,11 +70,11 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of a call with that name. The call must not have started before the time since. It starts the
-// call if necessary. ok is false if too many calls are pending, if the call does not return within limit after its
+// Do returns the result of the call with the given name, which it starts if necessary. It uses only a call that started
+// at or after notBefore. ok is false if too many calls are pending, if the call does not return within limit after its
 // start (0 = no limit), or if ctx ends first.
 func (c *Calls[T]) Do(
-	ctx context.Context, name string, since time.Time, limit time.Duration, f func() T,
+	ctx context.Context, name string, notBefore time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {
 	for {
 		k := c.start(name, f)
@@ -91,7 +90,7 @@ func (c *Calls[T]) Do(
 			var none T
 			return none, false
 		}
-		if !k.started.Before(since) {
+		if !k.started.Before(notBefore) {
 			return k.result, true
 		}
 	}

@@ -64,8 +64,8 @@ func (s *Scanner) Flush() []byte {
 	return out
 }
 
-// follow looks for the marks around a paste in all typed bytes, including those that Flush has returned: on a slow
-// line, a mark can arrive in pieces.
+// follow searches all typed bytes for the marks at the start and end of a paste. It includes the bytes that Flush has
+// returned, because a mark can arrive in pieces on a slow line.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {

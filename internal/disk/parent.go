@@ -24,8 +24,9 @@ func (d *parent) Close() error { return d.root.Close() }
 // isState reports whether a name is that of a folder in which gcity keeps its files.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path at its last .gc or .beads. base is the folder that contains it, which the user chose. below
-// contains the remaining names, which gcity chose. If the path contains neither, below is only its last name.
+// split divides a path before its last .gc or .beads. The result base is the path of the folder above, which the user
+// chose. The result below lists the remaining names, which gcity chose. If the path contains neither name, below is
+// only its last name.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -55,7 +56,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens the last of names, which must be a folder in root, and closes root.
+// enter opens a folder in root and closes root. The last element of names is the folder's name.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -73,7 +74,7 @@ func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	}
 	now, err := below.Stat(".")
 	if err == nil && !os.SameFile(info, now) {
-		err = d.unsafe("was replaced while it was opened")
+		err = d.unsafe("was replaced while it was being opened")
 	}
 	if err != nil {
 		return nil, errors.Join(err, below.Close())
@@ -91,7 +92,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder that contains the file at path, and passes it to do.
+// in opens the folder that contains the file at path, and calls a function with it.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {
@@ -134,8 +135,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file, and truncates it if flag contains os.O_TRUNC. again is true if the name now refers to
-// a different file, so that the caller must open it again.
+// check examines an open file, and truncates it if flag contains os.O_TRUNC. If the name now refers to a different
+// file, the result again is true, and the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -182,7 +183,7 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 	return nil
 }
 
-// is describes what is at the path, as a clause without a subject, such as "is a named pipe".
+// is describes a file in a clause without a subject, such as "is a named pipe".
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {

@@ -17,8 +17,7 @@ import (
 // the folder that contains .gc or .beads. From there on they do not follow symbolic links, and open only regular files,
 // without blocking.
 
-// UnsafeError means that one of gcity's files or folders is not as gcity creates it, so that using it could be
-// unsafe.
+// UnsafeError means that one of gcity's files or folders differs from what gcity creates. Using it could be unsafe.
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a clause without a subject
@@ -29,8 +28,8 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// Named converts the error from a write to a file that the user has chosen. An *UnsafeError suggests a command that
-// moves the file away, but the user may need that file. The converted error advises the user to choose a different
+// Named converts the error from a failed write to a file that the user has chosen. An *UnsafeError suggests a command
+// that moves the file away, but the user may need that file. The converted error advises the user to choose a different
 // one.
 func Named(err error) error {
 	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {

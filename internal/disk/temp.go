@@ -22,8 +22,8 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 // Temp returns an unused name for a temporary file, in the folder of the file that it will replace.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
-// SweepTemps removes temporary files, with names from Temp, that killed writers have left in a folder below root. It
-// keeps recent files and files that are not regular. It ignores errors.
+// SweepTemps removes old temporary files from a folder below root. Writers that were killed leave such files behind,
+// with names from Temp. SweepTemps keeps recent files and files that are not regular. It ignores errors.
 func SweepTemps(root *os.Root, dir string) {
 	// with O_DIRECTORY, opening a named pipe fails instead of blocking
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)

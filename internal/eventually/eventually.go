@@ -9,11 +9,11 @@ import (
 // Timeout limits every wait. It is long enough for a busy machine, because only a failing test waits this long.
 const Timeout = 2 * time.Minute
 
-// maxPause is the longest pause between two polls. It is not shorter because a poll might start a process.
+// maxPause is the longest pause between two polls. Shorter pauses would be expensive if each poll starts a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. If cond is still false after Timeout, the test fails. The message contains what and
-// the results of state.
+// True polls cond until it is true. If cond is still false after Timeout, the test fails. The message consists of the
+// text what and the results of the functions in state.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {

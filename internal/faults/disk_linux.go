@@ -17,7 +17,7 @@ const ownMounts = "GCITY_FAULTS_MOUNTS"
 const diskSize = "size=64m"
 
 // withOwnMounts runs this program again in a new mount namespace, if that is permitted, so that the city can have a
-// small file system to fill. If it has run, ok is true and status is its exit code.
+// small file system to fill. If the new process has run, ok is true and status is its exit code.
 func withOwnMounts() (status int, ok bool) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || os.Getenv(ownMounts) != "" {

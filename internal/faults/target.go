@@ -46,7 +46,7 @@ func newTarget(gcity, parent string, agents int) *target {
 	return t
 }
 
-// write creates the city: agents that print, ignore signals and fork, one automation, and one patrol per second.
+// write creates the city. It has agents that print, ignore signals and fork, an automation, and one patrol per second.
 func (t *target) write() error {
 	if err := t.mountSmall(); err != nil {
 		return err
@@ -131,7 +131,6 @@ func (t *target) begin() error {
 	return nil
 }
 
-// kill kills the controller.
 func (t *target) kill() error {
 	err := t.ctl.Process.Kill()
 	t.wait()
@@ -173,7 +172,7 @@ func (t *target) list() ([]view, error) {
 	return page.Items, json.Unmarshal(out, &page)
 }
 
-// process is a process that belongs to one of the city's sessions, according to the marks in its environment.
+// process is a process that belongs to one of the city's sessions, according to its environment variables.
 type process struct {
 	pid     int
 	agent   string

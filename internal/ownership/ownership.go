@@ -77,9 +77,9 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge checks one file or folder. above is true if path is a folder above the file to check. Other users may write to
-// such a folder if its sticky bit protects the file.
-func judge(path string, info fs.FileInfo, above bool) error {
+// judge checks one file or folder. The parameter isParent is true for a folder above the file to check. Other users may
+// write to such a folder if its sticky bit protects the file.
+func judge(path string, info fs.FileInfo, isParent bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return nil
@@ -88,7 +88,7 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	uid, mode := uint32(os.Geteuid()), info.Mode()
 	// under sudo, root is allowed to use the files of the user who ran sudo
 	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
-	switch sticky := above && mode&fs.ModeSticky != 0; {
+	switch sticky := isParent && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:
 		f.Fix = "sudo chown " + strconv.Itoa(int(uid)) + " " + shell.Quote(path)
 	case sticky:

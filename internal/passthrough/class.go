@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verdict is the class of a string, as far as the beginning of its body determines it.
+// verdict is what the beginning of a string's body says about the string's class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
@@ -66,7 +66,7 @@ func firstOf(params []byte) []byte {
 	return params
 }
 
-// sets reports whether a list of parameters contains a mode, or a number so large that a terminal may misread it as
+// sets reports whether a list of parameters contains a mode, or a number so large that a terminal might misread it as
 // that mode.
 func sets(params []byte, mode int) bool {
 	for one := range bytes.SplitSeq(params, []byte(";")) {
@@ -107,8 +107,8 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They are for colors, working
-// folder, link, pointer, notification, prompt marks, application ID, context, and the color stack.
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They are for colors, the working
+// folder, links, pointers, notifications, prompt marks, application IDs, contexts, and the color stack.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
@@ -195,7 +195,7 @@ func clipboard(payload string, ended bool) verdict {
 	return is(Clipboard)
 }
 
-// itermKeys lists the commands of OSC 1337 that draw or describe.
+// itermKeys lists the commands of OSC 1337 that draw, or that describe what is drawn.
 var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "CursorShape",
 	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}

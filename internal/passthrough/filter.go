@@ -5,19 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Filter removes sequences that its Set does not allow from a stream of terminal output. The result does not depend
-// on how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by control
-// characters. A terminal would not execute such a sequence by itself, but the bytes that follow could complete it. A
-// Filter must not be used concurrently.
+// Filter copies a stream of terminal output without the sequences that its Set does not allow. The result does not
+// depend on how the stream is divided into pieces. Filter also drops sequences that are incomplete or interrupted by
+// control characters. A terminal would not execute such a sequence by itself, but the bytes that follow could complete
+// it. A Filter must not be used concurrently.
 type Filter struct {
 	Allow Set
 
 	state state
 	held  []byte // bytes of a character or sequence that might still be dropped
 	body  int    // index in held at which the sequence's body begins, after its introducer
-	long  bool   // the CSI sequence is longer than the limit of held
+	long  bool   // the CSI sequence is longer than the limit for held bytes
 	bell  bool   // a BEL also ends the string that is being dropped
-	end   bool   // the last held byte is an ESC that may begin the end of a string
+	end   bool   // the last held byte is an ESC, which might start the terminator of a string
 }
 
 // state is what the filter is currently reading.
@@ -27,8 +27,8 @@ const (
 	ground state = iota // text, or the rest of a string that passes
 	escape              // an ESC and its intermediate bytes
 	csi
-	osc  // an OSC string of a kind still undetermined
-	dcs  // a DCS string of a kind still undetermined
+	osc  // an OSC string of a class that is not known yet
+	dcs  // a DCS string of a class that is not known yet
 	drop // the rest of a string that is dropped
 )
 
@@ -49,8 +49,8 @@ const (
 	st  = 0x9c
 )
 
-// Append processes p, the next bytes of the stream. It appends the bytes that pass to dst, and holds back those that
-// depend on later bytes.
+// Append processes p, the next bytes of the stream. It appends to dst the bytes that are allowed, and holds back those
+// that depend on later bytes.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {

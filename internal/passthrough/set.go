@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// Set is a set of classes of sequences that pass although they do more than draw. The zero Set is empty.
+// Set contains the classes of sequences that pass although they do more than draw. The zero Set is empty.
 type Set uint16
 
 // Classes of sequences.

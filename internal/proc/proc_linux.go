@@ -99,24 +99,24 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reports whether a process may have an environment although it looks empty.
+// mayHide reads the state of a process and returns the result of Stat.mayHide.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)
 }
 
 // mayHide reports whether the environment might look empty although it is not. That happens during an exec, before the
-// process has received its environment, and if the process calls exec between open and read. A really empty
-// environment has an address range of length zero. So does a process during an exec, but its code address is also
-// zero. Zombies and kernel threads have no environment.
+// process has received its environment, and if the process calls exec between open and read. The address range of an
+// environment that is really empty has length zero. This is also true during an exec, but then the code address is zero
+// too. Zombies and kernel threads have no environment.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains the entry "K=V". If prefix is true, HasEnv accepts any entry that
-// starts with entry.
+// HasEnv reports whether an environment contains the given entry, "K=V". If prefix is true, an entry that starts with
+// the given text is enough.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
 		var kv []byte
@@ -158,15 +158,15 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal opens a pidfd for the process with this pid and then calls still. If still returns true, Signal sends sig to
-// the process. It reports whether the signal was sent.
-func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
+// Signal opens a pidfd for the process with this pid and then calls the function check. It sends sig to the process
+// only if check returns true. It reports whether the signal was sent.
+func Signal(pid int, sig syscall.Signal, check func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
-	return still(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
+	return check(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
 // Gone reports whether an error from this package means that the process no longer exists.

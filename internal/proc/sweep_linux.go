@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep kills every process that match accepts, including new ones, until no such process is left or the deadline has
-// passed. It never calls match for its own process. It returns the number of killed processes and the pids that are
-// still alive.
+// Sweep kills the processes for which the function match returns true, including new ones. It ends when no such process
+// is left or the deadline has passed. It never calls match for its own process. It returns the number of killed
+// processes and the pids that are still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is like Sweep, but only for processes that started after the process with the pid first. If few processes
-// have started since, it does not have to list all processes. first must be the pid of a recently started process,
-// because the kernel reuses pids after it has reached the highest one.
-func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
+// SweepSince is like Sweep, but only for processes that started after the process with the pid firstPID. If few
+// processes have started since then, it does not have to list all processes. The process firstPID must have started
+// recently, because the kernel reuses pids after it has reached the highest one.
+func SweepSince(firstPID int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
-	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
+	return sweep(func() ([]int, error) { return since(firstPID) }, match, deadline)
 }
 
 func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.Time) (killed int,
@@ -57,21 +57,21 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 // fewPIDs is the number of pids up to which trying each pid is cheaper than listing all processes.
 const fewPIDs = 256
 
-// since returns a list of pids. It includes all processes that started after the process with the pid first.
-func since(first int) ([]int, error) {
+// since returns a list of pids. It includes all processes that started after the process with the pid firstPID.
+func since(firstPID int) ([]int, error) {
 	newest, ok := newestPID()
-	if !ok || newest < first || newest > first+fewPIDs {
+	if !ok || newest < firstPID || newest > firstPID+fewPIDs {
 		return All()
 	}
-	pids := make([]int, 0, newest-first)
-	for pid := first + 1; pid <= newest; pid++ {
+	pids := make([]int, 0, newest-firstPID)
+	for pid := firstPID + 1; pid <= newest; pid++ {
 		pids = append(pids, pid)
 	}
 	return pids, nil
 }
 
-// newestPID returns the last pid that the kernel assigned. ok is false if another file is mounted over the kernel's,
-// as in some containers, because its content might be outdated.
+// newestPID returns the last pid that the kernel assigned. In some containers, a different file is mounted over
+// /proc/loadavg. In this case ok is false, because the file's content might be outdated.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -105,7 +105,7 @@ func scanDescendants(root int) []int {
 	return found
 }
 
-// below returns a function that reports whether pid is now a descendant of root.
+// below returns a function that reports whether a process is now a descendant of root.
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
 		for range 1000 { // deeper than any real process tree

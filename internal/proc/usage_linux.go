@@ -17,7 +17,7 @@ type Tree struct {
 	Procs int
 }
 
-// Root is a process below which Trees measures.
+// Root is a process with descendants that Trees measures.
 type Root struct {
 	Start uint64 // its start time; see Stat
 	// The caller guarantees that the process stays alive during the whole pass. Trees then does not read its stat,
@@ -25,9 +25,10 @@ type Root struct {
 	Alive bool
 }
 
-// Trees measures the processes below each root in one pass over all processes. roots maps pids to roots. Trees does
-// not count the roots themselves. A process below two roots counts for the nearer one. The result contains no tree
-// for a root that has exited. The pass is not atomic: it might miss processes that start or exit while it runs.
+// Trees measures the processes below each root in one pass over all processes. The keys of both maps are the pids of
+// the roots. Trees does not count the roots themselves. A process below two roots counts for the nearer one. The result
+// contains no tree for a root that has exited. The pass is not atomic: it might miss processes that start or exit while
+// it runs.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {

@@ -48,7 +48,7 @@ func Try(f func() error) (err error) {
 	return err
 }
 
-// Fatal returns report. If report is nil, it returns a function that ends the program like an unrecovered panic.
+// Fatal returns its argument, or, if that is nil, a function that ends the program like an unrecovered panic.
 func Fatal(report func(error)) func(error) {
 	if report != nil {
 		return report

@@ -9,9 +9,9 @@ import (
 
 // Text returns a command line, a message or a log line without the secrets in it. It hides:
 //
-//   - the values of options, variables, parameters and headers with the Name of a secret: --api-key X, --token=X,
-//     API_KEY=X,
-//     "Authorization: Bearer X", {"password": "X"}; a value ends with its word, by the rules of a shell
+//   - the values of options, variables, parameters and headers with a name that the function Name recognizes:
+//     --api-key X, --token=X, API_KEY=X, "Authorization: Bearer X", {"password": "X"}; a value ends where a shell
+//     would end the word
 //   - the word after "Bearer", and the password after -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
@@ -129,7 +129,7 @@ func quoteLength(s string) int {
 	return 1
 }
 
-// schemes are words at the beginning of an Authorization header's value that are not secrets.
+// schemes lists the words that can precede the secret in the value of an Authorization header.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
 // word writes a word, or Hidden in its place.

@@ -78,7 +78,7 @@ func (s *Screen) escape(inter, final byte) {
 // restore restores the saved cursor, which may be outside a screen that has shrunk.
 func (s *Screen) restore() {
 	s.sequence("\x1b8")
-	s.cur.painted = true // the restored pen may have a background
+	s.cur.painted = true // the restored pen might have a background color
 	s.cur.moveTo(s.cur.x, s.cur.y)
 }
 
@@ -252,7 +252,7 @@ func (s *Screen) decMode(mode int, on bool) {
 	}
 }
 
-// switchTo selects the main or the alternate screen. The alternate screen is blank at each switch to it.
+// switchTo selects the main or the alternate screen. A switch to the alternate screen clears it.
 func (s *Screen) switchTo(alt bool) {
 	if alt == (s.cur == &s.alt) {
 		return
@@ -273,7 +273,7 @@ func (s *Screen) switchTo(alt bool) {
 	s.alt.moveTo(x, y)
 }
 
-// pen forwards an SGR sequence to the emulator and records whether it may set a background.
+// pen forwards an SGR sequence to the emulator and records whether the sequence might set a background color.
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {
@@ -316,8 +316,8 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f for every parameter, including sub-parameters. A missing parameter is 0, and a large one is
-// limited to 32767.
+// eachNumber calls f for every parameter, including sub-parameters. A missing parameter counts as 0, and a number above
+// 32767 as 32767.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

@@ -39,7 +39,7 @@ type lineCollector struct {
 	width       int    // cells of the last row
 	x           int    // column of the cursor, which is always in the last row
 	wrap        bool   // the next character goes to the next row
-	unsupported bool   // the output contains more than printed lines
+	unsupported bool   // the output also moves the cursor, for example
 }
 
 // end returns the text of the screen, or the last lines of history and screen combined.

@@ -150,9 +150,9 @@ func fastText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// TextOfEnd is like Text, but raw is only the end of a longer output. At the start of raw, no sequence may be in
-// progress, the main screen must be active, and the modes must be those of a new terminal. ok is false if the text
-// depends on earlier output.
+// TextOfEnd is like Text, but its argument contains only the end of the output. At the start of this part, no sequence
+// may be in progress, the main screen must be active, and the modes must be those of a new terminal. ok is false if the
+// text depends on earlier output.
 func TextOfEnd(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

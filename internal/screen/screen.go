@@ -68,7 +68,7 @@ type page struct {
 	// number of lines that out scrolls; the screen is scrolled once before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
-	painted bool // the pen may have a background, which scrolling extends
+	painted bool // the pen might have a background color, which scrolling extends to new lines
 }
 
 // modes are the modes that programs switch. Both screens share them.
@@ -223,8 +223,8 @@ func (s *Screen) HistoryLen() int {
 // past returns the history. Slightly more lines are stored, so that trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
-// History returns up to n lines that have scrolled off the screen. from is the number of the first one; line 0 is the
-// oldest. The lines have the same form as those from Lines but are not cropped.
+// History returns up to n lines that have scrolled off the screen, beginning with the given line. Line 0 is the oldest.
+// The lines have the same form as those from Lines but are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ type Shot struct {
 	Alt         bool // the alternate screen is active
 }
 
-// Shot returns the screen and the newest lines of its history. past is the maximum number of these lines.
+// Shot returns the screen and the newest lines of its history. The parameter past is the maximum number of these lines.
 func (s *Screen) Shot(past int) Shot {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
 package screen
 
-// tail returns the end of a program's output that is sufficient for the last lines: its replay produces the same last
-// lines as a replay of the whole output. Searching for the start of that end is a hundred times faster than a replay.
+// tail returns a part from the end of a program's output. A replay of this part produces the same last lines as a
+// replay of the whole output. Searching for the start of the part is a hundred times faster than a replay.
 //
 // The result starts at the latest position that meets all of these conditions. Without such a position, tail returns
 // the whole output.
@@ -57,8 +57,8 @@ type replayScanner struct {
 	atReset bool
 }
 
-// modeState is the state of a terminal that outlasts a line, except the cursor, the pen and the cells. The zero value
-// is the state of a new terminal.
+// modeState is the part of a terminal's state that lasts beyond a line, without the cursor, the pen and the cells. The
+// zero value is the state of a new terminal.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool

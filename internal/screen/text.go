@@ -39,8 +39,8 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune reports whether a character is invisible, changes the direction of text or is a control character, and
-// is not allowed even in a cluster.
+// unsafeRune reports whether a character must be replaced even within a cluster. This applies to control characters,
+// invisible characters, and characters that change the direction of text.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:

@@ -4,9 +4,9 @@ import "strings"
 
 // ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
 // environment, followed by the variables in own. It omits the controller's variables that belong to a session, a run, a
-// caller, a service or a terminal. If a variable occurs twice, the later value is used. own can contain variables for
-// the city, the rig and the caller, but not those that mark a session or a run: gcity would kill the program together
-// with the session, so these are omitted too.
+// caller, a service or a terminal. If a variable occurs twice, the later value is used. The parameter own can contain
+// variables for the city, the rig and the caller. Variables in it that mark a session or a run are also omitted,
+// because gcity would kill the program together with that session.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {

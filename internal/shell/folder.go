@@ -34,7 +34,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		if filepath.IsAbs(dir) {
 			cmd.Dir = "/"
 		} else {
-			dir = "./" + dir // the shell reads it neither as an option nor in CDPATH
+			// so that the shell does not treat the name as an option or search CDPATH for it
+			dir = "./" + dir
 		}
 		cmd.Args = []string{"/bin/sh", "-c", enterScript, "/bin/sh", dir, l.Text,
 			last(l.Env, "PWD="), last(l.Env, "OLDPWD=")}
@@ -48,16 +49,16 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// folderError returns an error if the shell could not enter its folder. said is the shell's report on descriptor 3.
-// late means that the shell was killed at the deadline.
-func (l *Line) folderError(said string, late bool) error {
+// folderError returns an error if the shell could not enter its folder. The parameter report is what the shell wrote to
+// descriptor 3. The parameter late says whether the shell was killed at the deadline.
+func (l *Line) folderError(report string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
 		"file":   "the path is not a folder",
 		"closed": "you do not have permission to enter the folder",
-	}[strings.TrimSpace(said)]
+	}[strings.TrimSpace(report)]
 	switch {
-	case l.Dir == "" || strings.TrimSpace(said) == inside:
+	case l.Dir == "" || strings.TrimSpace(report) == inside:
 		return nil
 	case why == "" && late:
 		why = "the folder does not respond"

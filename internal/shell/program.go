@@ -52,7 +52,7 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := p.command(own, path)
-	out := &bounded{most: p.MaxStdout, full: func() { cancel(ErrTooMuch) }}
+	out := &bounded{most: p.MaxStdout, onFull: func() { cancel(ErrTooMuch) }}
 	if out.most == 0 {
 		out.most = MaxStdout
 	}
@@ -109,16 +109,16 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded stores written data up to a limit. A write that would exceed the limit calls full and fails.
+// bounded stores written data up to a limit. A write that would exceed the limit fails and calls the function onFull.
 type bounded struct {
-	buf  bytes.Buffer
-	most int
-	full func()
+	buf    bytes.Buffer
+	most   int
+	onFull func()
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.buf.Len()+len(p) > b.most {
-		b.full()
+		b.onFull()
 		return 0, ErrTooMuch
 	}
 	return b.buf.Write(p)

@@ -81,10 +81,10 @@ func Run(ctx context.Context, l Line) (Result, error) {
 		pipes.finish(pipeGrace)
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
-	over, err := await(ctx, cmd)
+	exited, err := await(ctx, cmd)
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
-	if !over {
+	if !exited {
 		// The error below already reports a process that does not exit.
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
@@ -118,9 +118,9 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits until a command has exited, or until killGrace after the end of ctx. If over is false, the command might
-// still be running, and the caller must use only its Process.
-func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
+// await waits until a command has exited, or until killGrace after the end of ctx. If exited is false, the command
+// might still be running, and the caller must use only its Process.
+func await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	result := make(chan error, 1)
 	// Only this goroutine can reap the process, which might never exit.
 	go func() { result <- cmd.Wait() }()

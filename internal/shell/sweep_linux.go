@@ -12,8 +12,9 @@ import (
 const noPIDReuse = 5 * time.Second
 
 // sweep kills the processes with a marker that have outlived their line's process group, and waits up to limit for
-// their exit. shell is the former pid of the line's shell, and took is how long the line ran.
-func sweep(marker string, shell int, took, limit time.Duration) error {
+// their exit. The parameter shellPID is the former PID of the line's shell. The parameter ran says how long the line
+// ran.
+func sweep(marker string, shellPID int, ran, limit time.Duration) error {
 	if marker == "" {
 		return nil
 	}
@@ -24,8 +25,8 @@ func sweep(marker string, shell int, took, limit time.Duration) error {
 	}
 	var left []int
 	var err error
-	if deadline := time.Now().Add(limit); took < noPIDReuse {
-		_, left, err = proc.SweepSince(shell, ours, deadline)
+	if deadline := time.Now().Add(limit); ran < noPIDReuse {
+		_, left, err = proc.SweepSince(shellPID, ours, deadline)
 	} else {
 		_, left, err = proc.Sweep(ours, deadline)
 	}

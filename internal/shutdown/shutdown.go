@@ -96,8 +96,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It ends after the given limit,
-// or at the end of the cleanup time of the shutdown in ctx.
+// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It ends after the given limit.
+// If ctx contains a shutdown, it ends no later than the cleanup time of this shutdown.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {

@@ -60,8 +60,8 @@ const (
 	maxBody = 256
 )
 
-// New returns a Writer for a terminal of rows rows. text returns the line, which must be exactly cols columns wide
-// and must not change the terminal's state except its colors.
+// New returns a Writer for a terminal of the given size. The function text returns the line, which must be exactly cols
+// columns wide and must not change the terminal's state except its colors.
 func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
 }
@@ -76,8 +76,8 @@ func (w *Writer) Begin() error {
 	return w.flush()
 }
 
-// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the new size, so
-// Resize never waits for a terminal that accepts no output.
+// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the new size. Resize
+// therefore never waits for a terminal that does not accept output.
 func (w *Writer) Resize(cols, rows int) error {
 	w.size.Store(&[2]int{cols, max(2, rows)})
 	if !w.mu.TryLock() {
@@ -89,7 +89,7 @@ func (w *Writer) Resize(cols, rows int) error {
 	return w.flush()
 }
 
-// applySize applies the size of the last Resize.
+// applySize applies the size from the latest Resize.
 func (w *Writer) applySize() {
 	size := w.size.Swap(nil)
 	if size == nil {
@@ -158,7 +158,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeText forwards bytes that contain no ESC to the terminal. A BEL ends a string.
+// writeText forwards to the terminal bytes that do not contain an ESC. A BEL ends a string.
 func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {
@@ -271,8 +271,8 @@ func (w *Writer) keepCursor(f func()) {
 }
 
 // restore is called after a sequence of n bytes that restores the cursor. If the program has not saved a cursor, the
-// terminal may have the one that the Writer has saved. restore then replaces the sequence with the effect it has if
-// no cursor is saved.
+// sequence might restore a cursor that the Writer has saved. restore then replaces the sequence with one that resets
+// the style and moves the cursor to the first cell, as terminals do if no cursor is saved.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -379,8 +379,8 @@ func number(text string) int {
 	return n
 }
 
-// modes forwards a sequence that sets or resets private modes to the terminal, without the modes that must not reach
-// it.
+// modes handles a sequence that sets or resets private modes. It forwards the sequence without the modes that must not
+// reach the terminal.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {

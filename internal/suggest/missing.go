@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is the kind of an object that a name refers to, as a message calls it.
+// Kind is the word that messages use for a kind of object, such as "agent".
 type Kind string
 
 // The kinds of objects that a user can name.
@@ -63,7 +63,7 @@ func (k Kind) list() string {
 	}
 }
 
-// create returns how to create the first object of a kind, or "" if the message for an empty list is the usual one.
+// create returns advice on how to create the first object of a kind. It returns "" if no special advice is needed.
 func (k Kind) create() string {
 	switch first, _, _ := strings.Cut(string(k), ","); Kind(first) {
 	case Agent:
@@ -103,7 +103,7 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	if how := k.create(); len(names) == 0 && how != "" {
 		m.next = "none exist yet; " + how
 	}
-	for _, n := range names { // a name might be meant without its rig
+	for _, n := range names { // the user might have omitted the rig of an agent
 		names = append(names, n[strings.LastIndexByte(n, '/')+1:])
 	}
 	m.near = Nearest(name, names)

@@ -93,10 +93,10 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file. most is the maximum number of bytes. Load accepts only files that other users cannot change, and
-// only regular files, because a read from a pipe or device can block forever. File system errors are returned; errors
-// in the content become problems of the Doc. name is the file's name in these problems.
-func Load(path, name string, most int) (*Doc, error) {
+// Load reads a file of at most maxBytes bytes. It accepts only files that other users cannot change, and only regular
+// files, because a read from a pipe or device can block forever. File system errors are returned; errors in the content
+// become problems of the Doc. These problems refer to the file by the given name.
+func Load(path, name string, maxBytes int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -105,23 +105,23 @@ func Load(path, name string, most int) (*Doc, error) {
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
 		return failed(name, "it is not a regular file"), nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	data, err := io.ReadAll(io.LimitReader(f, int64(maxBytes)+1))
 	if err != nil {
 		return nil, err
 	}
 	if err := ownership.Check(path); err != nil {
 		return failed(name, err.Error()), nil
 	}
-	return Read(name, data, most), nil
+	return Read(name, data, maxBytes), nil
 }
 
 // Read parses the content of a file. If the content is not valid TOML, the Doc has problems and no values.
-func Read(name string, data []byte, most int) *Doc {
+func Read(name string, data []byte, maxBytes int) *Doc {
 	d := &Doc{file: name, data: data}
-	if len(data) > most {
+	if len(data) > maxBytes {
 		return failed(
 			name,
-			fmt.Sprintf("the file is larger than %d kB; is this the right file?", most>>10),
+			fmt.Sprintf("the file is larger than %d kB; is this the right file?", maxBytes>>10),
 		)
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {

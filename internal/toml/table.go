@@ -274,7 +274,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration parses a duration like Table.Duration. If text is invalid, wrong is the reason.
+// Duration parses a duration like Table.Duration. If the text is invalid, the second result says why.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {

@@ -40,13 +40,12 @@ type Node struct {
 	index map[string]*Node // the kids by key, if the node has many kids
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of the text that created a table or element: a key, a header's opening bracket, or the position before
-	// it
+	// offset at which the text of a table or element begins: its key, its header's opening bracket, or the position
+	// before an element
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// notation of a table: with a header ([name]) or inline ({…}), both of which are in Value; if neither is set,
-	// only dotted keys declare the table
+	// how a table is written: with a header ([name]), inline ({…}), or, if neither is set, only with dotted keys
 	Header, Inline bool
 }
 
@@ -99,8 +98,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax: duplicates finds duplicate keys, and the strict decoder
-// finds all other contradictions.
+// readTree parses a file into nodes. It checks only the syntax. The function duplicates finds duplicate keys, and the
+// strict decoder finds all other contradictions.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -153,7 +152,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// if a table is defined twice, add a second node, so that duplicates reports it
+			// if a table is defined twice, add a second node, so that the function duplicates reports it
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}

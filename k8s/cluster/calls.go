@@ -68,7 +68,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	// if the entry exists, the watch has already reported the pod, and its data is newer
+	// if the entry exists, the watch has already reported the pod, with newer data
 	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}
@@ -147,7 +147,7 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		// the exit has no reason, because Start returns it to its caller
+		// the exit needs no reason, because Start returns the error to its caller
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
@@ -207,8 +207,8 @@ func (p *Provider) startAgent(
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod, and reports what it is waiting for as progress. If final is true, the
-// pod will never run, and why is the reason.
+// awaitPod waits for the stream to a new pod, and reports the current reason for the wait as progress. If the pod will
+// never run, final is true and the result why contains the reason.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,

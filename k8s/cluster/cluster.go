@@ -47,10 +47,10 @@ type Provider struct {
 	until time.Time   // time until which the Lease was renewed
 	// reason why the last request about the Lease failed; nil = it succeeded
 	leaseErr error
-	// error that names the controller that holds the Lease instead; nil = none is known
+	// if another controller holds the Lease, an error that names that controller; nil = no such controller is known
 	rival error
 	pods  map[string]*entry // entries by pod name
-	// the pods have been listed since the last time the cluster did not respond
+	// the pods were listed, and the cluster has responded since then
 	synced bool
 	down   error         // reason why the cluster does not respond; nil = it responds
 	since  time.Time     // time at which the cluster stopped responding
@@ -63,10 +63,10 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the pod was deleted, but the end of its session was not acknowledged yet
+	gone bool // the pod was deleted, but the end of its session has not been acknowledged yet
 
 	link *link // nil = no open stream
-	// reason why the stream cannot be opened; nil = it is open, or no attempt was made yet
+	// reason why the stream cannot be opened; nil = it is open, or no attempt has been made yet
 	broken  error
 	event   string         // newest warning about the pod before its agent was started; "" = none
 	last    session.Status // last status of the session that the pod sent; zero = none yet

@@ -32,7 +32,7 @@ func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 	}
 	defer w.Stop()
 	for event := range w.ResultChan() {
-		// the pod's status contains the newest reason of the scheduler
+		// the pod's status already contains the scheduler's latest reason
 		warning, ok := event.Object.(*corev1.Event)
 		if !ok || warning.Reason == "FailedScheduling" {
 			continue

@@ -73,7 +73,7 @@ func (p *Provider) run() {
 			RenewDeadline: p.o.Lease * 2 / 3, RetryPeriod: p.o.Lease / 6,
 			ReleaseOnCancel: true, Name: leaseName(p.o.City),
 			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: func(context.Context) {}, // the lock begins the term
+				OnStartedLeading: func(context.Context) {}, // the term begins in lock.renewed
 				OnStoppedLeading: func() {},
 			},
 		})

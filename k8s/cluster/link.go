@@ -99,9 +99,8 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink registers an open stream and serves it until it ends. again reports that it replaces a stream that was
-// lost.
-func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool) {
+// serveLink registers an open stream and serves it until it ends. If the stream replaces a lost one, reopened is true.
+func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
 	stop := context.AfterFunc(ctx, func() { l.mux.Close() })
@@ -112,7 +111,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool)
 	name := e.pod.Name
 	p.mu.Unlock()
 	p.refresh(ctx, name, l)
-	if again {
+	if reopened {
 		signal(p)
 	}
 	var wg sync.WaitGroup
@@ -151,7 +150,8 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 	p.end(e, x)
 }
 
-// keepOutput saves the output of the last two sessions of a name. The caller holds mu.
+// keepOutput saves the output of a session. It keeps the output of the latest two sessions with this name. The caller
+// holds mu.
 func (p *Provider) keepOutput(name string, o output) {
 	all := p.kept[name]
 	for _, k := range all {

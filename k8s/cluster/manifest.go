@@ -189,7 +189,8 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns the name of a field that gcity sets and the pod file has changed, or "" if there are none.
+// conflict returns the name of a field that gcity sets and that the pod file has changed. It returns "" if there is
+// none.
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// waiting returns the reason why a pod is not running yet. If final is true, it will never run.
+// waiting returns the reason why a pod is not running yet. The result final is true if the pod will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// waiting returns the reason why a start is not complete yet. If final is true, it never will be.
+// waiting returns the reason why a start is not complete yet. The result final is true if the start can never succeed.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "cannot open the stream to it: " + e.broken.Error()
@@ -131,12 +131,13 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain converts an error from the API server to one for users, with advice. verb is the request's verb.
+// explain converts an error from the API server to one for users, with advice. The parameter verb is the API verb of
+// the request.
 func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
-// explain implements Provider.explain. lacking returns the missing permissions.
+// explain implements Provider.explain. The function lacking returns the missing permissions.
 func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):

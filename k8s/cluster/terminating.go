@@ -70,7 +70,7 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// overdue is how far beyond its grace period a terminating pod must be to be reported as overdue.
+// A terminating pod is reported as overdue when this time has passed since the end of its grace period.
 const overdue = 10 * time.Second
 
 // askToFinish asks the controller to drain the agent in a pod that is being deleted, for example because its node is

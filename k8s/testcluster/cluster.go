@@ -214,7 +214,8 @@ func (c *cluster) apiserver(etcd string) []string {
 		"--service-account-key-file=" + c.path("sa.key"),
 		"--service-account-signing-key-file=" + c.path("sa.key"),
 		"--token-auth-file=" + c.path("tokens.csv"), "--authorization-mode=RBAC",
-		"--disable-admission-plugins=TaintNodesByCondition", // no controller removes its taint
+		// this plugin adds a taint that no controller in this cluster would remove
+		"--disable-admission-plugins=TaintNodesByCondition",
 		"--kubelet-preferred-address-types=Hostname",
 		"--audit-policy-file=" + c.path("audit.json"), "--audit-log-path=" + c.path("audit.log"),
 	}

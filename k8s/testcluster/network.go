@@ -11,8 +11,8 @@ import (
 )
 
 // network is one cluster's network: a bridge on this machine that connects the pods. The API server listens on an
-// address of the bridge, which is also the address of the Service "kubernetes". Therefore, pods can reach the API
-// server without kube-proxy, and other machines cannot reach it.
+// address of the bridge. The Service "kubernetes" has the same address. Therefore, pods can reach the API server
+// without kube-proxy, and other machines cannot reach it.
 type network struct {
 	bridge   string
 	service  string // address of the API server

@@ -87,7 +87,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls the function do with a live session, and then wakes the readers of terminals.
+// with calls a function with a live session, and then wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,7 +234,8 @@ func (p *Provider) Viewers(agent string, n int) bool {
 	return p.withAgent(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates typing by a viewer. draft reports whether the viewer leaves unsubmitted text on the input line.
+// Draft simulates typing by a viewer. The parameter draft says whether the viewer leaves unsubmitted text on the input
+// line.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.withAgent(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }

@@ -150,8 +150,9 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// update calls change, which changes the state, and then writes the marks file. It passes the result of the write to
-// the function that change returned. It holds p.mu during both calls, but not during the write. Writes are serialized.
+// update changes the state and then writes the marks file. The function change changes the state and returns a second
+// function, which update calls with the result of the write. update holds p.mu during both calls, but not during the
+// write. Writes are serialized.
 func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

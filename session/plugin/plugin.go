@@ -165,7 +165,7 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns why the helper exited if it is not running, and err otherwise.
+// explain returns the reason why the helper exited. If the helper is running, explain returns err.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

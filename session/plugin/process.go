@@ -55,7 +55,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown records why the helper is not running, or with nil that it is.
+// setDown records why the helper is not running. If err is nil, the helper is running.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -66,9 +66,9 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run runs the helper until it exits, and returns the reason for the exit. It calls the function up once the helper's
-// process is running. When ctx ends, run makes the helper exit.
-func (p *Provider) run(ctx context.Context, up func()) error {
+// run runs the helper until it exits, and returns the reason for the exit. It calls the function onStart once the
+// helper's process is running. When ctx ends, run makes the helper exit.
+func (p *Provider) run(ctx context.Context, onStart func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
 	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)
@@ -86,7 +86,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot start the helper: %w", err)
 	}
-	up()
+	onStart()
 	done := make(chan struct{})
 	p.wg.Go(outputLog.follow)
 	p.wg.Go(func() { p.end(ctx, cmd.Process.Pid, stdin, done) })

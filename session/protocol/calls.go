@@ -15,7 +15,7 @@ type call func(ctx context.Context, p session.Provider, t *Target) (Response, er
 // part is one operation of an optional interface.
 type part[T any] func(ctx context.Context, p T, t *Target) (Response, error)
 
-// orElse returns a call that runs do if the provider implements T. Otherwise, the call returns err.
+// orElse returns a call that performs the operation. The call fails with err if the provider does not implement T.
 func (do part[T]) orElse(err error) call {
 	return func(ctx context.Context, p session.Provider, t *Target) (Response, error) {
 		if q, ok := p.(T); ok {
@@ -25,8 +25,8 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack returns a call that runs do if the provider implements T. Otherwise, the call returns a
-// session.LackError for the ability.
+// orLack returns a call that performs the operation. The call fails with a session.LackError for the ability if the
+// provider does not implement T.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }

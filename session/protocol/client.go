@@ -160,7 +160,7 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable returns the error for a call that got no complete response.
+// unreachable returns the error for a call that did not get a complete response.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not respond to %s: %w", op, cause)
@@ -240,7 +240,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is the extra time that a call may take if the helper does not declare its own.
+// patience is the extra time that a call may take if the helper does not declare a time.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.

@@ -22,8 +22,8 @@ const (
 	silence    = 4 * beat // an exit stream without data for this long counts as lost
 )
 
-// Exits implements session.Notifier. After a lost exit stream, the channel receives every exit that the helper still
-// lists, so an exit can arrive twice.
+// Exits implements session.Notifier. When a lost exit stream is reopened, the channel receives every exit that the
+// helper still lists. An exit can therefore arrive twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
 // Changes implements session.Changer. The channel also receives a value when an exit stream is opened, because changes

@@ -23,8 +23,8 @@ type Opened struct {
 	Close    func() // releases the provider without stopping its sessions; can be nil
 }
 
-// Server is an http.Handler that serves the protocol with a session.Provider. It rejects all other calls until the
-// first open call.
+// Server is an http.Handler that serves the protocol with a session.Provider. Until the first open call, it rejects all
+// other calls.
 type Server struct {
 	open func(ctx context.Context, r OpenRequest) (Opened, error)
 	mux  *http.ServeMux
@@ -37,7 +37,7 @@ type Server struct {
 	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
 }
 
-// NewServer returns a server. When the server handles the first open call, it calls open to get a provider. Later open
+// NewServer returns a server. For the first open call, the server gets a provider from the function open. Later open
 // calls use the same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}

@@ -138,15 +138,15 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. If look is true, the connection is read-only, and the holder does not stay
+// hello requests the state of a holder. If readOnly is true, the connection only reads, and the holder does not stay
 // alive for it.
-func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
+func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
 	}
 	conn.SetDeadline(deadline)
-	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold, Look: look}); err !=
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold, Look: readOnly}); err !=
 		nil {
 		return s, err
 	}
@@ -173,7 +173,7 @@ func (p *Provider) recall(ctx context.Context, e *entry) {
 	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
 		value, err := p.Meta(ctx, e.name, key)
 		if err != nil {
-			p.log.Warn("cannot read whether a session is draining", "session", e.name, "err",
+			p.log.Warn("cannot determine whether a session is draining", "session", e.name, "err",
 				err)
 			return
 		}

@@ -74,7 +74,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	return nil, fail(verb, name, errGone, "its holder does not respond: %v", err)
 }
 
-// broken returns the error for a call that got no response.
+// broken returns the error for a call that did not get a response.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
@@ -141,8 +141,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return p.call(ctx, "read the output of", name, wire.Request{Op: wire.OpCapture, ID: id})
 }
 
-// Acknowledge implements session.Acknowledger. If the stop was requested, the holder exits and its folder is removed.
-// Otherwise the holder waits for the next session.
+// Acknowledge implements session.Acknowledger. If the session ended because of a stop request, the holder exits and its
+// folder is removed. Otherwise the holder waits for the next session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {

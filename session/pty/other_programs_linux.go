@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts, by program path, the holders below dir that run a program other than the file exe, unless the
-// content of that program equals image.
+// OtherPrograms counts the holders below a folder that run a different program, by program path. A program is different
+// if it is not the file exe and its content differs from image.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {

@@ -48,9 +48,9 @@ type Options struct {
 	Logger *slog.Logger // nil = no logging
 
 	// Observe is for a caller that only reads a city, which may have a controller. The provider then does not change
-	// anything: it does not remove files of unfinished starts or lost holders, it does not make holders recreate their
-	// folders, and holders do not stay alive for its sake. If the sessions' folder was deleted, the provider lists the
-	// running sessions but cannot reach them.
+	// anything: it does not remove files of unfinished starts or lost holders, and does not make holders recreate their
+	// folders. Holders do not stay alive for such a provider. If the sessions' folder was deleted, the provider lists
+	// the running sessions but cannot reach them.
 	Observe bool
 
 	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a line
@@ -58,8 +58,8 @@ type Options struct {
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start. If Group is nil or returns "", it is the control group
-	// of this process.
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// control group of this process.
 	Group func() string
 
 	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and

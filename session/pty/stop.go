@@ -19,7 +19,7 @@ const (
 	// killed.
 	responseLimit = 5 * time.Second
 
-	// how often to check whether a holder that is starting or stopping a session has been stopped by a signal
+	// how often a start or stop checks whether a signal has stopped the holder
 	resumeEvery = time.Second
 	killTimeout = 10 * time.Second // how long to wait for the kernel to end a killed holder
 )

@@ -8,9 +8,9 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills processes that setup lines, checks and runs of an earlier controller have left behind. It finds them
-// by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs yet. killed is the number of
-// processes.
+// SweepRuns kills processes that setup lines, checks and runs of an earlier controller have left behind, and returns
+// their number. It finds them by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs
+// yet.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))
@@ -22,7 +22,7 @@ func SweepRuns(city string) (killed int, err error) {
 }
 
 // isRunOf reports whether an environment contains a GC_RUN entry of this city. An ID contains neither a colon nor a
-// slash, but a city's path can contain both. If what follows this city's path contains either of them, the entry
+// slash, but a city's path can contain both. If the text after this city's path contains a colon or a slash, the entry
 // belongs to a city with a longer path.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")

@@ -24,21 +24,21 @@ const exitsKept = 1024
 // Registry contains a provider's sessions by name. E is a provider's state for one name. A Registry is safe for
 // concurrent use.
 type Registry[E any] struct {
-	fresh func(name string) *E
-	log   *slog.Logger
-	exits chan session.Exit
-	wg    recovery.Group
+	newState func(name string) *E
+	log      *slog.Logger
+	exits    chan session.Exit
+	wg       recovery.Group
 
 	mu     sync.Mutex
 	byName map[string]*E
 	closed bool
 }
 
-// New returns an empty registry. fresh creates the state for a new name. broken is called with a panic from a
-// goroutine; if it is nil, the panic ends the program.
-func New[E any](fresh func(name string) *E, log *slog.Logger, broken func(error)) *Registry[E] {
-	return &Registry[E]{fresh: fresh, log: log, exits: make(chan session.Exit, exitsKept),
-		wg: recovery.Group{OnPanic: recovery.Fatal(broken)}, byName: map[string]*E{}}
+// New returns an empty registry. The function newState creates the state for a new name. The function onPanic is called
+// with a panic from a goroutine; if it is nil, the panic ends the program.
+func New[E any](newState func(name string) *E, log *slog.Logger, onPanic func(error)) *Registry[E] {
+	return &Registry[E]{newState: newState, log: log, exits: make(chan session.Exit, exitsKept),
+		wg: recovery.Group{OnPanic: recovery.Fatal(onPanic)}, byName: map[string]*E{}}
 }
 
 // All returns the states for all names.
@@ -61,14 +61,14 @@ func (r *Registry[E]) Entry(name string) *E {
 	defer r.mu.Unlock()
 	e := r.byName[name]
 	if e == nil {
-		e = r.fresh(name)
+		e = r.newState(name)
 		r.byName[name] = e
 	}
 	return e
 }
 
-// Forget removes e, the state for a name, if unused returns true. It does nothing if the name has a different state by
-// now.
+// Forget removes e, the state for a name, if the function unused returns true. It does nothing if the name has a
+// different state by now.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

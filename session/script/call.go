@@ -23,9 +23,9 @@ const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
 	// pipeWait is how long a call waits for the end of the script's output after the script has exited. On a busy
-	// machine, the output is read late.
+	// machine, the output can arrive late.
 	pipeWait = 2 * time.Second
-	// startPipeWait is the same for a start, after which the session can keep the output open.
+	// startPipeWait is the shorter wait after a start, because the new session can keep the output open.
 	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
@@ -33,8 +33,8 @@ const (
 	unknownOp = 2
 )
 
-// call executes the script for one operation. known is false if the script does not support the operation. It is then
-// not called for this operation again.
+// call executes the script for one operation. The result known is false if the script does not support the operation.
+// The script is then not called for this operation again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})

@@ -52,9 +52,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions. ids maps names to session IDs. runs lists the sessions that are running
-// according to the script.
-func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
+// lookAll updates the state of sessions. The parameter ids maps names to session IDs. The parameter running lists the
+// sessions that are running according to the script.
+func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
 	places := make(chan struct{}, asksAtOnce)
@@ -64,13 +64,13 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []st
 		places <- struct{}{}
 		looks.Go(func() {
 			defer func() { <-places }()
-			p.look(ctx, name, id, slices.Contains(runs, name))
+			p.look(ctx, name, id, slices.Contains(running, name))
 		})
 	}
 }
 
 // look updates the state of one session, unless it is being started or stopped.
-func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
+func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	p.mu.Lock()
 	e := p.sessions[name]
 	p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		p.abortStart(ctx, e, &rec)
 		return
 	}
-	if p.checkRecord(e, &rec, runs) {
+	if p.checkRecord(e, &rec, listed) {
 		if rec.Asked && !p.o.Observe { // a controller exited while it was stopping the session
 			p.unask(e)
 		}

@@ -20,7 +20,7 @@ var errEnding = errors.New("the session is being stopped")
 type stopping struct {
 	// when the grace period ends; zero while the interrupt is being sent; protected by Provider.mu
 	by     time.Time
-	sooner chan struct{} // receives a value when by has changed
+	sooner chan struct{} // receives a value when the field by has changed
 
 	done chan struct{} // closed when the stop is over and the other fields are immutable
 	err  error
@@ -31,8 +31,8 @@ type stopping struct {
 // machine.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	for {
-		s, mine := p.join(name, max(grace, 0))
-		if mine {
+		s, isNew := p.join(name, max(grace, 0))
+		if isNew {
 			s.err = p.stop(ctx, name, s, grace)
 			s.late = s.err != nil && ctx.Err() != nil
 			p.mu.Lock()
@@ -52,9 +52,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join returns the session's stop in progress, possibly with a shorter grace period, or a new one. If mine is true, the
-// caller must perform the stop. join cancels other operations on the session.
-func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
+// join returns the session's stop in progress, possibly with a shorter grace period, or a new stop. If isNew is true,
+// the caller must perform the stop. join cancels other operations on the session.
+func (p *Provider) join(name string, grace time.Duration) (s *stopping, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s = p.stops[name]; s != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// sessionMark begins the environment entry that identifies a session's processes.
+	// sessionMark is the beginning of the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark begins the environment entry that identifies a script that starts a session, and the processes that
-	// this script starts.
+	// startMark is the beginning of the environment entry that identifies a script that is starting a session, and the
+	// processes that this script starts.
 	startMark = "GC_EXEC_START="
 )
 
@@ -30,11 +30,11 @@ func sweep(mark string) error {
 	return nil
 }
 
-// checkRecord reports whether a session is alive. If runs is true, the script lists the session. Such a session is
-// alive unless it runs on this machine and has no process left. Any other session is alive only if the agent's process
-// runs on this machine.
-func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
-	if runs {
+// checkRecord reports whether a session is alive. If the script lists the session, listed must be true. Such a session
+// is alive unless it runs on this machine and has no process left. Any other session is alive only if the agent's
+// process runs on this machine.
+func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
+	if listed {
 		return p.processes(e, rec)
 	}
 	p.mu.Lock()

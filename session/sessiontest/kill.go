@@ -85,9 +85,9 @@ type Kills struct {
 	Longest time.Duration // maximum lifetime of a controller
 }
 
-// ControllerKilled kills a controller at random times, even while it starts agents. No agent ever runs twice (L11). The
-// next controller adopts the running agents, with the same PIDs. The test binary must call MiniController if its first
-// argument is "mini-controller"; the second is the city.
+// ControllerKilled kills a controller at random times, even while it is starting agents. It checks that no agent ever
+// runs twice (L11), and that the next controller adopts the running agents, with the same PIDs. The test binary must
+// call MiniController if its first argument is "mini-controller"; the second argument is the city.
 func ControllerKilled(t *testing.T, k Kills) {
 	if k.Seed == 0 {
 		k.Seed = rand.Uint64()

@@ -19,15 +19,15 @@ type Harness struct {
 	New func(t *testing.T) session.Provider
 	// Spec returns a specification with a new ID, for an agent that is ready immediately and echoes typed lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
-	// Crash makes a session's agent exit with code 7. If Crash is nil, the suite sends the line of Agent.
+	// Crash makes a session's agent exit with code 7. If Crash is nil, the suite types the line "crash"; see Agent.
 	Crash func(t *testing.T, p session.Provider, name string)
 
-	// Work makes a session's agent start a child process that uses processor time. If Work is nil, the suite sends
-	// the line of Agent.
+	// Work makes a session's agent start a child process that uses processor time. If Work is nil, the suite types the
+	// line "work"; see Agent.
 	Work func(t *testing.T, p session.Provider, name string)
 
-	// Draft types keys as a viewer. draft says whether the keys leave unsubmitted text on the line. If Draft is nil,
-	// the suite uses session.Attacher.
+	// Draft types keys as a viewer. The parameter draft says whether the keys leave unsubmitted text on the line. If
+	// Draft is nil, the suite uses session.Attacher.
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
 	// ASCII says why the agent does not echo non-ASCII text unchanged; "" means that it does.
 	ASCII string
@@ -38,8 +38,8 @@ type Harness struct {
 	// Remote means that sessions run on another machine, so their statuses have no PID.
 	Remote bool
 
-	// Lose makes the platform that runs the sessions unreachable until restore is called. It is nil if the provider has
-	// no such platform.
+	// Lose makes the platform that runs the sessions unreachable until the function restore is called. It is nil if the
+	// provider has no such platform.
 	Lose func(t *testing.T, p session.Provider) (restore func())
 
 	// Adopt closes p and returns a new provider for the same city, as a new controller does. If Adopt is nil, sessions

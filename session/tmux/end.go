@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd determines how a session ended, kills the remaining processes, saves the last output and, if report is set,
-// reports the exit. It does nothing if the session has not ended.
+// recordEnd determines how a session ended, kills the remaining processes, and saves the last output. If report is
+// true, it also reports the exit. It does nothing if the session has not ended.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane reads from tmux, in a single call, how a session ended and its retained output.
+// readDeadPane reads the exit and the retained output of a session from tmux in a single call.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +

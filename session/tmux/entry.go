@@ -22,7 +22,7 @@ type entry struct {
 	mu         sync.Mutex
 	known      bool // rec is valid
 	rec        record
-	exit       *ended        // nil while the session is alive, if known is set
+	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when exit is set
 	asked      bool
 	watch      *proc.Watched
@@ -59,7 +59,7 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin adopts the session that rec describes. x is its exit, or nil if it is alive.
+// begin adopts the session that rec describes. The parameter x is the session's exit, or nil if the session is alive.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +74,8 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the exit of a session. It reports whether the exit had not been recorded before.
+// finish records the exit of a session. It returns false if the exit was already recorded, or if id is not the ID of
+// the current session.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -137,7 +137,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	acked := *x
 	acked.Acked = true
-	// if the record has changed, another process has started the session again
+	// if the record has changed, another process has started a new session
 	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)

@@ -122,8 +122,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// expect registers a start. The channel receives the connection from the start's process. cancel unregisters the start
-// and closes a connection that arrives too late.
+// expect registers a start. The channel receives the connection from the start's process. The function cancel
+// unregisters the start and closes a connection that arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -163,8 +163,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve accepts connections and passes each to the start that expects it. async runs a function in one of the
-// provider's goroutines.
+// serve accepts connections and passes each to the start that expects it. The function async runs its argument in one
+// of the provider's goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

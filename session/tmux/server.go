@@ -256,7 +256,7 @@ func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	return st.Start, true
 }
 
-// awaitServerEnd waits for the server to exit, which ends all of its sessions.
+// awaitServerEnd waits for the server to exit, and then records the end of the server's sessions.
 func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()

@@ -118,8 +118,8 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame. ok is false if no frame is available yet. behind is true if the reader fell too far
-// behind; the caller must then call ask again.
+// take returns the next frame. ok is false if no frame is available yet. If the reader fell too far behind, the result
+// behind is true, and the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +146,7 @@ func (w *watcher) readOutput(out io.Reader) {
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the current response; nil = not in a response
 	var end string     // line that ends the current response
-	var where []int    // response to the first of the two requests from ask
+	var numbers []int  // the numbers in the response to the first of the two requests from ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -160,7 +160,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block != nil && head == "%end" && rest == end:
 			// the response is to a request from ask, and not to attach-session
 			if strings.HasSuffix(end, " 1") {
-				where = w.received(where, block)
+				numbers = w.received(numbers, block)
 			}
 			block = nil
 		case block != nil && head == "%error" && rest == end:
@@ -179,19 +179,20 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the responses to the two requests from ask. where is the first response.
-func (w *watcher) received(where []int, block []string) []int {
-	if where == nil {
+// received handles the responses to the two requests from ask. It returns the numbers in the first response, and is
+// called with these numbers for the second response.
+func (w *watcher) received(numbers []int, block []string) []int {
+	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
-			where = append(where, number(f))
+			numbers = append(numbers, number(f))
 		}
-		return where
+		return numbers
 	}
-	if len(where) == 5 {
+	if len(numbers) == 5 {
 		w.mu.Lock()
-		w.cols, w.rows = max(1, where[0]), max(1, where[1])
+		w.cols, w.rows = max(1, numbers[0]), max(1, numbers[1])
 		w.reset, w.stale = true, false
-		w.data = replay(block, where)
+		w.data = replay(block, numbers)
 		w.mu.Unlock()
 		w.notify()
 	}

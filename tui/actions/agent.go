@@ -44,7 +44,7 @@ func agentActions() []state.Action {
 			In:    global, Risk: keymap.Confirmed,
 			Why: needRestart, Run: askRestart},
 		{ID: state.DrainID,
-			Key:   keymap.Bind("drain: let the agent or pool finish, or cancel it", "D"),
+			Key:   keymap.Bind("drain: let the agent or pool finish, or cancel the drain", "D"),
 			Short: "drain", In: global,
 			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
@@ -66,7 +66,7 @@ func needAgent(m *state.Room) string {
 	return ""
 }
 
-// needSubject returns the reason why there is nothing to show details of, or "".
+// needSubject returns the reason why details cannot be shown, or "".
 func needSubject(m *state.Room) string {
 	p := m.ActionPanel()
 	switch {
@@ -211,7 +211,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// restartQuestion returns the question whether to restart agents. It names the agents that cannot be restarted.
+// restartQuestion builds the question about restarting agents. The question names the agents that cannot be restarted.
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := len(rows)
 	var out []string
@@ -280,7 +280,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
 		{Title: "cancel", Safe: true},
 	}
-	// the controller does not stop a single member of a pool
+	// a single member of a pool can be killed, but not stopped
 	member := func(r *panel.AgentRow) bool { return r.Pool != "" && r.Pool != r.Name }
 	if slices.ContainsFunc(rows, member) {
 		title, answers = "Kill ", slices.Delete(answers, 1, 2)
@@ -290,7 +290,8 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		plan: true, required: required, of: of, answers: answers, cursor: len(answers) - 1}
 }
 
-// targetLines returns the targets if the title does not name them. It adds how many marked agents the filter hides.
+// targetLines returns lines that name the targets, or nil if the title already names them. A further line says how many
+// marked agents the filter hides.
 func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil

@@ -23,7 +23,7 @@ func automationActions() []state.Action {
 				"enter"),
 			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
-			Key:   keymap.Bind("fire the automation now: asks if its gate is closed", "t"),
+			Key:   keymap.Bind("fire the automation now: even if its gate is closed", "t"),
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
@@ -94,7 +94,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 
 func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
-// fire fires automations. It first asks for confirmation if an automation would not run by itself now.
+// fire fires automations. It asks for confirmation first if one of them would not run on its own now.
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:
@@ -107,7 +107,8 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// fireQuestion returns the question whether to fire an automation although it would not run by itself now.
+// fireQuestion builds the question about firing an automation. The question lists the reasons why the automation would
+// not run on its own now.
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
 	against := details.Obstacles(m.Details(), &r)
@@ -128,8 +129,8 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		}}
 }
 
-// fireManyQuestion returns the question whether to fire several automations. It is always asked, because their gates
-// are not all visible at a glance.
+// fireManyQuestion builds the question about firing several automations. The question is always asked, because the user
+// cannot see all gates at a glance.
 func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// question is a question with the answers yes and no.
+// question is a question to the user, by default with the answers yes and no.
 type question struct {
 	title   string
 	targets []string // the targets, if the title does not name them
@@ -20,16 +20,16 @@ type question struct {
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
 	count   int    // number of targets
-	of      string // what count counts, in plural: "running agents"
+	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	do      func(*state.Room) []feed.Effect
-	stay    state.Task     // what "no" and a cancel do; nil = nothing
+	stay    state.Task     // called after "no", or when the user cancels; nil = nothing to call
 	more    []state.Answer // answers after "yes"
 	none    string         // why there is nothing left to ask about; "" = the question is valid
 
 	answers  []state.Answer // all answers, in place of yes and no
 	cursor   int            // index of the preselected answer in answers
-	required string         // text that the user must type before choosing an answer from answers
+	required string         // text that the user must type before a destructive answer
 }
 
 // builder builds a question from the current snapshot.
@@ -109,7 +109,8 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-// about returns a builder for a question about the rows that still exist. The question names the other rows.
+// about returns a builder for a question about rows. The builder omits rows that no longer exist, and adds their names
+// to the text of the question.
 func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	remaining, named := state.Remaining(rows, find), m.NamedAgents

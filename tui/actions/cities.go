@@ -11,7 +11,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity lists the cities to switch to. If the program was started for all cities, it goes to the all-cities room.
+// SwitchCity shows the list of cities. In a program that was started for all cities, it shows the all-cities room
+// instead.
 func SwitchCity(m *state.Room) []feed.Effect {
 	switch {
 	case !m.Directory:
@@ -60,7 +61,7 @@ func noDirectory(m *state.Room) []string {
 		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +
 			"the city and starts the supervisor.",
 		"", register, "",
-		m.Keys.KeyText("city.switch") + " switches between cities, also without a supervisor. " +
+		m.Keys.KeyText("city.switch") + " switches between cities, even without a supervisor. " +
 			"With one, `gcity --all` shows all of them."}
 }
 
@@ -93,7 +94,7 @@ func cityItems(m *state.Room) []state.Item {
 		}
 		switch {
 		case canStart(m, &c):
-			item.Verb = "asks to start it"
+			item.Verb = "asks whether to start it"
 		case m.Fleet.Unmaintained && c.Summary.Mode != "":
 			item.Note = strings.TrimSuffix(c.Summary.Mode+"; "+item.Note, "; ")
 		}
@@ -113,7 +114,7 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// explainDirectory shows what a supervisor does for the list of cities, and how to start one.
+// explainDirectory shows how to make other cities available.
 func explainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
@@ -125,7 +126,7 @@ func canStart(m *state.Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Mode != state.ReadOnly && !c.Unregistered && c.IsStopped()
 }
 
-// askStart asks whether to start a city and to go to it.
+// askStart asks whether to start a city and switch to it.
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
 	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."
@@ -157,7 +158,7 @@ func citiesTitle(m *state.Room) string {
 // CitiesList identifies the finder that lists the cities.
 type CitiesList struct{}
 
-// RefreshCities updates the open list and keeps the cursor on its city.
+// RefreshCities updates the open list of cities. The cursor stays on the same city.
 func RefreshCities(m *state.Room) {
 	f := m.Dialogs.Finder()
 	f.Title = citiesTitle(m)

@@ -43,7 +43,7 @@ func showCopies(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noProgram returns the reason why a clipboard program would be of no use to the user, or "".
+// noProgram returns the reason why a clipboard program would not help the user, or "".
 func noProgram(m *state.Room) string {
 	if m.Remote {
 		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"
@@ -51,7 +51,8 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText copies a value with a clipboard program, or to the terminal's clipboard, which never confirms the copy.
+// copyText copies a value with a clipboard program, or to the clipboard of the terminal. Terminals never confirm a
+// copy.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {

@@ -90,8 +90,8 @@ func promptActions() []state.Action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []state.Action{
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
-		{ID: "prompt.next", Key: keymap.Bind("next step: the pool of a bead, the text of mail",
-			"tab"), In: p,
+		{ID: "prompt.next", Key: keymap.Bind("next step: choose the pool of a bead, "+
+			"or write the text of mail", "tab"), In: p,
 			Run: func(m *state.Room) []feed.Effect {
 				p := m.Dialogs.Prompt()
 				return m.RunTasks(p.Step(func() { m.Dialogs.Close(p) }))

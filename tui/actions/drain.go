@@ -43,7 +43,7 @@ func needDrain(m *state.Room) string {
 	return undrainable(m, rows[0])
 }
 
-// undrainable returns the reason why there is neither a drain to start nor a drain to cancel for an agent, or "".
+// undrainable returns the reason why the drain verb cannot act on an agent, or "".
 func undrainable(m *state.Room, r *panel.AgentRow) string {
 	switch {
 	case r.Drainable() || r.Undrainable():
@@ -61,8 +61,9 @@ func surplusReason(m *state.Room, r *panel.AgentRow) string {
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
-// askDrain drains a single agent immediately, because undo cancels the drain. If there are several agents, it asks
-// first. For a pool, it asks which member to drain, also if there is only one: the size of a pool changes by itself.
+// askDrain drains a single agent immediately, because undo can cancel the drain. If there are several agents, it asks
+// first. For a pool, it asks which member to drain, even if there is only one, because the size of a pool can change at
+// any time.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
 		return chooseDrained(m, p[0])
@@ -92,7 +93,7 @@ func askDrainOfAll(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// drainQuestion returns the question whether to drain agents. The question names the agents that cannot be drained.
+// drainQuestion builds the question about draining agents. The question names the agents that cannot be drained.
 func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	whole := state.DrainsPools(m)
 	drain, _ := state.SplitDrainable(rows)

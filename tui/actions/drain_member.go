@@ -12,8 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry
-// leads to the question about all members.
+// chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry asks
+// whether to drain all members.
 func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name := p.Name
 	return openMembers(m, "Drain which member of "+p.Shown+"?", "",
@@ -29,7 +29,7 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 					details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
 				if r.Undrainable() {
 					items[i].Verb = "cancels its drain"
-					items[i].Effect = "It is draining. Without the drain it keeps running."
+					items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
 				}
 			}
 			return append([]state.Item{drainAll(m)}, items...)

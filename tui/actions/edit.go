@@ -14,7 +14,7 @@ func editActions() []state.Action {
 	return []state.Action{
 		{ID: "config.edit",
 			Key: keymap.Bind("edit the configuration: in $EDITOR, at the agent or pool; then "+
-				"apply it", "e"),
+				"apply the changes", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",

@@ -32,7 +32,8 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about or, otherwise, the one that caused it, or "" if neither exists.
+// agentOf returns the agent that an event is about. If that agent does not exist, it returns the agent that caused the
+// event, or "".
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {

@@ -29,7 +29,8 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns by which the palette finds an action that goes to a panel, to a list or to the cities.
+// nounsOf returns the nouns that users can type in the palette to find an action. Only actions that open a panel or a
+// list have nouns.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -65,7 +66,7 @@ func openFinder(m *state.Room, verbs bool) {
 			m.Preferences.File)...)
 		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
 			a, rank := m.Keys.ByID(id), 0
-			if palette.SectionOf(id) == palette.SectionLook { // after the verbs
+			if palette.SectionOf(id) == palette.SectionLook { // view actions come last
 				rank = 10
 			}
 			return rank + RankHere(m, a), worksHere(m, a)
@@ -84,7 +85,7 @@ func openFinder(m *state.Room, verbs bool) {
 	openFinderOf(m, f)
 }
 
-// worksHere reports whether the help lists an action first because its key currently acts on the focused panel.
+// worksHere reports whether an action's key currently acts on the focused panel. The help lists such actions first.
 func worksHere(m *state.Room, a *state.Action) bool {
 	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.WhyUnavailable(m) != "" {
 		return false
@@ -141,7 +142,7 @@ func RunFound(m *state.Room) []feed.Effect {
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
-		if t.Verb == "" { // otherwise the title names an object
+		if t.Verb == "" { // if Verb is set, the title is the name of an object
 			why = "cannot " + keymap.Verb(t.Title) + ": " + why
 		}
 		state.ShowFailure(m, why)
@@ -163,7 +164,8 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed records that a row or a palette line acted without asking for confirmation, or failed.
+// noteUnconfirmed records the current time if the row that has just run failed, or took effect without asking for
+// confirmation.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && !f.Copies &&

@@ -16,7 +16,7 @@ import (
 func leaveActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "quit", Key: keymap.Bind("quit; asks first if this program runs the city", "q",
+		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks first", "q",
 			"ctrl+c"), Short: "quit", In: global, Run: AskQuit},
 		{ID: "quit.suspend",
 			Key: keymap.Bind("suspend this program: not supported; shows what to do instead",
@@ -28,7 +28,8 @@ func leaveActions() []state.Action {
 // AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks how to leave.
 func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 
-// AskLeave is like AskQuit, but the question begins with the given lines, and stay runs if the user stays.
+// AskLeave is like AskQuit, but adds the given lines before the question's text. If the user stays, it runs the task
+// stay.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// menuActions returns the actions that list verbs and values to copy.
+// menuActions returns two actions: one lists verbs, the other lists values to copy.
 func menuActions() []state.Action {
 	return []state.Action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all actions for the selection, and why some are "+
@@ -83,7 +83,7 @@ func hasVerb(m *state.Room, a *state.Action) bool {
 	return KeyWorks(m, a) || state.ShowsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
-// movesAbout reports whether an action only moves the cursor or marks rows.
+// movesAbout reports whether an action does nothing except move the cursor or mark rows.
 func movesAbout(a *state.Action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
 	return strings.HasPrefix(a.ID, "agent.mark") ||
@@ -96,8 +96,9 @@ func alsoOfPools(id string) bool {
 		"agent.details", state.MailID, state.SlingID}, id)
 }
 
-// Elsewhere reports whether an action acts on something that the focused panel does not show, such as an agent in Pools
-// or Automations. Undoing the latest verb works everywhere.
+// Elsewhere reports whether an action acts on something that the focused panel does not show, such as an agent while
+// Pools or Automations has the focus. It returns false if the action would undo the latest verb, because undo does not
+// depend on the focus.
 func Elsewhere(m *state.Room, a *state.Action) bool {
 	if a.ID == state.ReleaseID && state.Undoable(m) {
 		return false

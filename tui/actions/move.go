@@ -36,7 +36,8 @@ func moveActions(all []panel.Panel) []state.Action {
 			Run: page(-1, 1)},
 		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"), In: everyPanel,
 			Run: by(-widget.Unlimited)},
-		{ID: "move.last", Key: keymap.Bind("to the end: Events and pane follow again", "G", "end"),
+		{ID: "move.last",
+			Key: keymap.Bind("to the end: Events and the pane follow new output again", "G", "end"),
 			In:  everyPanel,
 			Run: func(m *state.Room) []feed.Effect { state.MoveToEnd(m); return nil }},
 	}

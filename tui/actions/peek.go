@@ -73,7 +73,8 @@ func peekActions() []state.Action {
 	}
 }
 
-// outputAgent returns the agent to show the output of: in Events the agent of the event, elsewhere the selected agent.
+// outputAgent returns the agent for which output is shown: in Events the agent of the event, elsewhere the selected
+// agent.
 func outputAgent(m *state.Room) *panel.AgentRow {
 	if r := state.SingleAgent(m); r != nil {
 		return r
@@ -162,8 +163,8 @@ func showLogs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSearch opens a search prompt. The pane shows the matches while the user is typing. The newest match is selected
-// or, if the view is frozen, the last match above its end.
+// askSearch opens a search prompt. The pane shows the matches while the user is typing. The newest match is selected.
+// If the view is frozen, the last match above the end of the view is selected.
 func askSearch(m *state.Room) []feed.Effect {
 	p := &m.Peek
 	began := *p

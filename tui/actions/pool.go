@@ -25,7 +25,7 @@ func poolActions() []state.Action {
 			Key: keymap.Bind("show details of the pool: members, check, last decisions"),
 			In:  here, Why: needPool, Run: showPool},
 		{ID: "pool.scale",
-			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
+			Key:   keymap.Bind("set the pool's size by hand, or let its check decide again", "S"),
 			Short: "size", In: here,
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",
@@ -301,10 +301,11 @@ func attachMember(m *state.Room) []feed.Effect {
 		})
 }
 
-// members returns the current entries for a list of pool members. The finder that shows the list has it as its subject.
+// members returns the current entries for a list of pool members. The finder that shows the list stores this function
+// as its subject.
 type members func(m *state.Room) []state.Item
 
-// openMembers opens a list of pool members. verb says what enter does to a member.
+// openMembers opens a list of pool members. The argument verb says what the enter key does to a member: "restarts it".
 func openMembers(m *state.Room, title, verb string, list members) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: title, Verb: verb, About: list,
 		Prompt:    "number or name of the member",
@@ -322,8 +323,8 @@ func RefreshMembers(m *state.Room) {
 	}
 }
 
-// chooseMember lists the members of the pool that verbs act on. Choosing a member selects it in Agents, which then
-// lists only members of that pool.
+// chooseMember lists the members of the current pool. Choosing a member selects it in Agents, and filters Agents by
+// that pool.
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	name := p.Name

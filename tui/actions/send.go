@@ -24,8 +24,8 @@ func sendActions() []state.Action {
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
-			Key: keymap.Bind("send now: type the queued nudge even if the line "+
-				"is not empty",
+			Key: keymap.Bind("send now: type the queued nudge even if the input "+
+				"line is not empty",
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
@@ -152,7 +152,8 @@ func sendComposed(m *state.Room) []feed.Effect {
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends text to agents. If needed, it first asks for confirmation. Before it sends the text, it calls agreed.
+// deliver sends text to agents, after a confirmation if one is needed. Immediately before sending, it calls the
+// function agreed.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -177,7 +178,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	return askIfWanted(m, build(m))
 }
 
-// leaveComposer closes the composer. Until the room is closed, the text is kept as a draft.
+// leaveComposer closes the composer. The composer's text is kept as a draft until the room is closed.
 func leaveComposer(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	m.Dialogs.Close(c)
@@ -225,8 +226,8 @@ func needWaiting(m *state.Room) string {
 	return ""
 }
 
-// needKnownWaiting returns the reason why queued nudges cannot be sent again, or "". Snapshots contain only the
-// beginning of long text.
+// needKnownWaiting returns the reason why queued nudges cannot be sent now, or "". Sending needs the full text, but
+// snapshots contain only the beginning of a long text.
 func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why
@@ -240,7 +241,8 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent returns a condition that evaluates why for the agent in the open reader, regardless of marks.
+// ofOpenAgent returns a condition for the agent in the open reader, regardless of marks. The condition calls the
+// function why with that agent as the only target.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
@@ -252,7 +254,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails returns an action that closes an agent's details and then performs the action do for that agent.
+// fromDetails returns an action that closes an agent's details and then calls the function do for that agent.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name

@@ -99,7 +99,7 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	case len(on) > 1:
 		q.targets = []string{details.ListAll(on)}
 	case on[0].Pool && len(rows) == 1:
-		q.targets = []string{rows[0].Shown + " is one of several members: they are " +
+		q.targets = []string{rows[0].Shown + " is a member of a pool: all members are " +
 			"suspended together."}
 	case on[0].Pool:
 		q.targets = []string{"The members of a pool are suspended together."}
@@ -165,7 +165,8 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-// askResumeParent asks whether to resume the rig or the city that an agent or pool is suspended with.
+// askResumeParent is called for an agent or pool that is suspended with its rig or city. It asks whether to resume that
+// rig or city.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",

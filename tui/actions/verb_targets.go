@@ -76,7 +76,8 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a function that returns the reason why the verb suspend or resume would change nothing, or "".
+// whySuspended returns a function for the verb suspend or resume. That function returns the reason why the verb would
+// have no effect, or "".
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)

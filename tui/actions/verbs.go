@@ -24,8 +24,8 @@ func Verbs() []verb {
 		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
 			Description: "resume an agent, a pool, a rig or the city", Args: firstArg(switchNames),
 			Why: whySuspended(false), Run: suspendVerb(false)},
-		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or return it " +
-			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
+		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or let " +
+			"its check decide again", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
 		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now",
 			ID:   "automation.fire",
 			Args: firstArg(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
@@ -178,15 +178,15 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns a function that returns the reason why an action cannot run on the named agents. The function
-// against can give a reason for each agent; otherwise it is the action's own reason.
-func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Room,
+// agentsWhy returns a function that returns the reason why an action cannot run on the named agents. That function
+// first calls whyAgent for each agent, and then checks the action's own condition.
+func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
 		_, why := onNamed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
-				if against != nil && against(r) != "" {
-					return nil, r.Shown + " is " + r.State.Is() + against(r)
+				if whyAgent != nil && whyAgent(r) != "" {
+					return nil, r.Shown + " is " + r.State.Is() + whyAgent(r)
 				}
 			}
 			if id == "" {

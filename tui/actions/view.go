@@ -44,7 +44,7 @@ func focusActions(all []panel.Panel) []state.Action {
 func viewActions(all []panel.Panel) []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
+		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or end the zoom", "f"), In: global,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Zoomed = !m.Zoomed
 				m.PreviousFocus = m.Focus
@@ -174,7 +174,7 @@ func needSides(m *state.Room) string {
 }
 
 // askFilter edits the focused panel's filter. Each key updates the list immediately. If the user cancels the filter, or
-// if it matches nothing, the previously selected row is selected again as soon as it is visible.
+// if no row matches it, the previously selected row is selected again as soon as that row is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	list := m.Focused()
@@ -217,8 +217,8 @@ func askFilter(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// back goes back one step: it dismisses a failure, cancels a departure, ends a zoom, clears marks or a filter, or moves
-// the focus back.
+// back goes back one step: it dismisses a failure, cancels a pending quit, ends a zoom, clears marks or a filter, or
+// moves the focus back.
 func back(m *state.Room) []feed.Effect {
 	failed := m.Status.Failed
 	if !m.Status.Pending {

@@ -75,7 +75,7 @@ func refreshWork(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askCreate asks for the title of a new bead. The word pool:NAME in it sets the pool.
+// askCreate asks for the title of a new bead. A word pool:NAME in the title sets the pool.
 func askCreate(m *state.Room) []feed.Effect {
 	hints := []string{"prompt.done", "adds it", "prompt.cancel", "cancels"}
 	if len(m.Pools.Rows) > 0 {

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns the details of an agent that the snapshot contains, reasons first. d is the agent's inspection.
+// Agent returns what the snapshot says about an agent, reasons first. d is the agent's inspection.
 func Agent(src *Source, d *Inspection, w int) []string {
 	name := d.Name
 	r := src.Agents.Find(name)
@@ -117,14 +117,14 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Peak))
 	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Peak))
 	if c.RestartCount > 0 {
-		field("restarts 1h", c.Restarts, fmt.Sprintf("last hour, %d automatic, seen by this room",
-			c.RestartCount))
+		field("restarts 1h", c.Restarts,
+			fmt.Sprintf("last hour, %d automatic, while this room was open", c.RestartCount))
 	}
 	return lines
 }
 
-// restartsText returns the number of automatic restarts, and the number of crashes that count. window is the period in
-// which crashes count; 0 = not known.
+// restartsText returns the number of automatic restarts and the number of recent crashes. window is the period in which
+// crashes count towards a quarantine; 0 = unknown.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"
@@ -177,8 +177,8 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 }
 
 // drainText returns text that says what drained an agent and when, and whether the agent has reported that it is done.
-// until is a deadline that another line already shows.
-func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
+// The text omits the deadline if another line already shows it.
+func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
 	switch {
@@ -188,7 +188,7 @@ func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 		return text + "; it has not reported done, and there is no deadline"
 	}
 	text += "; it has not reported done"
-	if d.Deadline.Equal(until) {
+	if d.Deadline.Equal(shown) {
 		return text
 	}
 	return text + ", the deadline is " + widget.Clock(*d.Deadline, src.Now)
@@ -231,8 +231,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns when an agent with a known last activity last wrote output. The city updates that time only once
-// per patrol, but the pane receives output immediately.
+// lastOutput returns when an agent last wrote output. The city updates LastActivity only once per patrol, but the pane
+// receives output immediately. LastActivity must not be nil.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {
@@ -241,8 +241,8 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 	return at
 }
 
-// outputAge returns how long ago an agent last wrote output. After a patrol that found recent output, the agent might
-// have written more. Unless the pane shows that output, the age is only an upper limit: "at most 20s".
+// outputAge returns how long ago an agent last wrote output. If the last patrol found recent output, the agent might
+// have written more since. The age is then only an upper limit, unless the pane shows the agent: "at most 20s".
 func outputAge(src *Source, a *city.Agent) string {
 	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
 	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)

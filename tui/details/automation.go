@@ -44,7 +44,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.GateText())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	} else if says := r.GateState(src.Now); says != "" { // otherwise the countdown shows the state
+	} else if says := r.GateState(src.Now); says != "" { // empty if the countdown shows the state
 		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {

@@ -11,7 +11,7 @@ import (
 // ClosingNotes returns what a user should know before closing a bead: whether it is blocked, and what it blocks.
 func ClosingNotes(all *panel.Work, r *panel.WorkRow) (notes []string) {
 	if r.State == panel.WorkBlocked {
-		notes = append(notes, "It is blocked: it waits for other work or for a gate.")
+		notes = append(notes, "It is blocked: it is waiting for other work or for a gate.")
 	}
 	var waiting []string
 	for i := range all.Rows {

@@ -11,8 +11,7 @@ import (
 // maxCrashLines is the maximum number of output lines for a crash.
 const maxCrashLines = 12
 
-// Crashes returns text that says why an agent is held back and until when, followed by its crashes with their last
-// output.
+// Crashes returns an agent's state and the reason for it, followed by the agent's crashes with their last output.
 func Crashes(src *Source, d *Inspection, w int) []string {
 	r := src.Agents.Find(d.Name)
 	a, ok := src.Snap.Agent(d.Name)

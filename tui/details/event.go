@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Payload returns an event's payload as lines. For an object, these are the fields sorted by name.
+// Payload returns an event's payload as lines. For an object, the lines are its fields, sorted by name.
 func Payload(src *Source, raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil

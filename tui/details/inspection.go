@@ -12,8 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// MoreDetails returns the details of an agent that the snapshot does not contain: configuration drift, crashes, and how
-// the agent starts.
+// MoreDetails returns what the snapshot does not say about an agent: configuration drift, crashes, and how the agent
+// starts.
 func MoreDetails(src *Source, d *Inspection, w int) []string {
 	var lines []string
 	if d.Problem != "" {
@@ -112,7 +112,8 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines returns text that says how an agent starts and restarts, except for what its details already show.
+// specLines returns lines that say how an agent starts and restarts. It omits what the agent's other details already
+// show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
@@ -154,7 +155,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Nudge != "" {
 		lines = append(lines, src.Look.Field("first nudge", widget.Plain(s.Nudge)))
 	}
-	if s.IdleTimeout <= 0 { // otherwise the line with the idle time contains the timeout
+	if s.IdleTimeout <= 0 { // otherwise another line shows the timeout
 		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
 	}
 	for i, text := range describe.RestartLines(s) {

@@ -81,8 +81,8 @@ func ListAll(all []Suspendable) string {
 	return strings.Join(each, ", ")
 }
 
-// Suspendables returns the objects to suspend for agents: the agent itself or, if its pool can have several members,
-// the pool.
+// Suspendables returns the objects to suspend for the given agents. If an agent's pool can have several members, the
+// object is the pool, otherwise the agent.
 func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	var all []Suspendable
 	seen := map[string]bool{}
@@ -113,7 +113,8 @@ func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// Suspends returns the number that the user must type before many objects are suspended, and what it counts.
+// Suspends returns what the user must type before many objects are suspended: a number, and a plural noun for what the
+// number counts.
 func Suspends(l *panel.Lists, all []Suspendable) (n int, of string) {
 	switch n = StoppingSessions(l, all); {
 	case n >= len(all):

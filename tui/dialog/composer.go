@@ -38,7 +38,7 @@ type Composer[T any] struct {
 	area         textarea.Model
 	pastes       []string // the pastes shown as placeholders
 	historyIndex int      // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent   // the text before an entry of the history was shown
+	draft        Unsent   // the draft from before an entry of the history was shown
 }
 
 // Unsent is the content of a composer.
@@ -90,7 +90,7 @@ func (c *Composer[T]) setText(u Unsent) {
 // Unsent returns the content of the composer.
 func (c *Composer[T]) Unsent() Unsent { return Unsent{c.area.Value(), c.pastes} }
 
-// syncWidget updates the widget after a change that no key has made.
+// syncWidget updates the widget after its text was changed without a key.
 func (c *Composer[T]) syncWidget() { c.area, _ = c.area.Update(nil) }
 
 // IsMultiline reports whether the text has several lines.
@@ -155,7 +155,7 @@ func (c *Composer[T]) DraftToKeep() Unsent {
 // Key edits the text.
 func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	c.Problem = ""
-	// bubbles 2.1.1 loops endlessly if no word is before the cursor
+	// bubbles 2.1.1 loops forever if only white space precedes the cursor
 	if key.Matches(k, c.area.KeyMap.WordBackward) && c.blankBefore() {
 		c.area.MoveToBegin()
 		c.syncWidget()
@@ -170,7 +170,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// blankBefore reports whether no word is before the cursor.
+// blankBefore reports whether only white space precedes the cursor.
 func (c *Composer[T]) blankBefore() bool {
 	lines := strings.Split(c.area.Value(), "\n")
 	at := c.area.Line()
@@ -191,7 +191,7 @@ func (c *Composer[T]) Newline() {
 	c.syncWidget()
 }
 
-// Paste inserts text. If the text is long, a placeholder stands for it, and it cannot be edited.
+// Paste inserts text. Long text is shown as a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
 	// cleaning can shorten the text by up to half, because line endings might become shorter
@@ -279,7 +279,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	l := widget.Line{Styles: on.Styles}
 	label := fitLabel(c.Label, w/2, on.more())
 	text := c.area.Value()
-	if c.IsMultiline() { // on a screen that has no room for the sheet
+	if c.IsMultiline() { // the screen has no room for the sheet
 		at := c.area.Line()
 		text = strings.Split(text, "\n")[at]
 		label += fmt.Sprintf(" (%d/%d)", at+1, c.area.LineCount())
@@ -304,8 +304,8 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// fitHint shortens the label and the hint so that there is room for the typed text. The key that sends has priority
-// over the end of the label and over the rest of the hint.
+// fitHint shortens the label and the hint so that there is room for the typed text. The name of the send key has
+// priority over the end of the label and over the rest of the hint.
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	const least = 10 // columns for the beginning of the label
 	short, _, _ := strings.Cut(hint, "  ")

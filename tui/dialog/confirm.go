@@ -37,7 +37,7 @@ type Confirm[T any] struct {
 
 	firstRow int         // row of the first answer in the last frame
 	rows     []int       // the index of the answer in each row, beginning with firstRow
-	pending  *Confirm[T] // the latest content, while typed text keeps RequiredText as it is
+	pending  *Confirm[T] // the latest content, stored while the user types RequiredText
 	mismatch bool        // the typed text did not match; reset by the next change
 	note     string      // why the latest key did nothing; reset by the next answer
 	// time when an answer was rejected because it came too early
@@ -123,7 +123,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 		}
 	}
 	c.note = k.String() + " is not an answer: press " + c.keys()
-	if len(c.Answers) == 1 { // the question is a notice
+	if len(c.Answers) == 1 { // a notice has only one answer
 		c.note = "press " + c.keys() + " to " + c.Answers[0].Title
 	}
 	return nil
@@ -337,8 +337,8 @@ const (
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )
 
-// answerLines returns the answers in lines of w columns. If whole is set, answers are complete; otherwise each takes
-// one line.
+// answerLines returns the answers in lines of w columns: complete answers if whole is set, otherwise one line per
+// answer.
 func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	var lines []string
 	c.rows = c.rows[:0]

@@ -16,12 +16,14 @@ import (
 
 // Dialog is drawn over the panels. T is the type of the tasks that the dialog returns.
 type Dialog[T any] interface {
-	// Zone returns the zone of the dialog's actions. Each type of dialog has its own zone.
+	// Zone returns the zone in which the dialog's keys are bound. Each type of dialog has its own zone.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. takes is set
-	// if the key chooses the entry under the cursor or the pointer. A dialog that rejects a key shows that.
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. The argument
+	// takes is set if the key chooses the entry under the cursor or the pointer. If the dialog rejects a key, it shows
+	// that to the user.
 	Accepts(key string, takes bool, now time.Time) bool
-	// Key handles a key that is not bound to an action of the zone. To leave the stack, the dialog calls close.
+	// Key handles a key that is not bound to an action of the zone. To close itself, the dialog calls the function
+	// close.
 	Key(k tea.KeyPressMsg, close func()) []T
 	// Paste handles text that was pasted.
 	Paste(text string)
@@ -44,7 +46,7 @@ type Canvas struct {
 	Styles *widget.Styles
 	Keys   Keys
 	Line   bool               // there is room for only one line
-	Stale  func(w int) string // returns a warning in w columns that the data is outdated, or ""
+	Stale  func(w int) string // returns a warning about outdated data, w columns wide, or ""
 }
 
 // Frame is a drawn dialog. If it has a title, it is a sheet in the middle of the screen. Otherwise it is at the bottom

@@ -30,7 +30,7 @@ type Item[T any] struct {
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates it; a line from the history is complete and therefore does not run it
+	// the typed text abbreviates it; lines from the history are complete, so they never run it
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none
@@ -143,7 +143,7 @@ type Finder[T any] struct {
 // Palette is the part of a finder that accepts command lines.
 type Palette[T any] struct {
 	History []string // earlier command lines, oldest first
-	// returns further entries for the typed text; only means that the finder's own entries do not apply
+	// returns further entries for the typed text, and whether to omit the finder's own entries
 	Offer     func(text string) (found []Item[T], only bool)
 	TakesMore func(line string) bool // reports whether more words may follow a line
 	Recent    []Item[T]              // the entries that come first if no text is typed
@@ -172,7 +172,7 @@ func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if f.Palette == nil && k.Text == "/" && f.Edit.String() == "" {
-		return nil // this key searches elsewhere
+		return nil // users may press / to start a search, but it has already started
 	}
 	if f.Edit.Key(k) {
 		f.typed()
@@ -214,7 +214,7 @@ func (f *Finder[T]) Runnable() *Item[T] {
 	return t
 }
 
-// Page moves by n pages.
+// Page moves the cursor by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
 // Refill replaces the entries. The cursor stays on its entry.
@@ -557,7 +557,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 // hint returns the last line: the problem with the typed text, or the keys and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
-	full := widget.Width(f.whyNot()) > w // it is already shown above, in two lines
+	full := widget.Width(f.whyNot()) > w // two lines above already show the reason
 	if f.Problem != "" && !full {
 		return c.Styles.Paint(themes.Bad, f.Problem)
 	}

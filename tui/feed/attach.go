@@ -32,8 +32,8 @@ const (
 	// dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
-	// minRowsForStatus is the minimum height of a terminal for showing the detach key in its last row. In a smaller
-	// terminal the first row shows it until the agent overwrites it.
+	// minRowsForStatus is the minimum height of a terminal that shows the detach key in its last row. In a smaller
+	// terminal, the first row shows the key until the agent overwrites that row.
 	minRowsForStatus = 12
 )
 
@@ -231,7 +231,7 @@ func (v *attachment) output() io.Writer {
 		v.announce(v.detachHint())
 		return v.out
 	}
-	_ = v.status.Begin() // if the terminal is gone, the copy ends
+	_ = v.status.Begin() // if the terminal is gone, copying the output fails too
 	return v.status
 }
 
@@ -255,7 +255,7 @@ func (v *attachment) resize() {
 	if err == nil && (cols != v.cols || rows != v.rows) {
 		v.cols, v.rows = cols, rows
 		if v.status != nil {
-			_ = v.status.Resize(cols, rows) // if the terminal is gone, the copy ends
+			_ = v.status.Resize(cols, rows) // if the terminal is gone, copying the output fails too
 		}
 		_ = v.term.Resize(cols, v.agentRows())
 	}
@@ -290,7 +290,7 @@ func (v *attachment) write(ctx context.Context) {
 		case <-v.input.wake:
 		}
 		if _, err := v.term.Write(v.input.Take()); err != nil {
-			return // copying the output will end too
+			return // copying the output will fail too
 		}
 	}
 }

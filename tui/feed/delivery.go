@@ -11,7 +11,7 @@ import (
 
 // Delivery is a message from the pump to a program.
 type Delivery struct {
-	Runner    *Runner // the runner of the room that the delivery is for
+	Runner    *Runner // the runner of the destination room
 	At        time.Time
 	News      News
 	Processed atomic.Bool

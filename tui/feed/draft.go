@@ -16,7 +16,7 @@ import (
 )
 
 // ConfigFile gives access to the city's configuration for editing. Users edit copies of its files, so that a
-// half-written file is never applied. A file is named as in the position of an error, for example "teams/one.toml"; ""
+// half-written file is never applied. Files have the same names as in error positions, for example "teams/one.toml"; ""
 // stands for city.toml. Check, Plan and Replace are called from one goroutine at a time and may read files; the other
 // methods do no I/O.
 type ConfigFile interface {
@@ -29,8 +29,9 @@ type ConfigFile interface {
 	Check(file string, data []byte) (problems []string, line int)
 	// Plan returns the changes that a file would cause now with data as its content. The data must have passed Check.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
-	// Replace replaces the content of a file. If the current content differs from was, Replace fails.
-	Replace(file string, was, now []byte) error
+	// Replace replaces the old content of a file with the updated content. It fails if the file's current content is
+	// not the old content.
+	Replace(file string, old, updated []byte) error
 }
 
 // Plan lists the changes that a configuration would cause if it were applied now.
@@ -74,10 +75,11 @@ func (r *Runner) Discard(d DiscardDraft) {
 // planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on a draft and returns the draft. If what does not contain a draft, it creates one.
-func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
-	if d = what.Draft; d == nil {
-		if d, err = NewDraft(r.Config, what.At); err != nil {
+// EditDraft runs the editor on the edit's draft, or on a new draft if the edit does not contain one. It returns the
+// draft.
+func (r *Runner) EditDraft(ctx context.Context, o Terminal, e Edit) (d *Draft, err error) {
+	if d = e.Draft; d == nil {
+		if d, err = NewDraft(r.Config, e.At); err != nil {
 			return nil, err
 		}
 	}
@@ -90,18 +92,18 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 }
 
 // CheckDraft checks an edited draft and returns the result. If the draft is unchanged, it removes the draft's file.
-// failed is the error that the editor returned.
-func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
-	e := Edited{Draft: d, Err: failed}
+// editorErr is the error that the editor returned.
+func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr error) Edited {
+	e := Edited{Draft: d, Err: editorErr}
 	var err error
 	if e.Data, err = disk.ReadFile(d.Path); err != nil {
-		return Edited{Err: errors.Join(failed,
+		return Edited{Err: errors.Join(editorErr,
 			fmt.Errorf("cannot read the edited file: %w", err))}
 	}
 	if bytes.Equal(e.Data, d.original) {
-		return Edited{Err: errors.Join(failed, disk.Remove(d.Path))}
+		return Edited{Err: errors.Join(editorErr, disk.Remove(d.Path))}
 	}
-	if failed != nil {
+	if editorErr != nil {
 		return e
 	}
 	if e.Problems, e.Line = config.Check(d.File, e.Data); len(e.Problems) > 0 {

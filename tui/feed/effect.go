@@ -15,7 +15,7 @@ import (
 type Effect interface{ effect() }
 
 type (
-	// SendCommands sends commands, several of them at the same time. The response is a single Result.
+	// SendCommands sends commands in parallel. The response is a single Result.
 	SendCommands struct {
 		ID       int // ID of the status line that waits for the result
 		Title    string
@@ -29,10 +29,10 @@ type (
 		Query      beads.Query
 		Unassigned bool // omit the steps of work that has an assignee
 	}
-	// Wake makes the room handle a message once the delay has passed.
+	// Wake makes the room handle a message after the delay.
 	Wake struct{ After time.Duration }
-	// Watch makes the pane show an agent's session, a run's output, or nothing. If only the session ID differs, it is
-	// still a different terminal.
+	// Watch makes the pane show an agent's session, a run's output, or nothing. A different session ID means a
+	// different terminal, even for the same agent.
 	Watch struct {
 		Agent, Session string
 		Run            string // ID of the run's record
@@ -102,14 +102,14 @@ type SwitchCity struct {
 	Name, Path string // name and folder of the city; "" = all cities
 	Home       bool   // switch to the city that the program was started for
 	Agent      string // agent to select there; "" = keep the selection
-	AskLeave   bool   // ask how to leave once the switch is complete
+	AskLeave   bool   // ask how to leave when the switch is complete
 	Start      bool   // start a controller for the city before the switch
 }
 
 func (SwitchCity) effect() {}
 
 type (
-	// Edit runs an editor on Draft or, if it is nil, on a new draft of the file in At.
+	// Edit runs an editor on Draft. If Draft is nil, it creates a draft of the file that At names.
 	Edit struct {
 		Draft *Draft
 		At    FileLine
@@ -156,7 +156,8 @@ type LoadedHistory struct {
 	Problem  string         // why the request failed; "" = no error
 }
 
-// CityCommand is a command for a city in the list. It is sent only if the name still refers to the city in that folder.
+// CityCommand is a command for a city in the list. It is sent only if the name still refers to the city in the folder
+// Path.
 type CityCommand struct {
 	Name, Path string
 	Command    city.Command
@@ -184,7 +185,7 @@ func (SendCityCommand) effect() {}
 func (RegisterCity) effect()    {}
 func (UnregisterCity) effect()  {}
 
-// Inspect requests details of an agent that the snapshot does not contain. The response is an Inspected.
+// Inspect requests details of an agent in addition to those in the snapshot. The response is an Inspected.
 type Inspect struct {
 	ID    int
 	Agent string

@@ -42,7 +42,7 @@ type FleetWatcher struct {
 	wake         chan struct{}
 }
 
-// CityWatch is the state of watching one city.
+// CityWatch is what the watcher knows about one city.
 type CityWatch struct {
 	path         string
 	cancel       context.CancelFunc // nil = the city is not watched
@@ -227,8 +227,8 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. polled is set if the snapshot is the response to a poll. Only in that case is its time of
-// the last patrol current.
+// Take records a snapshot. polled is set if the snapshot is the response to a poll. In other snapshots, the time of the
+// last patrol may be outdated.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)

@@ -113,8 +113,8 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. If an update of the pane is not due yet, it stays in the mailbox; next is then the time
-// when it is due, otherwise zero.
+// Take empties the mailbox. If an update of the pane is not due yet, the update stays in the mailbox, and next is the
+// time when it is due. Otherwise next is zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +139,7 @@ func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 	})
 }
 
-// DropOutdated removes news that is outdated, for a room that becomes visible again.
+// DropOutdated removes outdated news when a room becomes visible again.
 func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,8 +150,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events before the event seq, the city's newest one. In that
-// case it also drops the pending events, because the backlog is then loaded again.
+// Behind reports whether the mailbox has missed too many events. seq is the sequence number of the city's newest event.
+// If the mailbox is behind, Behind drops the pending events, because the backlog is then loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

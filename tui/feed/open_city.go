@@ -39,7 +39,7 @@ const snapshotWait = 300 * time.Millisecond
 // NoResponseYet is the reason why a new room shows no data yet.
 const NoResponseYet = "no response yet"
 
-// ForCity returns a runner for another city that shares the terminal and the program.
+// ForCity returns a runner for another city. The new runner shares the terminal and the program with r.
 func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 	root := r.Root()
 	return &Runner{Ctx: root.Ctx, root: root, City: c, Mailbox: NewMailbox(), Log: root.Log,
@@ -58,8 +58,9 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. If a room
-// for the city exists, known is the city. savedFile is the file with the stored state of its room; "" = none.
+// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. The
+// parameter known is the city if it already has a room, otherwise nil. The parameter savedFile is the file with the
+// room's stored state; "" = none.
 func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShowInPager runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its own
-// process group, so that ctrl+c does not stop the city. ctrl+z is disabled. A pager that stops itself is continued,
-// because no shell would do so. ShowInPager always restores the terminal's modes.
+// ShowInPager runs the pager as the foreground program of the terminal until the pager or ctx ends. The pager has its
+// own process group, so that ctrl+c does not stop the city. ctrl+z is disabled. If the pager stops itself, ShowInPager
+// continues it, because the pager has no shell to do so. ShowInPager always restores the terminal's modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -26,7 +26,7 @@ func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	return runInForeground(ctx, o, p)
 }
 
-// runInForeground runs a program in the foreground of the terminal until it ends or ctx ends; see ShowInPager.
+// runInForeground runs a program in the foreground of the terminal until the program or ctx ends; see ShowInPager.
 func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())

@@ -65,7 +65,7 @@ func planRows(p *Plan) []planRow {
 			rows = append(rows, planRow{Change: all[i]})
 		case members > 0:
 			rows = append(rows, planRow{Change: kind, members: members})
-			n[kind] = -1 // the group is in rows now
+			n[kind] = -1 // the group has its own row now
 		}
 	}
 	return rows

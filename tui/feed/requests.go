@@ -73,7 +73,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 		if err != nil {
 			r.Log.Warn("cannot load older events", "error", err)
 		}
-		for i := len(found) - 1; i >= 0; i-- { // the newest event is the first in found
+		for i := len(found) - 1; i >= 0; i-- { // the city returns the newest event first
 			d.Events = append(d.Events, found[i])
 		}
 		d.Complete = err == nil && len(found) < HistoryPageSize
@@ -212,7 +212,7 @@ func (r *Runner) RunTasks(d RunTasks) {
 	})
 }
 
-// runTask runs one task. failed is the reason why it failed, or "".
+// runTask runs one task. If the task fails, the result failed contains the reason.
 func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()

@@ -151,7 +151,8 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
-// sendCommand sends one command. failed is the reason why it failed, or "". If it succeeded, the receipt has a message.
+// sendCommand sends one command. If the command fails, the result failed contains the reason. Otherwise the receipt has
+// a message.
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
@@ -197,7 +198,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 	})
 }
 
-// Wake makes the room handle a message once the delay has passed.
+// Wake makes the room handle a message after the delay.
 func (r *Runner) Wake(e Wake) {
 	r.Spawn("wake", func(ctx context.Context) {
 		if pause(ctx, e.After) {

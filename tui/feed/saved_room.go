@@ -47,14 +47,14 @@ func (s SavedRoom) Text() []byte {
 	return append(text, '\n')
 }
 
-// SavedUserState is the stored state that all rooms of a user share. Its fields override those of a SavedRoom with the
-// same names.
+// SavedUserState is the stored state that all rooms of a user share. Its fields override the fields of the same names
+// in a SavedRoom.
 type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// userStateFile returns the file for the SavedUserState, which is next to the file of a city. The names of cities'
-// files end with a hash, so they never collide with it.
+// userStateFile returns the file for the SavedUserState, which is in the folder with the cities' files. The names of
+// the cities' files end with a hash, so they never collide with this file.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
 // ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. If the city's file was

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// ExitReason returns how the room was left if the user did not choose. The error is not nil if a goroutine panicked.
+// ExitReason returns how the control room ended. It is used if the user did not choose how to leave. The error is not
+// nil if a goroutine panicked.
 func (r *Runner) ExitReason() (Exit, error) {
 	switch err := r.PanicError(); {
 	case r.hungUp.Load():

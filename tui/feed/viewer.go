@@ -38,8 +38,8 @@ func NewViewer(c city.Control, b *Mailbox, newScreen func(cols, rows,
 	return &Viewer{city: c, mailbox: b, newScreen: newScreen, wake: make(chan struct{}, 1)}
 }
 
-// Show sets the session or the run to watch. If that is already being watched, Show only updates whether it is running.
-// The output of an ended session stays visible.
+// Show sets the session or the run to watch. If the viewer is already watching this target, Show updates only whether
+// the target is running. The output of an ended session stays visible.
 func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -131,8 +131,8 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 	}
 }
 
-// readLateOutput requests the last output of an ended session, up to a few times until there is some. The controller
-// stores the output only after it has reported the end.
+// readLateOutput requests the last output of an ended session. It retries a few times, because the controller stores
+// the output only after it has reported the end.
 func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
 	const tries = 5
 	for n := range tries {

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// List contains the known cities on a machine. It is immutable once it is published.
+// List contains the known cities on a machine. It does not change after it has been published.
 type List struct {
 	Rows         []City // sorted by name
 	Problem      string // why the list cannot be read; "" = no error
@@ -34,13 +34,14 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. s is its snapshot, which was received at the time
-// seen; if s is nil, the city's state is unknown. heard is the row's LastResponse.
-func UnregisteredCity(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
+// UnregisteredCity returns the row of a city that is not registered. s is the city's snapshot, received at the time
+// receivedAt; if s is nil, the city's state is unknown.
+func UnregisteredCity(name, path string, s *city.Snapshot,
+	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
-		DisplayName: widget.Plain(name), LastResponse: heard, Unregistered: true}
+		DisplayName: widget.Plain(name), LastResponse: lastResponse, Unregistered: true}
 	if s != nil {
-		c.Responded, c.Summary = true, Summarize(s, seen)
+		c.Responded, c.Summary = true, Summarize(s, receivedAt)
 	}
 	return c
 }
@@ -109,7 +110,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	return b
 }
 
-// needOf reports whether an agent needs attention, and why. An agent that is about to restart does not.
+// needOf reports whether an agent needs attention, and why. An agent that is about to restart does not need attention.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
@@ -319,7 +320,7 @@ func (f *List) NameOf(path string) string {
 	return ""
 }
 
-// AttentionElsewhere returns the number of problems and agents in other cities that need attention.
+// AttentionElsewhere returns the sum of AttentionCount over all other cities.
 func (f *List) AttentionElsewhere(name string) int {
 	if f == nil {
 		return 0

@@ -64,8 +64,8 @@ func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
-// MaxTypeahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
-// visible. Such keys reach the room together.
+// MaxTypeahead is the maximum time between the key that opened a dialog and a key that the user typed before seeing the
+// dialog. The room receives such keys together.
 const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is the degree of confirmation that an action requires.
@@ -180,9 +180,9 @@ func (r *Registry[H, E]) KeyText(id string) string {
 	return cmp.Or(r.MainKey(id), "the palette")
 }
 
-// Hint returns key hints in one line, with between as the separator.
-func (r *Registry[H, E]) Hint(between string, pairs ...string) string {
-	return strings.Join(r.Hints(pairs...), between)
+// Hint returns key hints in one line, with the given separator between them.
+func (r *Registry[H, E]) Hint(separator string, pairs ...string) string {
+	return strings.Join(r.Hints(pairs...), separator)
 }
 
 // Hints returns key hints for pairs of an action's ID and a description. Actions without a key are omitted.

@@ -84,8 +84,8 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys in list that the action can have, and the problems with the others. If keys is nil, the
-// action keeps its current keys.
+// wanted returns the listed keys that the action can have, and the problems with the other keys. If the returned keys
+// are nil, the action keeps its current keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
@@ -215,7 +215,7 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 }
 
 // restoreDefaults gives default keys to an essential action that has lost all claimed keys. These are the default keys
-// that no other claim uses. If other claims use all of them, the first default key is taken back.
+// that no other claim uses. If other claims use all of them, restoreDefaults takes the first default key back.
 func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()

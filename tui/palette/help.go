@@ -43,10 +43,10 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the help entries. The entries to which the function here gives a rank come first, in rank order. The
-// others follow by section.
+// Help arranges the help entries. Entries with a rank come first, in the order of their ranks. The other entries follow
+// by section. rankOf returns an entry's rank, if the entry has one.
 func Help[T any](title string, all []dialog.Item[T],
-	here func(id string) (rank int, ok bool)) []dialog.Item[T] {
+	rankOf func(id string) (rank int, ok bool)) []dialog.Item[T] {
 	parts := map[string][]dialog.Item[T]{}
 	for _, t := range all {
 		section := SectionOf(t.Line)
@@ -54,7 +54,7 @@ func Help[T any](title string, all []dialog.Item[T],
 		case t.Info:
 			section = "Symbols and files"
 		default:
-			if rank, ok := here(t.Line); ok {
+			if rank, ok := rankOf(t.Line); ok {
 				section, t.Rank = title, dialog.Rank(rank)
 			}
 		}

@@ -20,7 +20,7 @@ const (
 	NounCity       = "city"
 )
 
-// Agents returns the agents that are not among the arguments in before. The selected agent comes first.
+// Agents returns the agents that the earlier arguments do not name. The selected agent comes first.
 func Agents(l *panel.Lists, before []string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
 	for i := range l.Agents.Rows {
@@ -72,8 +72,8 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns palette rows for members of a pool, with their states. The number of a member also finds it. run
-// returns the task for an agent.
+// Members returns palette rows for members of a pool, with their states. A member can also be found by its number. The
+// function run returns the task for an agent.
 func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	run func(r *panel.AgentRow) T) []dialog.Item[T] {
 	name := 0
@@ -88,7 +88,7 @@ func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 			Words: r.Shown + " " + r.Why, Line: r.Name, Name: r.Name, Note: r.Why, Run: run(r)}
 		if at := strings.LastIndexByte(r.Name, '-'); at >= 0 {
 			number := strings.ToLower(r.Name[at+1:])
-			items[i].Names = []string{number, "m" + number} // m also opens a list of members
+			items[i].Names = []string{number, "m" + number} // m is the key for this list
 		}
 	}
 	return items

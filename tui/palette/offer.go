@@ -29,8 +29,8 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for typed text: completions, and lines that contain the words of the text in any order. only
-// means that no other row can match the text.
+// Offer returns the rows for typed text: completions, and lines that contain the words of the text in any order. The
+// second result reports whether no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -47,7 +47,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	v := l.Verb
 	words, far := matching(v.words(h, l.Args), l.Part)
 	member := memberWord(words, l.Part)
-	// the line may be complete
+	// offer the line as typed if it may be complete
 	if l.Part == "" && len(l.Args) > 0 && (len(words) == 0 || strings.HasSuffix(v.Usage, "…")) {
 		words = slices.Insert(words, 0, Word{Note: "as typed"})
 	}
@@ -151,7 +151,7 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 }
 
 // search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and a
-// kind of object. Verbs alone are already in the list.
+// kind of object. If they match only a verb, search omits the line, because each verb has a row of its own.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -225,15 +225,16 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can still run, newest first. all contains the other rows.
-func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
+// Recents returns the rows of earlier lines that can still run, newest first. If existing contains a row for the line,
+// Recents returns that row.
+func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
 			break
 		}
-		at := slices.IndexFunc(all, func(i Item[H, E]) bool { return i.Line == line })
+		at := slices.IndexFunc(existing, func(i Item[H, E]) bool { return i.Line == line })
 		if at >= 0 {
-			found = append(found, all[at])
+			found = append(found, existing[at])
 		} else if i, ok := t.recent(h, line); ok {
 			found = append(found, i)
 		}
@@ -251,7 +252,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 }
 
 // matching returns the words that match: first equal words, then words that begin with the text, then words that
-// contain it. If no word matches, it returns fuzzy matches, and far is true.
+// contain it. If no word matches, it returns fuzzy matches and sets far.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

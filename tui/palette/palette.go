@@ -77,8 +77,8 @@ func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	})
 }
 
-// startsWithNoun reports whether the first argument is a noun that limits which names can follow, and not itself a
-// name.
+// startsWithNoun reports whether the first argument is a noun that limits the names that can follow. It returns false
+// if the argument is itself a name.
 func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	if len(args) == 0 || v.Args == nil {
 		return false
@@ -93,7 +93,7 @@ func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	return found
 }
 
-// words returns the completions for the argument after those in before.
+// words returns the completions for the argument that follows the given ones.
 func (v *Verb[H, E]) words(h H, before []string) []Word {
 	if !v.startsWithNoun(h, before) {
 		return v.Args(h, before)
@@ -127,7 +127,8 @@ type Line[H, E any] struct {
 	Part string
 }
 
-// Parse parses a line. It returns false unless the line has a verb that takes arguments, and text after the verb.
+// Parse parses a line. It returns false if the line does not begin with a verb that takes arguments, or has no text
+// after the verb.
 func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	words := strings.Fields(text)
 	open := strings.HasSuffix(text, " ")

@@ -23,7 +23,7 @@ type Request struct {
 	Targets, Body []string
 	// number of targets if the action can do harm
 	Count       int
-	Counts      string // what Count counts, in plural
+	Counts      string // plural noun for the targets: "agents"
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command
 

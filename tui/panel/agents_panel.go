@@ -16,7 +16,7 @@ import (
 // rows are inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // the resource usage of at least one agent has been known
+	measured bool // a snapshot has contained the resource usage of an agent
 	Rates    widget.Sparklines
 	Hours    widget.History
 	Chosen   []columnKind // columns chosen by the user; nil = the default columns

@@ -70,18 +70,18 @@ func (a *Alert) width(w int) int {
 	return n
 }
 
-// add appends the alert to a line that is at most w columns wide. all is the width of the screen.
-func (a *Alert) add(l *widget.Line, w, all int) {
-	before, key, after := a.hint(all)
+// add appends the alert to a line that is at most w columns wide, on a screen of the given width.
+func (a *Alert) add(l *widget.Line, w, screenWidth int) {
+	before, key, after := a.hint(screenWidth)
 	sign, text := a.tokens()
 	room := w - 3 - widget.Width(before+after)
 	if key != "" {
-		room -= hintGap(all) + widget.Width(key)
+		room -= hintGap(screenWidth) + widget.Width(key)
 	}
 	l.Add(sign, " "+l.Styles.Glyphs.Alert+" ")
 	l.Add(text, widget.CutFirstItem(a.Text, max(0, room), l.Styles.Glyphs.More))
 	if key != "" {
-		l.Space(hintGap(all))
+		l.Space(hintGap(screenWidth))
 		l.Add(themes.Dim, before)
 		l.Add(themes.Key, key)
 		l.Add(themes.Dim, after)
@@ -110,7 +110,7 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many of the first n alerts fit into the last line, and text about the omitted ones.
+// lastAlerts returns how many of the first n alerts fit into the last line, and text about those that do not fit.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -151,9 +151,8 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, worst first. rejected contains the errors in an invalid
-// configuration. held is the reason why a configuration is held; "" = no configuration is held. mistakes contains the
-// errors in the preferences.
+// Alerts returns the problems with a city that responds, worst first. The parameters are the errors in an invalid
+// configuration, the reason why a configuration is held (or ""), and the errors in the preferences.
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -273,8 +272,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns the message that no row of a panel is selected, with the key to press. here means that keys
-// already act on the panel.
+// NoneSelected returns the message that no row of a panel is selected, with the key to press. The parameter here is set
+// if keys already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()

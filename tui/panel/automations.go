@@ -26,7 +26,7 @@ const (
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation ready to be drawn. All its fields but Name, Rig, pool and Last are sanitized.
+// AutomationRow is an automation ready to be drawn. All its fields except Name, Rig, pool and Last are sanitized.
 type AutomationRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string
@@ -102,7 +102,8 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	return text
 }
 
-// Why returns the gate and its state, separated by dot. If the automation is failing or broken, it includes the reason.
+// Why returns the gate and its state, with the given dot between them. If the automation is failing or broken, the text
+// includes the reason.
 func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}
 	switch {

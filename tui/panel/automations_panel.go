@@ -60,8 +60,8 @@ func (a *Automations) Select(id string) bool {
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, because that is the one to which the header
-// points. If the user has moved the cursor, it does nothing.
+// Entered moves the cursor to the first automation that needs attention, because the header refers to it. If the user
+// has moved the cursor, Entered does nothing.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.moved {
@@ -97,12 +97,12 @@ const automationStateWidth = 7 // the width of "running" and "failing"
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, usual, most = 32, 21, 26 // minimum width of column why; widths of column last
+	const enough, usual, most = 32, 21, 26 // minimum width of "why"; the two widths of "last run"
 	c := automationColumns{state: automationStateWidth + 2, name: 6, last: usual, gap: 2}
 	for _, r := range rows {
 		c.name = max(c.name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {
-			c.last = most // only two widths, so that the column rarely changes
+			c.last = most // one of two widths, so that the column rarely changes
 		}
 	}
 	c.name = min(c.name, max(8, min(28, w/4)))
@@ -137,7 +137,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.reason(e)
-				// the last run column already contains the tail
+				// the column "last run" already shows the duration
 				if r.State == AutomationRunning && c.last > 0 {
 					b.Next = widget.Phrase{}
 				}

@@ -112,8 +112,8 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 	return parts
 }
 
-// reasons returns the reason for an agent's state. If the agent is running, its description comes first. If both fit
-// into w columns, they share a line.
+// reasons returns the reason for an agent's state. If the agent is running, the agent's description comes first. If
+// both fit into w columns, they share a line.
 func reasons(a *city.Agent, w int, dot string) []string {
 	why, about := widget.Plain(reason(a)), widget.Plain(a.Description)
 	if a.State != city.Running {
@@ -143,7 +143,8 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-// stateLine draws the agent's state, its duration, and what happens next. clock adds the time of the next event.
+// stateLine draws the agent's state, its duration, and what happens next. If clock is set, the line includes the time
+// of the next event.
 func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
 	l.Add(token, sign)

@@ -125,7 +125,7 @@ func (t *Events) Sync(now time.Time) {
 // Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns zeros. Most events are always outside the panel, so their number in the title would be useless.
+// Hidden returns zeros: the title does not show how many events are outside the panel, because there are always many.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
 // countNew returns the number of events that were received since the view was frozen.
@@ -181,8 +181,8 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText returns text that says how much has arrived since a view was frozen, and which keys resume following. before
-// contains the keys that must be pressed first, to move the focus there.
+// NewText returns text that says how much is new since a view was frozen, and which keys follow new data again. The
+// argument before contains the keys that the user must press first to move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -270,7 +270,7 @@ func (t *Events) refill(seq uint64) {
 }
 
 // shownEvent records which event was under the cursor while the cursor follows the newest event. A key that was pressed
-// just before a new event arrived is meant for the event before it.
+// just before a new event arrived is meant for the previous event.
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time

@@ -20,8 +20,8 @@ type BeadPanel interface {
 	Outdated()
 	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads, or 0. For each wait, it
-	// returns the time only once.
+	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads. If it has already returned
+	// the current wait, it returns 0, so that the caller starts only one timer.
 	TimeToQuery(now time.Time) time.Duration
 }
 
@@ -54,8 +54,8 @@ func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
 // retryGap is the time between a failed attempt and the next one, unless the results become outdated before that.
 const retryGap = 10 * time.Second
 
-// Due reports whether the queries should be sent now: never while results are pending, and otherwise once per gap,
-// unless the user has changed a bead. After a failure, they are due again when retryGap has passed.
+// Due reports whether the queries should be sent now. They are never sent while results are pending, and otherwise at
+// most once per gap, except after a change by the user. After a failure, they are sent again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	next := f.at.Add(gap)
 	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
@@ -77,7 +77,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. done reports whether it was the last one that was missing. all is nil if a query failed.
+// Take handles a result. ours reports whether this Fetch requested the result, and done whether all results have
+// arrived. If a query failed, the returned results are nil.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)
@@ -102,12 +103,12 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 // pager is a Fetch for a list that is requested in pages, newest rows first.
 type pager struct {
 	Fetch
-	size, max int // rows per page, and in all pages
+	size, max int // number of rows per page, and maximum number of rows
 
 	pages  int
 	limit  int    // limit of the last query
 	more   bool   // there are rows beyond the limit
-	agent  string // the latest query was only for rows of this agent; "" = for all
+	agent  string // agent to which the latest query was limited; "" = no limit
 	counts [2]int // the city's counts at the time of the latest query
 }
 
@@ -129,7 +130,7 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 
 // next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
-	const gap = 800 * time.Millisecond // for one page; a change is visible within a second
+	const gap = 800 * time.Millisecond // per page; a single page is updated within a second
 	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}

@@ -83,7 +83,8 @@ func newMail(all *Agents) *Mail {
 	return k
 }
 
-// agent returns the agent that sent the message, otherwise the agent that received it, or "".
+// agent returns the agent that sent the message. If no agent sent it, agent returns the agent that received the
+// message, or "".
 func (r *MailRow) agent(all *Agents) string {
 	for _, name := range []string{r.From, r.To} {
 		if all.Has(name) {
@@ -123,7 +124,7 @@ func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// SetRead marks a message as read or unread before the city confirms it.
+// SetRead marks a message as read or unread before the city confirms the change.
 func (k *Mail) SetRead(id string, read bool) {
 	for i := range k.all {
 		if k.all[i].ID == id {
@@ -132,7 +133,7 @@ func (k *Mail) SetRead(id string, read bool) {
 	}
 }
 
-// Remove removes a message before the city confirms it.
+// Remove removes a message from the list before the city confirms the change.
 func (k *Mail) Remove(id string) {
 	k.all = slices.DeleteFunc(k.all, func(m mail.Message) bool { return m.ID == id })
 }
@@ -159,7 +160,8 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// unread returns the number of unread messages for people or, if all is set, for people and agents.
+// unread returns the number of unread messages for people. If the parameter all is set, it includes messages for
+// agents.
 func unread(s *city.Snapshot, all bool) int {
 	n := s.Mail.Unread
 	for i := range s.Agents {

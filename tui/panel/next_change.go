@@ -61,7 +61,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 }
 
 // idleRestart returns text that says when an idle agent restarts, if that is soon. It ignores short idle times, because
-// the known last activity may be one patrol old.
+// LastActivity can be one patrol old.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {

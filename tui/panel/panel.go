@@ -54,7 +54,7 @@ type Panel interface {
 	About() *About
 	// Update rebuilds the rows from the snapshot of the city.
 	Update(e *Env)
-	// Refill applies the filter. Rows for which holds returns true stay even if they do not match.
+	// Refill applies the filter. Rows for which the function holds returns true stay even if they do not match.
 	Refill(e *Env, holds func(id string) bool)
 	// Subject returns the object under the cursor, on which verbs act.
 	Subject() Ref
@@ -92,7 +92,7 @@ type rowList interface {
 	Forget()
 }
 
-// describer can describe the row under the cursor and the whole list.
+// describer describes the row under the cursor and the whole list.
 type describer interface {
 	Title(e *Env) widget.Tab
 	Search(e *Env) (text, found string)
@@ -153,7 +153,7 @@ type Env struct {
 	UI        uint64         // changes with every change of the view, but not with new data
 }
 
-// Box is the place of a panel on the screen.
+// Box is the space for a panel on the screen.
 type Box struct {
 	W, H  int
 	Focus bool

@@ -69,7 +69,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 // isShort reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
-// unmet reports whether more members are missing than those that a user is draining.
+// unmet reports whether the pool would be short of members even if no user were draining any.
 func (r *PoolRow) unmet() bool { return r.isShort() && r.Size+r.drained < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -163,7 +163,8 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". If the text is invalid for this pool, why is the reason. Empty text is not an error.
+// SizeOf parses a size or "auto". If the text is invalid for this pool, the result why contains the reason. Empty text
+// is not an error.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

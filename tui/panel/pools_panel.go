@@ -183,7 +183,7 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
-	if w < 16 { // only the number fits
+	if w < 16 { // the cell has room only for the number
 		for _, known := range []string{"check ", "counts open ", "set "} {
 			b.Text = strings.TrimPrefix(b.Text, known)
 		}
@@ -211,8 +211,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 	return widget.SamePhrase(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
-// Why returns text that says why a pool has its size: set by hand, the result and age of its check, or why the check
-// failed.
+// Why returns text that says why a pool has its size: it was set by hand, its check returned it, or its check failed.
 func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	text := r.CheckText(now)
 	switch {
@@ -241,7 +240,7 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	}
 	switch {
 	case c.Problem != "":
-		kept := "; no good result yet"
+		kept := "; no valid result yet"
 		if c.Good != nil {
 			kept = fmt.Sprintf("; last result %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
 		}

@@ -31,7 +31,7 @@ func (r *AgentRow) waitText() string {
 		return text
 	}
 	if first := &r.Waiting[0]; first.Hold == city.HoldDraft {
-		text += ": draft on its line" // short form for a row
+		text += ": draft in input" // short form for a row
 	} else if why := widget.Plain(first.Why); why != "" {
 		text += ": " + why
 	}

@@ -86,7 +86,7 @@ func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
 
 func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
-// Refill selects the rows to show. See widget.List.Fill for holds.
+// Refill selects the rows to show. See widget.List.Fill for the parameter holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Fill(func(r P) bool { return t.Def.Belongs == nil || t.Def.Belongs(r) },
 		func(r P) bool { return t.Shows(e, r) }, holds)
@@ -121,7 +121,8 @@ func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter. Rows for which holds returns true are ignored.
+// Settled reports whether all visible rows match the filter. Rows for which the function holds returns true are
+// ignored.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
@@ -154,7 +155,8 @@ func (t *Table[R, P]) Sort(now time.Time) {
 	}
 }
 
-// Sorted reports whether the rows are sorted, or cannot be sorted again yet.
+// Sorted reports whether the rows are in order. It also returns true if the order has changed so recently that it must
+// not change again yet.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
 	return t.Def.Orders == nil || t.JustReordered(now) || widget.IsSorted(t.Rows, t.rank(now))
 }
@@ -259,7 +261,8 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search returns a description of the filters of the list, or "". found is the number of matching rows as text.
+// Search returns a description of the filters of the list, or "". The second result is the number of matching rows as
+// text.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Subset:

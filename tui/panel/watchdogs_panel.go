@@ -53,8 +53,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 	return d
 }
 
-// actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the agent that it
-// watches.
+// actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the watched agent.
 func (d *Watchdogs) actions() []Action {
 	const details = "show details of the watchdog: heartbeat, checks and reasons"
 	return []Action{

@@ -52,7 +52,7 @@ func PoolOf(b *beads.Bead) string {
 }
 
 // workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of the
-// beads that are ready. If unclosed contains all unclosed beads, ready is nil.
+// ready beads. It is nil if unclosed contains all unclosed beads.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {

@@ -27,7 +27,8 @@ func Stalled(m *Room) bool {
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// HasStopped reports whether the city does not respond after its last snapshot has announced a clean shutdown.
+// HasStopped reports whether the city does not respond because, according to its last snapshot, it has shut down
+// cleanly.
 func HasStopped(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
 // Uncontrollable reports whether a city that another process runs has stopped or does not respond, and therefore cannot

@@ -76,8 +76,8 @@ func ApplyTheme(m *Room) {
 	m.ForgetDrawn()
 }
 
-// themeNames returns the names of the wanted themes in order of priority: previewed, chosen in the palette, the user's,
-// the city's; "" = none.
+// themeNames returns the names of the wanted themes in order of priority: the previewed theme, the theme chosen in the
+// palette, the user's theme, the city's theme; "" = none.
 func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }

@@ -67,8 +67,8 @@ func PaneRoom(m *Room) (w, h int) {
 	return max(1, m.W-1), max(1, m.H)
 }
 
-// PeekRows returns how many rows of the terminal a pane of h lines has room for. For an exited agent, one line contains
-// the name of the file with its output.
+// PeekRows returns how many rows of the terminal fit into a pane of h lines. For an exited agent, one line contains the
+// name of the file with its output.
 func PeekRows(m *Room, h int) int {
 	if r := Selected(m); r != nil && r.HasOutput() && h > 4 && !ShowsRun(m) {
 		return h - 2
@@ -95,7 +95,7 @@ func FailureParts(m *Room, w int) []string {
 	return parts
 }
 
-// Present reports whether a panel is visible. Some panels are visible only while they are not empty or have the focus.
+// Present reports whether a panel is visible. Some panels are visible only if they contain rows or have the focus.
 func (m *Room) Present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
 	return !p.About().Optional || n > 0 || m.Focus == p.About().ID

@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// ParseBead parses a bead from typed text. why is the reason why the text is invalid, or "". Empty text is not an
-// error.
+// ParseBead parses a bead from typed text. If the text is invalid, the result why contains the reason. Empty text is
+// not an error.
 func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
@@ -33,8 +33,8 @@ func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	return b, ""
 }
 
-// WithNextPool returns the text of a new bead with a word pool:NAME at its end. If there is one already, its name is
-// completed, or replaced by the name of the next pool.
+// WithNextPool returns the text of a new bead with a word pool:NAME at its end. If the text already ends with such a
+// word, WithNextPool completes the name or changes it to that of the next pool.
 func WithNextPool(m *Room, text string) string {
 	if len(m.Pools.Rows) == 0 {
 		return text

@@ -55,8 +55,8 @@ func Unlisted(m *Room) *fleet.City {
 	return fleet.UnregisteredCity(m.Home, m.HomeFolder, m.HomeSnap, m.HomeSeen, m.HomeSeen)
 }
 
-// Listed returns the rows of all cities. If the city that the program was started for is not registered, it is
-// included.
+// Listed returns the rows of all cities. The city that the program was started for is included even if it is not
+// registered.
 func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {
@@ -105,7 +105,7 @@ type fleetNeed struct {
 	Need *fleet.Need
 }
 
-// AllNeeds returns the agents of all cities that need attention, most urgent first.
+// AllNeeds collects the agents that need attention from all cities, most urgent first.
 func AllNeeds(m *Room) []fleetNeed {
 	var all []fleetNeed
 	for i := range m.Cities.Rows {

@@ -23,8 +23,8 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
-// Release ends what holds agents back: quarantine, backoff or a drain. It ends the undo of earlier verbs and offers
-// none, because a second press of its key must not drain an agent again.
+// Release releases agents from quarantine, backoff or a drain. It discards the stored undo and stores no new one,
+// because pressing its key a second time must not drain an agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -36,8 +36,8 @@ func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	return todo
 }
 
-// TargetNames returns text that names the agents that a verb acts on. The text says that they are marked, unless there
-// is only one and the cursor is on it.
+// TargetNames returns text that names the agents that a verb acts on. If the agents are marked, the text says so,
+// except for a single agent under the cursor.
 func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	marked := len(m.NamedAgents) == 0 && len(rows) > 0 &&
 		(len(rows) > 1 || rows[0] != Selected(m))
@@ -47,8 +47,8 @@ func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	return details.TargetNames(rows, marked)
 }
 
-// SendCommands sends commands. Until their results arrive, the status line shows the text doing followed by the text
-// what: "suspending builder".
+// SendCommands sends commands. Until their results arrive, the status line shows the progress, for example "suspending
+// builder".
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
@@ -60,8 +60,8 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
 }
 
-// NameKeys changes failures that the city has reported: if the text names a command that resumes something, a key
-// replaces the command.
+// NameKeys rewrites failures that the city has reported: if a failure suggests a command that resumes something,
+// NameKeys replaces the command with a key.
 func NameKeys(m *Room, failures []string) []string {
 	named := make([]string, len(failures))
 	for i, text := range failures {
@@ -128,8 +128,8 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
 }
 
-// RunTasks runs tasks. Until they end, the status line shows the text doing followed by the text what: "suspending
-// builder". Tasks cannot be undone.
+// RunTasks runs tasks. Until they end, the status line shows the progress, for example "suspending builder". Tasks
+// cannot be undone.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	m.Undo = Undo{}

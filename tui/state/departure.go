@@ -12,14 +12,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// Departure is the state of leaving the room after all agents have drained. The zero value means that the user is not
-// leaving.
+// Departure is the state of waiting to leave the room until all agents have drained. The zero value means that the user
+// is not leaving.
 type Departure struct {
 	ID int // ID of the action that drained the agents
 	// agents with a drain command that has not failed, in the order of the commands
 	Draining  []string
 	responded bool // the results of the drain commands are known
-	// the user stays; the drains are canceled once their results are known
+	// the user stays; the drains are canceled when their results are known
 	canceled bool
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int
@@ -29,7 +29,7 @@ type Departure struct {
 // Waits reports whether the room will be left as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
-// DropUndrained removes the agents that could not be drained from those that are awaited.
+// DropUndrained stops waiting for agents that could not be drained.
 func DropUndrained(m *Room, r *feed.Result) {
 	d := &m.Departure
 	if d.Total == 0 || d.ID != r.ID {
@@ -49,7 +49,7 @@ func DropUndrained(m *Room, r *feed.Result) {
 	}
 }
 
-// unfinished returns the awaited agents that are still running in the same session as at the beginning.
+// unfinished returns the awaited agents that are still running in the session that was drained.
 func unfinished(m *Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -70,9 +70,9 @@ func LeaveWhenDone(m *Room) {
 	}
 }
 
-// CancelDeparture cancels the departure and the drains that it started. Agents that have finished start again. Drains
-// that other users have started continue. If the results of the drain commands are not known yet, it waits for them
-// first.
+// CancelDeparture stops waiting to leave, and cancels the drains that this room started. Agents that have already
+// finished are started again. Drains that other users started continue. If the results of the drain commands are not
+// known yet, CancelDeparture waits for them first.
 func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {

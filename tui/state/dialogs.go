@@ -130,8 +130,8 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// staleWarning returns a warning that the city does not respond, or "". Dialogs show it because they might cover the
-// header that contains it.
+// staleWarning returns a warning that the city does not respond, or "". Dialogs show the warning because they might
+// cover the header's warning.
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {

@@ -72,7 +72,7 @@ func MoveToEnd(m *Room) {
 }
 
 // FocusOn moves the focus to a panel and ends the zoom of the previous panel. If the filter of a list was set from a
-// row in another panel, leaving the list removes the filter.
+// row in another panel, leaving the list removes that filter.
 func FocusOn(m *Room, p panel.ID) {
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""

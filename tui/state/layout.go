@@ -14,7 +14,7 @@ type Tier int
 const (
 	Tiny   Tier = iota // below 40x10: one line of summary
 	Single             // one panel at a time
-	tabbed             // lists share one place, with Peek below
+	tabbed             // lists share one place, with the pane below
 	wide               // all panels
 )
 
@@ -103,7 +103,7 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	}
 	list := m.PanelOf(front)
 	_, _, shown, total := list.Cursor()
-	if front != panel.IDEvents { // Give the rows that a short list does not need to the pane.
+	if front != panel.IDEvents { // Give the pane the rows that a short list does not need.
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
 	switch { // an empty list needs room for its help
@@ -125,8 +125,7 @@ func (m *Room) planTabbed(p *Plan, body int) {
 }
 
 // panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row.
-// follows reports whether the pane is about that row. If it is not, the description is shown without the pane next to
-// it.
+// follows reports whether the pane may be shown next to the description, because it is about the same row.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
 		return panel.IDDetail, p.Follows

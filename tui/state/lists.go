@@ -72,8 +72,8 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityName returns the city's name or, while the name is unknown, a generic term. A city from the list of cities has
-// its name there, because only those names differ from each other.
+// CityName returns the city's name or, while the name is unknown, a generic term. For a city that was opened from the
+// list of cities, it returns the name in that list, because only those names are unique.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:

@@ -98,7 +98,7 @@ type outgoing struct {
 	SendingMail []SendingMail  // mail that is being sent
 	Sent        []string       // messages that were sent to agents, oldest first
 	Following   []followedText // sent messages that are being followed, oldest first
-	followed    int            // ID of the action that sent the messages in the status line
+	followed    int            // ID of the sending action that the status line shows
 	// when text was last typed although sending was not possible; zero = never
 	RejectedTextAt time.Time
 }
@@ -119,7 +119,7 @@ type actionLog struct {
 
 // inputState is the recent input from the keyboard and the mouse.
 type inputState struct {
-	NamedAgents []string  // agents named for the current verb
+	NamedAgents []string  // agents that the current palette line names
 	LastKey     time.Time // time of the latest key
 	Mouse       string    // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press

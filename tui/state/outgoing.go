@@ -13,7 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// followedText is a message that this room has sent to one agent.
+// followedText is a message that this room has sent to one agent. The room follows the message through the snapshots
+// and reports what happens to it.
 type followedText struct {
 	feed.SentText
 	action    int       // ID of the action that sent it
@@ -26,7 +27,7 @@ type followedText struct {
 // maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
 
-// FollowTexts starts following messages that were just sent.
+// FollowTexts starts to follow messages that were just sent.
 func FollowTexts(m *Room, r feed.Result) {
 	if m.Snap == nil {
 		return
@@ -71,7 +72,7 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 	}
 }
 
-// updateFollowed updates the followed messages from the latest snapshot. It reports changes in the status line.
+// updateFollowed updates the followed messages from the latest snapshot. The status line shows changes.
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
@@ -128,7 +129,7 @@ func (l *followedText) stateText() string {
 	return text
 }
 
-// countedStage returns the word for a stage that follows the number of texts in it.
+// countedStage returns the words for a stage, to be used after a number: "3 sent".
 func countedStage(s city.Stage) string {
 	switch s {
 	case city.Submitted:

@@ -57,8 +57,8 @@ func Watching(m *Room) feed.Watch {
 	return w
 }
 
-// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. The pane does
-// so from the time when Automations gets the focus until another panel, except the pane itself, gets the focus.
+// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This begins
+// when Automations gets the focus, and ends when any panel other than Automations and the pane gets the focus.
 func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
 // UpdatePane updates what the pane shows after a message. While the pane has the focus, it keeps its agent.
@@ -113,6 +113,6 @@ func RunLines(m *Room, run *city.Run) []string {
 	return lines
 }
 
-// AgentVerbsUnavailable reports whether agent verbs are not available, because the focused panel or the pane shows
+// AgentVerbsUnavailable reports whether agent verbs are unavailable because the focused panel or the pane shows
 // something else.
 func AgentVerbsUnavailable(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }

@@ -31,9 +31,9 @@ func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return ni
 // ApplyNewData applies the filters to new data. Rows that the user is working with stay until the cursor leaves them.
 func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 
-// keptRows returns a function that reports whether a row stays although it no longer matches. The row under the cursor
-// stays. While the user is working in the lists, all rows stay. In a list that is part of another list, rows stay only
-// while the list has the focus.
+// keptRows returns a function that reports whether a row stays in its list although it no longer matches the filter.
+// The row under the cursor stays. While the user is working in the lists, all rows stay. In a list that shows a subset
+// of another list, rows stay only while the subset has the focus.
 func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Subset || m.Focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.userIsActive()) }
@@ -66,8 +66,8 @@ func selectMember(m *Room, ended string) {
 }
 
 // agentOfRow returns the agent that the pane shows while a list has the focus. It returns "" if the row under the
-// cursor is not about an agent. If the list is empty or is not about agents, it is the agent that is selected in
-// Agents.
+// cursor is not about an agent. If the list is empty or is not about agents, agentOfRow returns the agent that is
+// selected in Agents.
 func agentOfRow(m *Room) string {
 	p := m.Focused()
 	switch _, _, shown, _ := p.Cursor(); {
@@ -82,8 +82,8 @@ func agentOfRow(m *Room) string {
 	return m.Agents.SelectedKey
 }
 
-// memberToShow returns the member of the pool under the cursor that the pane shows: the one that it already shows,
-// otherwise the one that is selected in Agents, otherwise a running one, or "".
+// memberToShow returns the member that the pane shows for the pool under the cursor: the member that is already shown,
+// otherwise the member that is selected in Agents, otherwise a running member, or "".
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {

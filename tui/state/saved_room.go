@@ -109,8 +109,8 @@ func reportRestoredFilter(m *Room) {
 	}
 }
 
-// SaveRoom returns the effect that stores changes, if there are any and enough time has passed. If last is set, it does
-// not wait.
+// SaveRoom returns the effect that stores changes, if there are any and enough time has passed. If the parameter last
+// is set, SaveRoom does not wait.
 func SaveRoom(m *Room, last bool) []feed.Effect {
 	if !last && m.Now.Sub(m.SavedAt) < SaveInterval {
 		return nil

@@ -25,8 +25,9 @@ func Releasable(m *Room) []*panel.AgentRow {
 	return held
 }
 
-// Selected returns the agent of the row under the cursor, or nil. By default, verbs act on it and the pane shows it.
-// While the pane has the focus, it is the agent of the list that had the focus before.
+// Selected returns the selected agent, which is the agent of the row under the cursor, or nil. By default, verbs act on
+// the selected agent and the pane shows it. While the pane has the focus, the selection is that of the previously
+// focused list.
 func Selected(m *Room) *panel.AgentRow {
 	if m.Focus != panel.IDPeek {
 		return m.Agents.Find(agentOfRow(m))
@@ -223,7 +224,8 @@ func SingleAgent(m *Room) *panel.AgentRow {
 	return Selected(m)
 }
 
-// UnmarkAll clears the marks of a list. For a limited time, undo restores them, unless it can still undo a verb.
+// UnmarkAll clears the marks of a list. If a verb can still be undone, undo continues to refer to that verb. Otherwise,
+// undo restores the marks for a limited time.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks, *k.Anchor = map[string]bool{}, ""

@@ -7,7 +7,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// Starts maps each agent that an action starts to the time of its last exit before the action.
+// Starts contains the agents that an action starts. The value for an agent is the time of its last exit before the
+// action.
 type Starts map[string]time.Time
 
 // startsOf returns the agents that the commands start.

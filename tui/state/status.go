@@ -18,7 +18,7 @@ type Status struct {
 	Pending bool
 	Note    bool // a note about a key that does nothing; the next action clears it
 	Since   time.Time
-	While   func(m *Room) bool // shown while it is true, nil = always
+	While   func(m *Room) bool // shown while it returns true; nil = always
 	Starts  Starts
 }
 
@@ -55,8 +55,8 @@ func BeginAction(m *Room, text string) int {
 	return m.Actions
 }
 
-// IsFresh reports whether a success would still be shown. Failures that disappear on their own have it as their
-// Status.While.
+// IsFresh reports whether the status line is recent enough to show a success. It is also the Status.While of failures
+// that disappear on their own.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
 // noteCrash shows a crash of an agent in place of the result of the action that started the agent. The message
@@ -74,8 +74,8 @@ func noteCrash(m *Room) {
 	}
 }
 
-// UntilConfigValid returns the Status.While of a failure. If the failure says why the city rejects its configuration,
-// it is shown until the city accepts its configuration. Other failures stay.
+// UntilConfigValid returns the Status.While of a failure. A failure that says why the city rejects its configuration
+// stays until the city accepts a configuration. Other failures stay until the user dismisses them.
 func UntilConfigValid(text string) func(m *Room) bool {
 	caused := false
 	return func(m *Room) bool {

@@ -67,8 +67,8 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offerUndo replaces the stored undo with that of an action that has just started. If the action cannot be undone,
-// nothing can: undo never skips the latest verb.
+// offerUndo stores the undo of an action that has just started, in place of the previous undo. If the action cannot be
+// undone, nothing is stored: undo never skips the latest verb.
 func offerUndo(m *Room, what string, commands []city.Command) {
 	m.Undo = Undo{}
 	back := reversal(m, commands)
@@ -165,7 +165,7 @@ func RunUndo(m *Room) []feed.Effect {
 	return todo
 }
 
-// Undoable reports whether the release verb undoes the latest verb. If agents are held back, the verb releases them
+// Undoable reports whether the release verb undoes the latest verb. If agents can be released, the verb releases them
 // instead, unless the latest verb was about the same agents and Quarantine does not have the focus. If a watchdog waits
 // to be acknowledged, the verb acknowledges it.
 func Undoable(m *Room) bool {
@@ -189,7 +189,7 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 	})
 }
 
-// Drains reports whether undo starts the drains again that the latest verb canceled.
+// Drains reports whether undo restarts drains that the latest verb canceled.
 func (u *Undo) Drains() bool {
 	return len(u.Commands) > 0 && !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
 		_, ok := c.(city.Drain)

@@ -6,15 +6,15 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a visit to an agent's terminal that has ended. The city checks its sessions only periodically. Until the
-// next check, it may still count the user as a viewer.
+// Visit is a visit of the user to an agent's terminal. After a visit, the city may still count the user as a viewer,
+// because the city checks its sessions only periodically.
 type Visit struct {
 	Agent, session string
 	others         int // viewers except the user
 	Until          time.Time
 }
 
-// BeginVisit returns a visit to an agent that starts now.
+// BeginVisit returns a new visit to the agent's terminal.
 func BeginVisit(m *Room, agent string) Visit {
 	s := Visit{Agent: agent}
 	if r := m.Agents.Find(agent); r != nil && r.Session != nil {

@@ -26,8 +26,8 @@ const (
 	contextLines = 6
 )
 
-// Bookmark adds a rule below the newest line. If that rule already exists, Bookmark removes it. If neither is possible,
-// it returns the reason.
+// Bookmark adds a rule below the newest line, or removes that rule if it already exists. If it can do neither, it
+// returns the reason.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
@@ -58,7 +58,7 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// locateBookmarks finds the places of the session's bookmarks on a new screen by the lines above them.
+// locateBookmarks finds the session's bookmarks on a new screen. It searches for the lines above each bookmark.
 func (p *Pane) locateBookmarks() {
 	n := &p.News
 	if n.Screen == nil {

@@ -128,8 +128,8 @@ func (p *Pane) All() Picture {
 	return p.recent(widget.Unlimited, false)
 }
 
-// recent returns the current content: the last n lines, or the screen of a full-screen program. The content includes
-// the cursor if cursor is set.
+// recent returns the current content: the last n lines, or the screen of a full-screen program. It includes the cursor
+// if the parameter cursor is set.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
@@ -280,7 +280,7 @@ func (p *Pane) height(l PaneLine, w int) int {
 	return len(widget.HardWrap(l.Text, w))
 }
 
-// Window returns at most h rows to show in w columns. The rows might be wider than that.
+// Window returns at most h rows to show in w columns. The rows might be wider than w.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
 	if p.FrozenPicture != nil {

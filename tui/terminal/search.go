@@ -137,7 +137,7 @@ func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 // currentMatch is the style of the current match.
 const currentMatch = "\x1b[1;4;7m"
 
-// Nearest makes the last match at or above a line the current one. If there is none, it chooses the first match.
+// Nearest selects the last match at or above the given line. Without such a match, it selects the first match.
 func (s *Search) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {

@@ -164,7 +164,7 @@ func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
 	return all[:1]
 }
 
-// needsPanel draws the list of agents of all cities that need attention.
+// needsPanel draws the list of agents that need attention.
 func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	all, room := state.AllNeeds(m), h-1
 	m.NeedOffset = widget.ScrollTo(m.NeedCursor, m.NeedOffset, room, len(all))

@@ -36,8 +36,8 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// alwaysShown reports whether a footer of w columns always contains an action that belongs at its end. In a narrow
-// footer, verbs have priority over actions that are easy to find elsewhere.
+// alwaysShown reports whether an action from the end of the footer is always shown in a footer of w columns. In a
+// narrow footer, verbs have priority over actions that are easy to find elsewhere.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -56,8 +56,8 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	return true
 }
 
-// severalCities reports whether there is another city to switch to. A wide footer shows the key in any case, because it
-// explains how to add a city.
+// severalCities reports whether there is another city to switch to. Otherwise, only a wide footer shows the key that
+// switches cities, because the key then explains how to add a city.
 func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
@@ -102,7 +102,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	slices.SortStableFunc(keys, func(a, b *state.Action) int {
 		return urgency(m, a) - urgency(m, b)
 	})
-	if m.Zone() != keymap.InLists { // Put the actions of only this panel first, after undo.
+	if m.Zone() != keymap.InLists { // put this panel's own actions first, but after undo
 		undoes := func(a *state.Action) bool { return urgency(m, a) < 0 }
 		at := slices.IndexFunc(keys, func(a *state.Action) bool { return !undoes(a) })
 		slices.SortStableFunc(keys[max(0, at):], func(a, b *state.Action) int {
@@ -208,7 +208,7 @@ func undrainsOnly(m *state.Room) bool {
 			func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
 
-// footText returns the text for an action in the footer, which depends on the action's current effect.
+// footText returns an action's text in the footer. The text depends on what the action currently does.
 func footText(m *state.Room, a *state.Action) string {
 	undoes := (a.ID == state.ReleaseID || a.ID == "mail.unread") && state.Undoable(m)
 	switch {
@@ -253,7 +253,7 @@ func footWidth(m *state.Room, a *state.Action) int {
 	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
-// undoKey draws the palette line that undoes the last verb while the key of undo does something else.
+// undoKey draws the palette line that undoes the latest verb, if the key of undo currently does something else.
 func undoKey(m *state.Room, l *widget.Line) {
 	if line := state.UndoLine(m); line != "" {
 		l.Add(themes.Key, line)

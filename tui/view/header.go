@@ -54,8 +54,8 @@ func header(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
-// place. If brief is set, it contains only the essentials about other cities.
+// headerStart returns the left part of the header: the city's name, notes about the city, and the host. If brief is
+// set, other cities are mentioned only briefly.
 func headerStart(m *state.Room, w int, brief bool) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -79,8 +79,8 @@ func headerStart(m *state.Room, w int, brief bool) widget.Line {
 	return l
 }
 
-// addPlace adds the host, the mode of this program, and the progress of agents that start or stop together. The counts
-// of agents have priority over them.
+// addPlace adds the host, the mode of this program, and the progress of a large group of agents that are starting or
+// stopping. The progress is omitted if it would take room from the counts of agents.
 func addPlace(m *state.Room, l *widget.Line, dot string) {
 	room := m.W - l.Width - widget.Width(clockText(m)) - 4
 	if m.Snap != nil && m.Snap.Host != "" {
@@ -128,8 +128,8 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state. urgent contains the states that need attention; rest contains the state running,
-// followed by the other states.
+// byState counts the agents by state. urgent contains the counts of states that need attention; rest contains the other
+// counts, starting with running.
 func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	n := m.Snap.Count()
 	known := 0

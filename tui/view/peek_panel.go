@@ -112,7 +112,7 @@ func peekTab(m *state.Room) widget.Tab {
 	t.Name = row.Shown
 	n := &m.Peek.News
 	if n.Agent != row.Name {
-		if row.Running && !m.Peek.Logs { // the title expected soon, so the rule is drawn once
+		if row.Running && !m.Peek.Logs { // predict the title, so that the rule is drawn only once
 			t.Count = "following"
 		}
 		return t
@@ -176,7 +176,7 @@ func viewOfPane(m *state.Room, extra []string) []string {
 func newOutputText(m *state.Room) string {
 	before := ""
 	if m.Focus != panel.IDPeek {
-		before = m.Keys.KeyText("focus.peek") + " " // G moves in the list that has the focus
+		before = m.Keys.KeyText("focus.peek") + " " // otherwise G moves the cursor of a list
 	}
 	if m.Peek.FrozenPicture.Full {
 		return m.Env().NewText(0, before)

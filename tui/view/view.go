@@ -53,8 +53,9 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastResponse draws the body as it was at the time of the city's last response. Otherwise ages would grow
-// although the current state is unknown. The state of a city that has stopped with all its agents is known.
+// drawAsOfLastResponse draws the body as it was when the city last responded. Otherwise, ages would grow although the
+// current state is unknown. If the city has stopped together with all its agents, the state is known, and ages keep
+// growing.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
 	if m.Unreachable != "" && !stopped {
@@ -209,7 +210,7 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	return widget.ShortTabs(all, state.TabsRoom(m, at.Panel, m.W), m.Look.Glyphs.More)
 }
 
-// tabFor returns the title of the panel at a place.
+// tabFor returns the title of the panel at the given place.
 func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	var own widget.Tab
 	if at.Panel == panel.IDPeek {
@@ -235,7 +236,7 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // the panel adds a title
+		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // the rule contains its title
 			w += 24
 		}
 	}

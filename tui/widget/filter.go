@@ -8,10 +8,10 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// Filter is a list of search terms, all of which must match. "x" matches the text of a row except numbers, and an
-// agent's name that it abbreviates. "!x" excludes, "~x" matches the name fuzzily. "state:x", "pool:x", "rig:x",
-// "provider:x" and "name:x" match the beginning of the field. Events also have "type:x", "subject:x", "by:x" and
-// "since:10m", work also has "assignee:x", and mail has "to:x" and "from:x". The zero value matches everything.
+// Filter is a list of search terms, all of which must match. "x" matches text in a row (but not numbers), or a name
+// that x abbreviates. "!x" excludes, "~x" matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and
+// "name:x" match the beginning of the field. Events also have "type:x", "subject:x", "by:x" and "since:10m", work also
+// has "assignee:x", and mail has "to:x" and "from:x". The zero value matches everything.
 type Filter struct {
 	Text  string
 	terms []Term
@@ -43,7 +43,7 @@ func ParseFilter(text string) Filter {
 	return f
 }
 
-// Matches reports whether all terms match. matches reports whether a row matches one term, regardless of Not.
+// Matches reports whether all terms match. The function matches reports whether a row matches a term, ignoring Not.
 func (f *Filter) Matches(matches func(t *Term) bool) bool {
 	for i := range f.terms {
 		if t := &f.terms[i]; matches(t) == t.Not {
@@ -93,7 +93,7 @@ func abbreviates(word string, parts []string) bool {
 	if word == "" || len(parts) == 0 {
 		return false
 	}
-	ends := []int{0} // lengths of the prefixes of word that the parts so far can match
+	ends := []int{0} // lengths that the previous parts can match at the start of word
 	for i, part := range parts {
 		var next []int
 		for _, end := range ends {

@@ -52,7 +52,7 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.hours = of
 }
 
-// advance moves on to a later minute and clears all minutes up to and including that one.
+// advance moves to a later minute, and clears that minute and the minutes that were skipped.
 func (q *AgentHour) advance(minute int64) {
 	if minute-q.minute >= HistoryMinutes {
 		*q = AgentHour{minute: minute, total: q.total}

@@ -20,8 +20,8 @@ type List struct {
 }
 
 // Fill selects the rows that belong to the list and match. The cursor stays on the selected row. If that row no longer
-// exists, the cursor keeps its position. A shown row that no longer matches stays if holds returns true for it,
-// because a key that the user is about to press may be meant for that row. If holds is nil, no such row stays.
+// exists, the cursor keeps its position. A shown row that no longer matches stays if the function holds returns true
+// for it, because a key that the user is about to press may be meant for that row. If holds is nil, no such row stays.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -60,7 +60,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// AllMatch reports whether all shown rows match the filter. Rows for which holds returns true are ignored.
+// AllMatch reports whether all shown rows match the filter. Rows for which the function holds returns true are ignored.
 func (l *List) AllMatch(holds func(id string) bool) bool {
 	for id := range l.Unmatched {
 		if !holds(id) {
@@ -104,14 +104,14 @@ func (l *List) HiddenRows(h int) (above, below int) {
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo returns the offset nearest to the given one at which row number at is visible. Of the n rows, h are visible
+// ScrollTo returns the offset nearest to the given one at which the given row is visible. Of the n rows, h are visible
 // at a time.
-func ScrollTo(at, offset, h, n int) int {
-	if at < offset {
-		offset = at
+func ScrollTo(row, offset, h, n int) int {
+	if row < offset {
+		offset = row
 	}
-	if at >= offset+h {
-		offset = at - h + 1
+	if row >= offset+h {
+		offset = row - h + 1
 	}
 	return max(0, min(offset, n-h))
 }

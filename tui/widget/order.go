@@ -34,8 +34,8 @@ func Comparison[R any](ways []SortKey[R], o Order, name func(*R) string) func(a,
 	}
 }
 
-// SortRows sorts rows. If keepOrder is set, rows that are also in before keep their order, and new rows are inserted
-// where they rank.
+// SortRows sorts rows. If keepOrder is set, rows that existed before keep their order, and new rows are inserted where
+// they rank.
 func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
 	keepOrder bool) []R {
 	if !keepOrder {

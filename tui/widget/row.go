@@ -54,8 +54,8 @@ type Reason struct {
 	NextToken themes.Token
 }
 
-// Reason fills a cell with the text of a reason, shortened if necessary, followed by what happens next. That part is
-// complete if it fits. If it would leave too little room for the text, its brief form is used.
+// Reason fills a cell with the text of a reason, shortened if necessary, followed by what happens next. The second part
+// is complete if it fits. If it would leave too little room for the reason, its brief form is used.
 func (k *Styles) Reason(l *Line, b Reason, w int) {
 	const beginning = 16
 	text, tail, more := b.Text, b.Next.Full, k.Glyphs.More

@@ -55,9 +55,9 @@ func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	Sort(t.Rows, rank)
 }
 
-// Recall restores the previous order if it has changed so recently that a key pressed at the given time is meant for
-// it. Rows that were added by the change keep their places. Recall reports whether rows have moved. Pointers to the
-// previous Rows stay valid, because an open question can hold some.
+// Recall restores the previous order of the rows if it changed so recently that a key pressed at the given time is
+// meant for the previous order. Rows that were added by the change keep their places. Recall reports whether rows have
+// moved. Pointers to the previous Rows stay valid, because an open question might hold such pointers.
 func (t *Records[R, P]) Recall(now time.Time) bool {
 	before := t.before
 	if t.before = nil; before == nil || now.Sub(t.moved) >= ReactionTime {
@@ -76,8 +76,8 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots returns the indexes of those rows that are also in before, the position of each key in before, and whether
-// these rows have a different order than in before.
+// slots compares two states of the rows. It returns the indexes of the rows that are in both states, the position of
+// each key in the earlier state, and whether the order of the common rows has changed.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
 	for i := range before {
@@ -121,12 +121,12 @@ func NewTable[R any, P keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
-// Fill selects the rows to show from those that belong to the list; see List.Fill for holds. If the filter hides the
-// selected row, the row is selected again when the user changes the filter so that the row matches.
+// Fill selects the rows to show from those that belong to the list; see List.Fill for the parameter holds. If the
+// filter hides the selected row, the row is selected again when the user changes the filter so that the row matches.
 func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
 	if t.awaited != "" && t.Find(t.awaited) != nil {
-		t.SelectedKey, t.List.IDs = t.awaited, append(t.List.IDs, t.awaited) // as if it were shown
+		t.SelectedKey, t.List.IDs = t.awaited, append(t.List.IDs, t.awaited) // treat it as shown
 		t.awaited = ""
 	}
 	user, want := holds == nil, t.SelectedKey
@@ -160,15 +160,15 @@ func (t *Table[R, P]) Select(key string) bool {
 	return ok
 }
 
-// SelectNew selects a row that the user has just added as soon as it is listed, unless the user moves the cursor first.
-// Filters do not hide the row.
+// SelectNew makes the table select a newly added row as soon as the row is listed, unless the user moves the cursor
+// first. Filters do not hide the row.
 func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 
 // Preferred returns the key of the row that is selected if no filter hides it.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
 
-// Prefer sets the key of the row to select as soon as the user changes the filter so that it no longer hides the row.
-// The key "" stands for the row under the cursor.
+// Prefer sets the key of the row to select when the user changes the filter so that the row becomes visible. The key ""
+// stands for the row under the cursor.
 func (t *Table[R, P]) Prefer(key string) {
 	if t.hiddenKey = key; key == t.SelectedKey {
 		t.hiddenKey = ""

@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, search
-// and counts. Other panels keep their keys as long as there is room. Names, notes and counts of other panels are added
-// if they fit, starting with the panels nearest to the visible one, so the titles scroll with the visible panel. The
-// number of hidden rows may replace the name of a panel without problems, but nothing else.
+// ShortTabs shortens the titles of panels in one place, so that they fit into w columns. The visible panel keeps its
+// name, search and counts. Other panels keep their keys as long as there is room. Names, notes and counts of other
+// panels are added if they fit, starting with the panels nearest to the visible one, so the titles scroll with the
+// visible panel. The number of hidden rows may replace the name of a panel without problems, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -42,8 +42,8 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended returns the shortest titles, extended by as much as fits into w columns. It never adds the number of hidden
-// rows.
+// extended returns the titles from shortest, with as many additions as fit into w columns. It never adds the number of
+// hidden rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)

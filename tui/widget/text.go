@@ -43,7 +43,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Cut shortens plain text to w columns. more is the symbol that replaces omitted text.
+// Cut shortens plain text to w columns. The parameter more is the symbol that replaces omitted text.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -60,8 +60,8 @@ func Cut(s string, w int, more string) string {
 	return ansi.Truncate(s, w, more)
 }
 
-// DropExplanation drops the part after a semicolon or colon, which is an explanation, if the whole text does not fit
-// into w columns.
+// DropExplanation drops the explanation (the part after a semicolon or colon) from text that does not fit into w
+// columns.
 func DropExplanation(s string, w int) string {
 	for _, end := range []string{";", ":"} {
 		if Width(s) > w {
@@ -133,8 +133,7 @@ func Crop(s string, w int) string {
 	return s + Reset + Spaces(w-ansi.StringWidth(s))
 }
 
-// CutStyled returns exactly w columns of a styled line. If the line is too long, the result ends with more, the symbol
-// that replaces omitted text.
+// CutStyled returns exactly w columns of a styled line. If the line is too long, the given symbol replaces its end.
 func CutStyled(s string, w int, more string) string {
 	if room := w - Width(more); Width(strings.TrimRight(ansi.Strip(s), " ")) > w && room > 0 {
 		return Crop(s, room) + more

@@ -85,7 +85,7 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps text that follows lead, with a hanging indent.
+// Hanging wraps text with a hanging indent. The first line begins with lead.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))

@@ -5,7 +5,7 @@ package holder
 // but only until the next Enter. It stores no text.
 type draft struct {
 	n      int // number of characters
-	before int // n before an Escape key, which may turn out to begin a sequence
+	before int // the value of n before an Escape key, which might begin a sequence
 
 	state  keyState
 	num    int    // the parameter being read
@@ -27,7 +27,7 @@ const (
 	keyStringEsc          // after ESC in such a reply
 )
 
-// endsDraft reports whether a key ends a draft, because it submits it, deletes it or ends the program.
+// endsDraft reports whether a key submits or deletes a draft, or ends the program.
 func endsDraft(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
@@ -55,7 +55,7 @@ func (d *draft) Write(p []byte) {
 	}
 }
 
-// end resets the draft after it was submitted together with other input, or its line was cleared.
+// end resets the draft after its text was submitted together with other input, or after its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {

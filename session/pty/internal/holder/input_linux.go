@@ -32,7 +32,8 @@ func reject(format string, args ...any) error {
 // characters, because the terminal would interpret them.
 //
 // If quiet > 0, sendLine also rejects the text while a viewer's draft is on the line, or if a viewer has typed within
-// that duration. It checks this with the typing token, so that no key can arrive between the check and the text.
+// that duration. It checks this while it holds the typing token, so that no key can arrive between the check and the
+// text.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -137,7 +138,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged, and calls note to update the draft.
+// typeBytes types bytes unchanged, and updates the draft with the given function.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -151,7 +152,8 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input, and calls note to update the draft. The caller must hold the typing token.
+// noteInput records the time of input, and updates the draft with the given function. The caller must hold the typing
+// token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()

@@ -104,7 +104,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the previous session again after a failed start. It returns cause.
+// restore writes the records of the previous session again after a failed start. It returns the error of the start.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -146,8 +146,9 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if its command line needs none. If the kernel cannot execute the program,
-// such as a script without an interpreter line, launch lets a shell run the command line. It returns other errors.
+// launch starts the agent, without a shell if its command line does not need one. If the kernel cannot execute the
+// program, such as a script without an interpreter line, launch lets a shell run the command line. It returns other
+// errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {

@@ -35,8 +35,8 @@ func (h *holder) handleCapture(c *conn, id string) error {
 }
 
 // handleOutput sends the size of the terminal and then the retained output of the current session, preceded by
-// sequences that set its modes. If about the last tail bytes are enough to draw the screen, it sends only those. A tail
-// of 0 means all output.
+// sequences that set its modes. If tail > 0 and the end of the output is enough to draw the screen, it sends only about
+// tail bytes.
 func (h *holder) handleOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.current

@@ -13,7 +13,7 @@ const (
 	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
 	// resumeAfter is how long, during a stop, the holder waits before it looks for stopped processes in the tree and
-	// continues them. Most trees end earlier, and the search has to read a dozen files in /proc.
+	// resumes them. Most trees end earlier, and the search has to read a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
 	// promptPoll is how often, during a stop, the holder checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
@@ -28,7 +28,7 @@ type stopping struct {
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop stops the current session and returns when none of its processes is left. If asked is set, the exit counts as
+// stop stops the current session and returns when none of its processes is left. If asked is true, the exit counts as
 // requested. Otherwise the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
@@ -81,7 +81,7 @@ func (h *holder) end(l *life, ask bool) {
 }
 
 // ask sends the agent its stop signal and reports whether the session ended within the grace period. A stopped process
-// handles the signal only once it continues, so after a while ask continues stopped processes in the tree.
+// handles the signal only after it is resumed, so after a while ask resumes the stopped processes in the tree.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -109,8 +109,8 @@ func (h *holder) ask(l *life) bool {
 	return h.waitStop(l)
 }
 
-// endShell ends an interactive shell that is at its prompt, because it ignores SIGINT there. It reports whether the
-// agent is such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
+// endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent is
+// such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false

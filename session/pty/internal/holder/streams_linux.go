@@ -61,7 +61,7 @@ func (h *holder) drain(l *life) {
 				l.rest()
 			}
 		}
-		if err != nil { // EIO, or EOF from a pipe: no other process has it open
+		if err != nil { // EIO, or EOF from a pipe: no other process has the agent's end open
 			return
 		}
 	}

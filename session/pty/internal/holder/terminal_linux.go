@@ -137,7 +137,7 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, reject("the terminal does not accept input; an earlier input is still " +
+		return nil, reject("the terminal does not accept input; earlier input is still " +
 			"being typed")
 	}
 }

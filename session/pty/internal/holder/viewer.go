@@ -139,8 +139,8 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. over
-// reports that the session has ended or the viewer has disconnected.
+// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. The
+// result over is true if the session has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

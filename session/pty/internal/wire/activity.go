@@ -67,7 +67,7 @@ type Activity struct {
 	Input    int64 // time of the last input of any kind
 	Typed    int64 // time of the last input from an attached viewer
 	Bytes    uint64
-	Life     uint64 // hash of the ID of the session that the record describes
+	Life     uint64 // hash of the session's ID
 
 	Marked bool // Drain is valid; older holders never set it
 	Drain  Drain

@@ -121,8 +121,8 @@ type Screen struct {
 	Tail bool `json:"tail,omitempty"`
 }
 
-// Record identifies a session. The holder writes it to its folder before it starts the agent. If the holder dies, the
-// controller uses it to find the session's processes.
+// Record identifies a session. The holder writes the record to the session's folder before it starts the agent. If the
+// holder dies, the controller uses the record to find the session's processes.
 type Record struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
