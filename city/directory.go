@@ -31,12 +31,13 @@ type Directory interface {
 // later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
-// Starter is a Directory that also lists the registered cities while no supervisor is running.
+// Starter is a Directory that also lists cities that no supervisor runs: the registered cities while no supervisor is
+// running, and the recently opened cities.
 type Starter interface {
 	// Supervised reports whether a supervisor maintains the list.
 	Supervised() bool
-	// Start starts a controller in its own process for a registered city that has none. It returns when the
-	// controller responds.
+	// Start starts a city in the list that has no controller: it registers the city with the supervisor or, if none is
+	// running, starts a controller in its own process. It returns when the city runs.
 	Start(ctx context.Context, name string) error
 }
 

@@ -128,20 +128,10 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "", err
 	}
 	defer l.Close()
-	home, entry, is := fleet.Enrolled(e, l.Dir)
 	if l.Live {
-		err := stopLive(ctx, e, l)
-		// the controller exited because of another stop command, so some agents might still be running
-		if exit.IsInterrupted(err) {
-			if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
-				err = nil
-			}
-		}
-		if err != nil || !is {
-			return "the city is stopped", err
-		}
-		return fleet.ForgetStopped(ctx, e, l.Dir)
+		return stopRunning(ctx, e, l)
 	}
+	home, entry, is := fleet.Enrolled(e, l.Dir)
 	if e.ReadOnly {
 		return "", env.ReadOnlyError("stop")
 	}
@@ -155,9 +145,26 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	}
 	what, err := stopOrphans(ctx, e, l.Dir)
 	if exit.IsStopped(err) {
-		return forgotten, nil
+		return forgotten + "; " + fleet.HowToReturn, nil
 	}
 	return what + "; " + fleet.Forgotten, err
+}
+
+// stopRunning stops a city that has a controller, and unregisters it if a running supervisor would start it again. It
+// returns a message that says how to start the city again.
+func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
+	_, _, is := fleet.Enrolled(e, l.Dir)
+	err := stopLive(ctx, e, l)
+	// the controller exited because of another stop command, so some agents might still be running
+	if exit.IsInterrupted(err) {
+		if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
+			err = nil
+		}
+	}
+	if err != nil || !is {
+		return "the city is stopped", err
+	}
+	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
 // stopOrphans stops the sessions of a city that has no controller.

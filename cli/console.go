@@ -147,10 +147,11 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	}
 	switch exit {
 	case tui.StopCity:
-		if err := stopLive(ctx, e, l); err != nil {
+		what, err := stopRunning(ctx, e, l)
+		if err != nil {
 			return err
 		}
-		e.Sayf("the city is stopped")
+		e.Sayf("%s", what)
 	case tui.Leave, tui.Ended, tui.Terminated, tui.Interrupted:
 		e.Sayf("%s", afterJoin(ctx, e, l, exit))
 	}

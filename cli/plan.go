@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -59,7 +58,7 @@ func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*confi
 	case "":
 		return e.LoadAt(dir, running)
 	case "-":
-		data, err = io.ReadAll(e.In)
+		data, err = files.ReadAll(e.In)
 	default:
 		data, err = files.ReadSource(file)
 	}

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +13,9 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/folder"
+	"gcity/config/files"
 	"gcity/pool"
 	"gcity/restart"
 	"gcity/session"
@@ -243,5 +248,22 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 		change{Agent: "new", Change: "start", Reason: "not running"}
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
 		t.Error("beside one that has seen them all: " + diff)
+	}
+}
+
+// A plan reads no more of the standard input than of a file.
+func TestPlanLimitsTheStandardInput(t *testing.T) {
+	in, err := os.Create(filepath.Join(t.TempDir(), "in"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := in.Truncate(3 * files.MaxSize); err != nil {
+		t.Fatal(err)
+	}
+	_, err = plannedConfig(&env.Env{In: in}, t.TempDir(), "-", nil)
+	at, _ := in.Seek(0, io.SeekCurrent)
+	if err == nil || !strings.Contains(err.Error(), "larger than 10 MB") || at > 2*files.MaxSize {
+		t.Errorf("%v after %d bytes", err, at)
 	}
 }

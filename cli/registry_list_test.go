@@ -9,15 +9,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"gcity/city"
+	"gcity/city/citytest"
 	"gcity/cli/env"
 	"gcity/cli/fleet"
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/internal/eventually"
+	"gcity/supervisor"
 )
 
 // Without a supervisor, the control room lists the registered cities and can start a controller for one of them.
@@ -44,7 +45,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if _, err := host.Register(t.Context(), at, dir); err != nil {
 		t.Fatal(err)
 	}
-	d, closeIt := fleet.RoomDirectory(e)
+	d, closeIt := fleet.RoomDirectory(e, nil, "")
 	defer closeIt()
 	state := func() city.Info {
 		for all, err := range d.Watch(t.Context()) {
@@ -115,8 +116,8 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 }
 
-// Without a supervisor, the control room also lists running cities that are not registered, if the user has trusted
-// them.
+// The control room also lists cities that the user has opened and that are not registered, whether they are running or
+// not. A city that no longer exists is forgotten.
 func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")
@@ -133,24 +134,26 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := folder.Ledger().Trust(dir, nil, time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		dirs = append(dirs, dir)
+	}
+	stop := func(dir string) {
+		if out, err := exec.Command("gcity", "stop", "--city", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
 	}
 	for _, dir := range []string{dirs[0], dirs[2]} {
 		if _, err := host.SpawnHeadless(t.Context(), &env.Env{}, dir); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
-			if out, err := exec.Command("gcity", "stop", "--city", dir).CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
+		defer func() {
+			if held, _ := folder.IsHeld(dir); held {
+				stop(dir)
 			}
-		})
+		}()
 	}
 	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
-	d, closeIt := fleet.RoomDirectory(e)
+	d, closeIt := fleet.RoomDirectory(e, nil, "")
 	defer closeIt()
 	all, err := d.Cities(t.Context())
 	if err != nil || len(all) != 2 || all[0].Name != "yard" || all[0].Path != dirs[0] ||
@@ -168,5 +171,115 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	}
 	if snap, err := c.Snapshot(t.Context()); err != nil || snap.Path != dirs[2] {
 		t.Errorf("%+v, %v", snap, err)
+	}
+	stop(dirs[0])
+	stop(dirs[2])
+	code, out, errs = runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
+	if code != 0 || errs != "" || strings.Count(out, "stopped") != 2 {
+		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
+	}
+	if err := os.Remove(filepath.Join(dirs[2], "city.toml")); err != nil {
+		t.Fatal(err)
+	}
+	for all, err := range d.Watch(t.Context()) {
+		if err != nil || len(all) != 1 || all[0].Path != dirs[0] || all[0].Status != city.CityStopped {
+			t.Errorf("%+v, %v", all, err)
+		}
+		break
+	}
+	if err := d.(city.Starter).Start(t.Context(), "yard"); err != nil {
+		t.Fatal(err)
+	}
+	home, err := env.Home(e)
+	if all := supervisor.Recent(home); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// With a supervisor, a city that was stopped stays in the lists. A start from the control room registers it again.
+func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a whole city")
+	}
+	dir := filepath.Join(t.TempDir(), "pier")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GC_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	gcity := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("gcity", args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("gcity %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	gcity("start", "--city", dir)
+	defer gcity("supervisor", "stop")
+	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
+	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
+	d, closeIt := fleet.RoomDirectory(e, nil, "")
+	defer closeIt()
+	var lists []city.Info
+	for all, err := range d.Watch(t.Context()) {
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		if lists = append(lists, all[0]); len(lists) == 1 {
+			if all[0].Status != city.CityRunning {
+				t.Errorf("%+v", all)
+			}
+			if out := gcity("stop", "--city", dir); !strings.Contains(out, "`gcity start` registers") {
+				t.Error(out)
+			}
+		}
+		if all[0].Status == city.CityStopped && all[0].Error == "" {
+			break
+		}
+	}
+	if out := gcity("cities"); !strings.Contains(out, dir) || !strings.Contains(out, "stopped") {
+		t.Error(out)
+	}
+	if _, err := d.(city.Registrar).Unregister(t.Context(), "pier"); err == nil ||
+		!strings.Contains(err.Error(), "pier is not registered; to stop it, run `gcity stop --city "+dir) {
+		t.Error(err)
+	}
+	if err := d.(city.Starter).Start(t.Context(), "pier"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || all[0].Status != city.CityRunning {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if c, err := d.City("pier"); err != nil {
+		t.Error(err)
+	} else if s, err := c.Snapshot(t.Context()); err != nil || s.Mode != "supervised" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// The list uses the city that this process runs directly, without its socket.
+func TestTheHostedCityIsListedDirectly(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GC_HOME", t.TempDir())
+	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
+	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
+	if err := host.Remember(e, dir, "quay"); err != nil {
+		t.Fatal(err)
+	}
+	hosted := citytest.NewFake("quay")
+	d, closeIt := fleet.RoomDirectory(e, hosted, dir)
+	defer closeIt()
+	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if c, err := d.City("quay"); err != nil || c != city.Control(hosted) {
+		t.Errorf("%v, %v", c, err)
 	}
 }

@@ -40,7 +40,11 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	}
 	cities := o.cities
 	if cities == nil {
-		d, closeIt := fleet.RoomDirectory(e)
+		var hosted city.Control
+		if o.hosting {
+			hosted = o.city
+		}
+		d, closeIt := fleet.RoomDirectory(e, hosted, o.dir)
 		defer closeIt()
 		cities = d
 	}

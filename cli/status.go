@@ -14,6 +14,7 @@ import (
 	"gcity/cli/doctor"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/describe"
 )
@@ -48,7 +49,7 @@ func status(ctx context.Context, e *env.Env) error {
 	if !l.Live {
 		soon = ctx
 	}
-	s, err := statusSnapshot(soon, l)
+	s, err := folder.BriefSnapshot(soon, l.Control)
 	if l.Live && err != nil && ctx.Err() == nil && (soon.Err() != nil || exit.IsSilent(err)) {
 		return statusOfFiles(ctx, e, l.Dir)
 	}
@@ -65,16 +66,6 @@ func status(ctx context.Context, e *env.Env) error {
 		e.Sayf("\n%s%s", e.Paint(output.Yellow, "! "), output.SafeLine(why))
 	}
 	return nil
-}
-
-// statusSnapshot requests only the parts that status prints, if the control can return a partial snapshot.
-func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
-	if b, ok := l.Control.(interface {
-		BriefSnapshot(context.Context) (*city.Snapshot, error)
-	}); ok {
-		return b.BriefSnapshot(ctx)
-	}
-	return l.Snapshot(ctx)
 }
 
 // watchStatus prints every new snapshot. On a terminal, each one replaces the previous one.

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/internal/span"
 )
 
 // Limits describes an automation's limits: the timeout of a run, the number of retries, what happens when a run is due
 // during another one, and whether the automation runs even while it is suspended.
 func Limits(a *city.Automation) string {
-	text := "timeout " + Setting(a.Timeout)
+	text := "timeout " + span.Text(a.Timeout)
 	switch {
 	case a.Retry == 1:
 		text += ", one retry"

@@ -64,9 +64,6 @@ func Mode(mode string) string {
 	return mode
 }
 
-// Setting formats a duration as it is written in a configuration file: "5m", "1h30m".
-func Setting(d time.Duration) string { return span.Text(d) }
-
 // Work describes the number of open beads and of beads in progress: "4 open, 2 in progress".
 func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
@@ -106,7 +103,7 @@ const NoDeadline = "no deadline"
 
 // Idle describes what an idle timeout does.
 func Idle(timeout time.Duration) string {
-	return "restarts after " + Setting(timeout) + " without activity"
+	return "restarts after " + span.Text(timeout) + " without activity"
 }
 
 // NotWhileAttached is text that can be appended to the result of Idle. It describes an exception to the timeout.

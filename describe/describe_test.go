@@ -8,15 +8,6 @@ import (
 	"gcity/city"
 )
 
-func TestSetting(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0s", 5 * time.Minute: "5m", 90 * time.Minute: "1h30m",
-		2 * time.Hour: "2h", 90 * time.Second: "1m30s", 10 * time.Second: "10s", 10 * time.Hour: "10h"} {
-		if got := Setting(d); got != want {
-			t.Errorf("%d: %s, want %s", d, got, want)
-		}
-	}
-}
-
 func TestCount(t *testing.T) {
 	got := strings.Join([]string{Count(0, "agent"), Count(1, "agent"), Count(2, "agent"), Processes(1),
 		Processes(3)}, ", ")

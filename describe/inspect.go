@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/internal/span"
 )
 
 // Ready describes when a starting agent counts as running. The spec must contain a readiness condition.
@@ -14,9 +15,9 @@ func Ready(s *city.Spec) string {
 		parts = append(parts, fmt.Sprintf("when a line begins with %q", s.ReadyPrefix))
 	}
 	if s.ReadyDelay > 0 {
-		parts = append(parts, "after "+Setting(s.ReadyDelay))
+		parts = append(parts, "after "+span.Text(s.ReadyDelay))
 	}
-	return strings.Join(parts, " or ") + ", within " + Setting(s.ReadyLimit)
+	return strings.Join(parts, " or ") + ", within " + span.Text(s.ReadyLimit)
 }
 
 // Restart describes in one line what happens when an agent exits.
@@ -26,17 +27,17 @@ func Restart(p *city.RestartPolicy) string {
 	}
 	text := p.Mode
 	if p.Mode == "always" && p.MinUptime > 0 {
-		text += "; an exit within " + Setting(p.MinUptime) + " is a crash"
+		text += "; an exit within " + span.Text(p.MinUptime) + " is a crash"
 	}
 	if p.MaxRestarts > 0 {
 		text += fmt.Sprintf("; quarantine on crash %d within %s", p.MaxRestarts+1,
-			Setting(p.Window))
+			span.Text(p.Window))
 	}
 	switch first, most := p.Waits(); {
 	case first > 0 && first < most:
-		text += "; waits " + Setting(first) + ", doubling up to " + Setting(most)
+		text += "; waits " + span.Text(first) + ", doubling up to " + span.Text(most)
 	case first > 0:
-		text += "; waits " + Setting(first)
+		text += "; waits " + span.Text(first)
 	}
 	return text
 }
@@ -49,20 +50,20 @@ func RestartLines(s *city.Spec) []string {
 		return lines
 	}
 	if p.Mode == "always" && p.MinUptime > 0 {
-		lines[0] += "; an exit within " + Setting(p.MinUptime) + " of the start is a crash"
+		lines[0] += "; an exit within " + span.Text(p.MinUptime) + " of the start is a crash"
 	}
 	if p.MaxRestarts > 0 {
 		lines = append(lines, fmt.Sprintf("quarantined on crash %d within %s",
-			p.MaxRestarts+1, Setting(p.Window)))
+			p.MaxRestarts+1, span.Text(p.Window)))
 	} else {
 		lines = append(lines, "crashes never lead to quarantine")
 	}
 	switch first, most := p.Waits(); {
 	case first > 0 && first < most:
-		lines = append(lines, "waits "+Setting(first)+
-			" before a second restart in a row, doubling up to "+Setting(most))
+		lines = append(lines, "waits "+span.Text(first)+
+			" before a second restart in a row, doubling up to "+span.Text(most))
 	case first > 0:
-		lines = append(lines, "waits "+Setting(first)+" before a second restart in a row")
+		lines = append(lines, "waits "+span.Text(first)+" before a second restart in a row")
 	}
 	switch s.Strategy {
 	case "rest_for_one":

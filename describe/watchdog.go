@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/span"
 )
 
 // Judges describes how a watchdog makes its next decision.
@@ -12,7 +13,7 @@ func Judges(w *city.Watchdog) string {
 	case city.ByTriage:
 		text := w.Triage + ", started for each check"
 		if w.TTL > 0 {
-			text += ", within " + Setting(w.TTL)
+			text += ", within " + span.Text(w.TTL)
 		}
 		return text
 	case city.ByThresholds:

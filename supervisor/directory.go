@@ -283,6 +283,10 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	if _, err := Remove(ctx, s.o.Home, w.path); err != nil {
 		return city.Receipt{}, err
 	}
+	if err := Remember(s.o.Home, Entry{Path: w.path, Name: name}, time.Now()); err != nil {
+		s.o.Logger.Warn("the lists of cities do not contain a city that is no longer registered",
+			"city", name, "error", err)
+	}
 	s.mu.Lock()
 	w.dismiss()
 	s.dropped[w.path] = true

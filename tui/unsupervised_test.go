@@ -60,6 +60,23 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.hides("how to start a supervisor", "no supervisor is running")
 }
 
+// With a supervisor, the list contains stopped cities that are not registered. They can be started, but not
+// unregistered.
+func TestStoppedCitiesWithASupervisor(t *testing.T) {
+	s := among(t, 120, 40)
+	s.press("@", "t", "o", "w")
+	s.shows("stopped", "enter asks whether to start it")
+	s.press("enter")
+	s.shows("Start tower?", "The city in /srv/tower is not registered", "registers it and runs its agents")
+	s.press("y")
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "tower" || e.Path != "/srv/tower" || !e.Start {
+		t.Errorf("%+v", s.out)
+	}
+	s = lobby(t, 120, 40, Options{})
+	s.press("/", "t", "o", "w", "enter", "ctrl+k")
+	s.shows("tower is stopped and is not registered; enter starts it")
+}
+
 // A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.
 func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s := among(t, 120, 40)

@@ -14,6 +14,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/span"
 )
 
 // automationColor returns the color for an automation's state, by urgency.
@@ -69,7 +70,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool)
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
-		when = describe.Setting(d)
+		when = span.Text(d)
 	}
 	if r := []rune(when); len(r) > 32 {
 		when = string(r[:31]) + "…"
@@ -157,7 +158,7 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 		return i.Reason
 	}
 	left := max(0, i.Next.Sub(e.Now())).Truncate(time.Second)
-	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left), after)
+	return fmt.Sprintf("%s: %s remaining%s", gate, span.Text(left), after)
 }
 
 // gateReason is like reasonNow, but for a manual gate it says how to start a run.

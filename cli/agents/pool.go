@@ -16,6 +16,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/span"
 	"gcity/internal/suggest"
 )
 
@@ -294,7 +295,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("draining", strings.Join(p.Draining, ", "))
 	limit := "asked to finish; no deadline"
 	if p.Timeout > 0 {
-		limit = fmt.Sprintf("asked to finish; kill after %s", describe.Setting(p.Timeout))
+		limit = fmt.Sprintf("asked to finish; kill after %s", span.Text(p.Timeout))
 	}
 	e.Fact("surplus", limit)
 	e.Fact("rig", p.Rig)

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/folder"
-	"gcity/describe"
+	"gcity/internal/span"
 )
 
 // scaleLimit is how long the command waits for a pool to reach its size. The pool continues to scale after that.
@@ -63,7 +63,7 @@ func scaleProgress(s *city.Snapshot, pool string, now time.Time) string {
 		}
 	}
 	if left := last.Sub(now); !last.IsZero() && left > 0 {
-		text += ", at most " + describe.Setting(left.Round(time.Second)) + " left"
+		text += ", at most " + span.Text(left.Round(time.Second)) + " left"
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/span"
 )
 
 // watchdogColor returns the color for a watchdog's state, by urgency.
@@ -148,8 +149,8 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	if w.Freshness != "" {
 		text := heartbeatAge(e, w) + ", " + string(w.Freshness)
 		if w.Fresh > 0 {
-			text += fmt.Sprintf(" (stale after %s, very stale after %s)", describe.Setting(w.Fresh),
-				describe.Setting(w.VeryStale))
+			text += fmt.Sprintf(" (stale after %s, very stale after %s)", span.Text(w.Fresh),
+				span.Text(w.VeryStale))
 		}
 		e.Fact("heartbeat", text)
 	}
@@ -173,11 +174,11 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		e.Fact("no effect", describe.Count(w.Failed, "wake")+" in a row")
 	}
 	if w.Next != nil && w.Next.After(e.Now()) {
-		e.Fact("next check", e.Ahead(*w.Next)+", every "+describe.Setting(w.Every))
+		e.Fact("next check", e.Ahead(*w.Next)+", every "+span.Text(w.Every))
 	} else if w.Next != nil {
-		e.Fact("next check", "now, every "+describe.Setting(w.Every))
+		e.Fact("next check", "now, every "+span.Text(w.Every))
 	} else if w.Every > 0 {
-		e.Fact("every", describe.Setting(w.Every))
+		e.Fact("every", span.Text(w.Every))
 	}
 	e.Fact("declared", w.Source)
 }

@@ -23,6 +23,7 @@ import (
 	"gcity/cli/output"
 	"gcity/describe"
 	"gcity/internal/deadline"
+	"gcity/internal/recovery"
 	"gcity/internal/suggest"
 )
 
@@ -62,7 +63,7 @@ agents. The folder is not changed.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List all registered and running cities with their states",
+		Use: "cities", Short: "List all registered and recent cities with their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -113,13 +114,22 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 	done := e.SaySlow(ctx, "the supervisor to open "+dir, host.SpawnLimit)
 	info, err := fleet.Register(ctx, dir)
 	done()
-	if err == nil && (info.Status == city.CityRefused || info.Status == city.CityCrashed) {
-		err = fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStatusText(e, info))
-		if strings.Contains(info.Error, "already running") {
-			err = &exit.Failure{Code: exit.CodeConflict, Err: err}
-		}
+	if err == nil {
+		err = cannotRun(e, info)
 	}
 	return info, err
+}
+
+// cannotRun returns an error if a city that was just registered cannot run.
+func cannotRun(e *env.Env, info city.Info) error {
+	if info.Status != city.CityRefused && info.Status != city.CityCrashed {
+		return nil
+	}
+	err := fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStatusText(e, info))
+	if strings.Contains(info.Error, "already running") {
+		err = &exit.Failure{Code: exit.CodeConflict, Err: err}
+	}
+	return err
 }
 
 // CityStatusText returns a registered city's state as one line.
@@ -198,7 +208,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	if exit.IsStopped(err) {
 		_, err = host.Unregister(ctx, home, entry.Path)
 		text := entry.Name + " is no longer registered; no supervisor is running"
-		info := statesWithoutSupervisor(ctx, newLooks(), []host.Registered{entry})[0]
+		info := readStates(ctx, newLooks(), []host.Registered{entry}, stateWithoutSupervisor)[0]
 		if left := orphansText(info); left != "" {
 			text += "; " + left
 		}
@@ -302,56 +312,65 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
+// supervisedCities returns the running supervisor's list of cities. If no supervisor is running, it returns an
+// exit.NotRunning error.
+func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
+	fleet, r, err := host.DialSupervisor(e)
+	if exit.IsStopped(err) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
+	}
+	defer fleet.Close()
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+	defer cancel()
+	return fleet.Cities(ctx)
+}
+
 // CityList returns the states of the registered cities. Without a supervisor it reads them from their folders.
 func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
-	fleet, r, err := host.DialSupervisor(e)
-	if err == nil {
-		defer fleet.Close()
-		ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
-		defer cancel()
-		return fleet.Cities(ctx)
-	}
+	all, err := supervisedCities(ctx, e)
 	if !exit.IsStopped(err) {
-		return nil, fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
+		return all, err
 	}
 	home, err := env.Home(e)
 	if err != nil {
 		return nil, err
 	}
-	all, err := host.Registry(home)
+	registered, err := host.Registry(home)
 	if err != nil {
 		return nil, err
 	}
-	out := statesWithoutSupervisor(ctx, newLooks(), all)
-	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
-	return out, nil
+	all = readStates(ctx, newLooks(), registered, stateWithoutSupervisor)
+	slices.SortFunc(all, byName)
+	return all, nil
 }
+
+func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
 // newLooks returns an empty set for the calls that read the states of cities. A folder that never responds occupies a
 // place in the set forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
-// statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them concurrently, so
-// that cities that do not respond cost only one timeout. A caller that polls must pass the same set of calls each time.
-func statesWithoutSupervisor(ctx context.Context, looks *deadline.Calls[city.Info],
-	all []host.Registered) []city.Info {
-	see := func(e host.Registered) func() city.Info {
-		return func() city.Info {
-			return stateWithoutSupervisor(ctx, e)
-		}
+// readStates returns the states of cities that see reads. It reads them concurrently, so that cities that do not
+// respond cost only one timeout. A caller that polls must pass the same set of calls each time.
+func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
+	see func(context.Context, host.Registered) city.Info) []city.Info {
+	out := make([]city.Info, len(all))
+	var reads recovery.Group
+	for n, e := range all {
+		reads.Go(func() {
+			i, returned := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout,
+				func() city.Info { return see(ctx, e) })
+			if !returned {
+				i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
+					Error: "the city's folder does not respond; check what is mounted there"}
+			}
+			out[n] = i
+		})
 	}
-	for _, e := range all {
-		_ = looks.Start(e.Path, see(e)) // beyond the limit, Do below returns no state
-	}
-	out := make([]city.Info, 0, len(all))
-	for _, e := range all {
-		i, returned := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout, see(e))
-		if !returned {
-			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
-				Error: "the city's folder does not respond; check what is mounted there"}
-		}
-		out = append(out, i)
-	}
+	reads.Wait()
 	return out
 }
 
@@ -376,8 +395,13 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 		return i
 	}
 	defer closeNear()
-	s, err := near.Snapshot(ctx)
-	i.Running, i.Status = true, city.CityRunning // its controller accepted the connection
+	return runningState(ctx, i, near)
+}
+
+// runningState completes the state of a running city. c is its controller.
+func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
+	s, err := folder.BriefSnapshot(ctx, c)
+	i.Running, i.Status = true, city.CityRunning
 	if err != nil {
 		i.Error = "the city's controller does not respond"
 		return i
@@ -392,19 +416,21 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 }
 
 func listCities(ctx context.Context, e *env.Env) error {
-	all, err := CityList(ctx, e)
+	l := &registryList{e: e, looks: newLooks()}
+	all, err := supervisedCities(ctx, e)
+	var unsupervised int // number of registered cities without a supervisor
+	switch {
+	case exit.IsStopped(err):
+		all, unsupervised, err = l.find(ctx)
+	case err == nil:
+		all, err = l.addRecent(ctx, all, nil)
+	}
 	if err != nil {
 		return err
 	}
-	_, supervised := host.FindSupervisor(e)
-	if !supervised { // add other running cities, as in the list of the control room
-		if all, err = (&registryList{e: e, looks: newLooks()}).find(ctx); err != nil {
-			return err
-		}
-		slices.SortFunc(all, func(x, y city.Info) int {
-			return city.CompareNames(x.Name, y.Name)
-		})
-	}
+	unattended := slices.ContainsFunc(all[:unsupervised],
+		func(i city.Info) bool { return !i.Running })
+	slices.SortFunc(all, byName)
 	if e.JSON {
 		return e.WriteJSON(citiesOf(all))
 	}
@@ -412,14 +438,13 @@ func listCities(ctx context.Context, e *env.Env) error {
 	for _, t := range troubles {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
-	stopped := func(i city.Info) bool { return !i.Running }
-	if !supervised && slices.ContainsFunc(all, stopped) {
+	if unattended {
 		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
 			"might be running; run `gcity supervisor start`")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered, and none is running; run `gcity register` or " +
-			"`gcity start` in a city's folder to add it")
+		e.Sayf("no cities are registered, and none was opened recently; run `gcity register` " +
+			"or `gcity start` in a city's folder to add it")
 		return nil
 	}
 	return printCities(e, all)

@@ -3,17 +3,26 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/host"
+	"gcity/config"
 	"gcity/internal/deadline"
+	"gcity/internal/recovery"
+	"gcity/internal/shell"
 	"gcity/internal/suggest"
+	"gcity/supervisor"
 )
 
 // registryPoll is how often the states of the known cities are read while no supervisor is running. It is short
@@ -23,15 +32,19 @@ const registryPoll = 2 * time.Second
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory. While no supervisor is running, it lists the registered cities, and those of
-// this user's other cities that are running. It can start a controller for a registered city.
-func RoomDirectory(e *env.Env) (city.Directory, func()) {
+// RoomDirectory is like AwaitDirectory, but also lists the cities that this user has opened recently. While no
+// supervisor is running, it lists the registered cities. It can start a city that is not running. hosted is the city
+// that this process runs in the folder dir, or nil.
+func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
 		return nil, closeIt
 	}
 	l := &registryList{Directory: d, e: e, looks: newLooks(), dialed: map[string]city.Control{},
 		closers: []func(){closeIt}}
+	if hosted != nil {
+		l.hosted, l.hostedPath = hosted, Resolved(dir)
+	}
 	if r, ok := d.(city.Registrar); ok {
 		return registrarList{l, r}, l.close
 	}
@@ -44,15 +57,30 @@ type registrarList struct {
 	city.Registrar
 }
 
-// registryList is a directory that finds cities itself while no supervisor is running.
+// Unregister implements city.Registrar. It says what to do about a city that is in the list but not registered.
+func (l registrarList) Unregister(ctx context.Context, name string) (city.Receipt, error) {
+	r, err := l.Registrar.Unregister(ctx, name)
+	if exit.HasCode(err, city.NotFound) {
+		if dir, none := l.folderOf(ctx, name); none == nil {
+			err = &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is not registered; to "+
+				"stop it, run `gcity stop --city %s`", name, shell.Quote(dir))}
+		}
+	}
+	return r, err
+}
+
+// registryList is a directory that adds the recently opened cities to a supervisor's list. While no supervisor is
+// running, it finds the registered cities itself.
 type registryList struct {
 	city.Directory
-	e     *env.Env
-	looks *deadline.Calls[city.Info]
+	e          *env.Env
+	looks      *deadline.Calls[city.Info]
+	hosted     city.Control // city that this process runs; nil = none
+	hostedPath string
 
 	mu         sync.Mutex
-	supervised bool                    // the latest list came from a supervisor
-	last       []city.Info             // the latest list without a supervisor; nil = none yet
+	supervised bool                    // a supervisor maintains the latest list
+	last       []city.Info             // the latest list; nil = none yet
 	dialed     map[string]city.Control // controllers, by folder
 	closers    []func()
 }
@@ -72,33 +100,68 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// find returns the registered cities, and then the cities that this user has trusted if they are running. It finds the
-// trusted cities in the user's trust records, because a city need not be registered to run.
-func (l *registryList) find(ctx context.Context) ([]city.Info, error) {
+// find returns the cities when no supervisor is running: first the registered ones, and their number.
+func (l *registryList) find(ctx context.Context) (all []city.Info, registered int, err error) {
+	home, err := env.Home(l.e)
+	if err != nil {
+		return nil, 0, err
+	}
+	entries, err := host.Registry(home)
+	if err != nil {
+		return nil, 0, err
+	}
+	all, err = l.addRecent(ctx, nil, entries)
+	return all, len(entries), err
+}
+
+// addRecent returns a supervisor's list or the states of registered cities, and then the other cities that this user
+// has opened recently. It forgets a city that is not running and has no city.toml.
+func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
+	registered []host.Registered) ([]city.Info, error) {
 	home, err := env.Home(l.e)
 	if err != nil {
 		return nil, err
 	}
-	all, err := host.Registry(home)
-	if err != nil {
-		return nil, err
+	known := map[string]bool{}
+	for i := range supervised {
+		known[supervised[i].Path] = true
 	}
-	registered := len(all)
-	// an unreadable record hides only cities that are not registered
-	trusted, _ := folder.Ledger().List()
-	for _, t := range trusted {
-		if !slices.ContainsFunc(all, func(r host.Registered) bool { return r.Path == t.Path }) {
-			all = append(all, host.Registered{Path: t.Path})
+	for _, r := range registered {
+		known[r.Path] = true
+	}
+	entries := slices.Clip(registered)
+	for _, r := range supervisor.Recent(home) {
+		if !known[r.Path] {
+			entries = append(entries, r)
 		}
 	}
-	infos := statesWithoutSupervisor(ctx, l.looks, all)
-	out := slices.Clip(infos[:registered])
-	for _, i := range infos[registered:] {
-		if i.Running {
-			out = append(out, i)
+	states := readStates(ctx, l.looks, entries, func(ctx context.Context,
+		r host.Registered) city.Info {
+		i := l.state(ctx, r)
+		_, err := os.Stat(filepath.Join(r.Path, config.FileName))
+		if errors.Is(err, fs.ErrNotExist) && !i.Running && !known[r.Path] {
+			i.Status = "" // forget the city
 		}
+		return i
+	})
+	out := slices.Concat(supervised, states[:len(registered)])
+	listed := len(out)
+	for _, i := range states[len(registered):] {
+		if i.Status == "" {
+			supervisor.Forget(home, i.Path)
+			continue
+		}
+		out = append(out, i)
 	}
-	return unique(out, registered), nil
+	return unique(out, listed), nil
+}
+
+// state returns the state of a city that no supervisor runs.
+func (l *registryList) state(ctx context.Context, r host.Registered) city.Info {
+	if l.hosted != nil && r.Path == l.hostedPath {
+		return runningState(ctx, city.Info{Name: r.Name, Path: r.Path}, l.hosted)
+	}
+	return stateWithoutSupervisor(ctx, r)
 }
 
 // unique renames the cities in infos[from:], so that all cities in infos have different names.
@@ -110,72 +173,120 @@ func unique(infos []city.Info, from int) []city.Info {
 			entries[n].Name = i.Name
 		}
 	}
-	for n, e := range host.WithNames(entries, func(path string) string { return reported[path] }) {
+	name := func(path string) string { return reported[path] }
+	for n, e := range supervisor.Named(entries, name) {
 		infos[n].Name = e.Name
 	}
 	return infos
 }
 
-// Cities implements city.Directory. Without a supervisor, it returns the latest list from Watch.
+// Cities implements city.Directory. Without a supervisor, it returns the latest list from Watch. With one, the states
+// of cities that the supervisor does not run are from that list.
 func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	infos, err := l.Directory.Cities(ctx)
-	if !errors.Is(err, city.ErrNoSupervisor) {
-		return infos, err
-	}
 	l.mu.Lock()
-	last := l.last
+	last := slices.Clone(l.last)
 	l.mu.Unlock()
-	if last != nil {
-		return slices.Clone(last), nil
+	switch none := errors.Is(err, city.ErrNoSupervisor); {
+	case err != nil && !none:
+		return nil, err
+	case last == nil && none:
+		infos, _, err = l.find(ctx)
+		return infos, err
+	case last == nil:
+		return l.addRecent(ctx, infos, nil)
+	case none:
+		return last, nil
 	}
-	return l.find(ctx)
+	listed := len(infos)
+	for _, i := range last {
+		if !slices.ContainsFunc(infos[:listed],
+			func(o city.Info) bool { return o.Path == i.Path }) {
+			infos = append(infos, i)
+		}
+	}
+	return unique(infos, listed), nil
 }
 
-// Watch implements city.Directory. Without a supervisor it reads the states of the cities regularly, until a
-// supervisor is running.
-func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
-	return func(yield func([]city.Info, error) bool) {
-		var last []city.Info
-		for first := true; ; first = false {
-			none := false
-			for infos, err := range l.Directory.Watch(ctx) {
-				if none = errors.Is(err, city.ErrNoSupervisor); none {
-					break
-				}
-				l.note(true, nil)
-				if !yield(infos, err) {
-					return
-				}
-			}
-			if !none {
-				return
-			}
-			infos, err := l.find(ctx)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			l.note(false, infos)
-			if first || !slices.EqualFunc(infos, last, city.Info.Same) {
-				if !yield(infos, nil) {
-					return
-				}
-			}
-			last = infos
+// listing is a list from a supervisor, or the error instead.
+type listing struct {
+	infos []city.Info
+	err   error
+}
+
+// follow sends the supervisor's lists to out. While no supervisor is running, it regularly sends
+// city.ErrNoSupervisor.
+func (l *registryList) follow(ctx context.Context, out chan<- listing) {
+	defer close(out)
+	for {
+		var last error
+		for infos, err := range l.Directory.Watch(ctx) {
+			last = err
 			select {
+			case out <- listing{infos, err}:
 			case <-ctx.Done():
 				return
-			case <-time.After(registryPoll):
 			}
+		}
+		if !errors.Is(last, city.ErrNoSupervisor) || !folder.Pause(ctx, registryPoll) {
+			return
 		}
 	}
 }
 
-// note records the origin of the current list, and the list if it was made without a supervisor.
-func (l *registryList) note(supervised bool, infos []city.Info) {
+// Watch implements city.Directory. It reads the states of the cities that no supervisor runs regularly.
+func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var follows recovery.Group
+		defer follows.Wait()
+		defer cancel()
+		lists := make(chan listing)
+		follows.Go(func() { l.follow(ctx, lists) })
+		tick := time.NewTicker(registryPoll)
+		defer tick.Stop()
+		var latest listing
+		open, had := false, false
+		for {
+			select {
+			case latest, open = <-lists:
+				if !open {
+					return
+				}
+			case <-tick.C:
+				if !open || latest.err != nil {
+					continue
+				}
+			case <-ctx.Done():
+				return
+			}
+			infos, changed, err := l.update(ctx, latest)
+			if (changed || !had) && ctx.Err() == nil && !yield(infos, err) || err != nil {
+				return
+			}
+			had = true
+		}
+	}
+}
+
+// update reads the states that a listing does not contain, and reports whether the list has changed.
+func (l *registryList) update(ctx context.Context, from listing) ([]city.Info, bool, error) {
+	supervised := !errors.Is(from.err, city.ErrNoSupervisor)
+	var infos []city.Info
+	err := from.err
+	if !supervised {
+		infos, _, err = l.find(ctx)
+	} else if err == nil {
+		infos, err = l.addRecent(ctx, from.infos, nil)
+	}
+	if err != nil {
+		return nil, true, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	changed := supervised != l.supervised || !slices.EqualFunc(infos, l.last, city.Info.Same)
 	l.supervised, l.last = supervised, infos
+	return infos, changed, nil
 }
 
 // folderOf returns the folder of the city with the given name.
@@ -196,12 +307,15 @@ func (l *registryList) folderOf(ctx context.Context, name string) (string, error
 // City implements city.Directory.
 func (l *registryList) City(name string) (city.Control, error) {
 	c, err := l.Directory.City(name)
-	if !errors.Is(err, city.ErrNoSupervisor) {
+	if !errors.Is(err, city.ErrNoSupervisor) && !exit.HasCode(err, city.NotFound) {
 		return c, err
 	}
 	dir, err := l.folderOf(context.Background(), name)
 	if err != nil {
 		return nil, err
+	}
+	if l.hosted != nil && dir == l.hostedPath {
+		return l.hosted, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,6 +342,13 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	if r, ok := l.Directory.(city.Registrar); ok && l.Supervised() {
+		info, err := r.Register(ctx, dir)
+		if err != nil {
+			return err
+		}
+		return cannotRun(l.e, info)
+	}
 	// use an empty Env, because this command's flags apply to its own city
 	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err

@@ -230,7 +230,10 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 }
 
 // Forgotten is the message for a city that a command has unregistered.
-const Forgotten = "the city is no longer registered; `gcity start` registers and starts it again"
+const Forgotten = "the city is no longer registered; " + HowToReturn
+
+// HowToReturn says how to start a city that is no longer registered.
+const HowToReturn = "`gcity start` registers and starts it again"
 
 // ForgetStopped unregisters a registered city that has just been stopped, if a running supervisor would start it
 // again. It returns a message that says whether the city is still registered.

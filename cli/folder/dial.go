@@ -86,3 +86,13 @@ func Dial(dir string) (city.Control, func(), error) {
 	}
 	return c, func() { _ = c.Close() }, nil
 }
+
+// BriefSnapshot requests a snapshot with only the parts that `gcity status` prints, if c can return a partial one.
+func BriefSnapshot(ctx context.Context, c city.Control) (*city.Snapshot, error) {
+	if b, ok := c.(interface {
+		BriefSnapshot(context.Context) (*city.Snapshot, error)
+	}); ok {
+		return b.BriefSnapshot(ctx)
+	}
+	return c.Snapshot(ctx)
+}

@@ -101,15 +101,22 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// WithNames returns the entries with unique names. An entry without a name gets the name that the function look returns
-// for its folder. If look returns "", the name is derived from the folder's name.
-func WithNames(all []Registered, look func(path string) string) []Registered {
-	return supervisor.Named(all, look)
-}
-
 // Unregister removes a city from the registry and reports whether it was registered.
 func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
 	return supervisor.Remove(ctx, h, path)
+}
+
+// Remember adds a city to the recently opened cities of this user. Without a home folder it does nothing.
+func Remember(e *env.Env, dir, name string) error {
+	h, err := env.Home(e)
+	if err != nil {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	return supervisor.Remember(h, Registered{Path: real, Name: name}, time.Now())
 }
 
 // Register adds a city to the registry.

@@ -50,7 +50,12 @@ func readAny(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
 		return nil, &toml.Fault{Msg: "it is not a regular file"}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	return ReadAll(f)
+}
+
+// ReadAll reads at most MaxSize bytes. If r contains more, it returns the error TooLarge.
+func ReadAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if err == nil && len(data) > MaxSize {
 		return nil, TooLarge()
 	}

@@ -17,7 +17,7 @@ import (
 func (c *town) prefer(text string) (home string) {
 	c.t.Helper()
 	if c.person == nil {
-		c.person = []string{"XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "NO_COLOR=", "HOME=" + c.t.TempDir()}
+		c.person = []string{"XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "GC_HOME=", "NO_COLOR=", "HOME=" + c.t.TempDir()}
 	}
 	home = strings.TrimPrefix(c.person[len(c.person)-1], "HOME=")
 	if err := os.MkdirAll(filepath.Join(home, ".config", "gcity"), 0o700); err != nil {

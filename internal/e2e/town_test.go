@@ -85,7 +85,15 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
 		panic(err)
 	}
+	home, err := os.MkdirTemp("", "gcity-home")
+	if err == nil {
+		err = os.Setenv("GC_HOME", home) // not the lists of cities of the user who runs the tests
+	}
+	if err != nil {
+		panic(err)
+	}
 	code := m.Run()
+	os.RemoveAll(home)
 	if built != "" {
 		os.RemoveAll(filepath.Dir(built))
 	}

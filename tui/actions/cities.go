@@ -121,23 +121,26 @@ func explainDirectory(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// canStart reports whether this room can start a controller for a city: the city is registered and has no controller,
-// and no supervisor is running.
+// canStart reports whether this room can start a city: the city has no controller, and no supervisor runs it.
 func canStart(m *state.Room, c *fleet.City) bool {
-	return m.Fleet != nil && m.Fleet.Unmaintained && m.Mode != state.ReadOnly &&
-		!c.Unregistered && !c.Info.Running && c.Info.Error == ""
+	return m.Fleet != nil && m.Mode != state.ReadOnly && !c.Unregistered && c.IsStopped()
 }
 
-// askStart asks whether to start a controller for a city and switch to that city.
+// askStart asks whether to start a city and switch to it.
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
+	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."
+	body := []string{"The city in " + widget.Plain(c.Info.Path) + " has no controller. If you " +
+		"answer yes, a controller starts in the background and runs its agents. " + stop,
+		"A supervisor starts all registered cities and restarts their controllers after a " +
+			"crash: `gcity supervisor start`."}
+	if !m.Fleet.Unmaintained {
+		body = []string{"The city in " + widget.Plain(c.Info.Path) + " is not registered. If you " +
+			"answer yes, the supervisor registers it and runs its agents. " + stop}
+	}
 	ask(m, question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
-		body: []string{"The city in " + widget.Plain(c.Info.Path) + " has no controller. If you " +
-			"answer yes, a controller starts in the background and runs its agents. It keeps " +
-			"running after you quit; `gcity stop` in that folder stops it.",
-			"A supervisor starts all registered cities and restarts their controllers after a " +
-				"crash: `gcity supervisor start`."},
-		do: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }})
+		body: body,
+		do:   func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }})
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -148,10 +149,14 @@ func needRegistrar(m *state.Room) string {
 }
 
 func needRegistered(m *state.Room) string {
-	if why := needRegistrar(m); why != "" {
+	if why := cmp.Or(needRegistrar(m), needCityItself(m)); why != "" {
 		return why
 	}
-	return needCityItself(m)
+	if c := state.ChosenCity(m); c.IsStopped() && !m.Fleet.Unmaintained {
+		return c.DisplayName + " is stopped and is not registered; " +
+			m.Keys.KeyText("fleet.open") + " starts it"
+	}
+	return ""
 }
 
 func enterCity(m *state.Room) []feed.Effect {

@@ -18,10 +18,10 @@ import (
 type List struct {
 	Rows         []City // sorted by name
 	Problem      string // why the list cannot be read; "" = no error
-	Unmaintained bool   // no supervisor is running; the rows are registered or running cities
+	Unmaintained bool   // no supervisor is running; the rows are registered or recent cities
 }
 
-// City is a registered city with its last known state.
+// City is a registered or recently opened city with its last known state.
 type City struct {
 	Info        city.Info
 	DisplayName string
@@ -221,6 +221,11 @@ func HealthOf(l *widget.Styles, c *City) health {
 // differ.
 func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
+}
+
+// IsStopped reports whether the city is stopped without an error. A supervisor does not run it.
+func (c *City) IsStopped() bool {
+	return !c.Info.Running && c.Info.Status == city.CityStopped && c.Info.Error == ""
 }
 
 // Why returns text that says what is wrong with a city or why it is not running, or "".

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/describe"
+	"gcity/internal/span"
 )
 
 const blank = "                                                  " +
@@ -189,7 +190,7 @@ func Remaining(d time.Duration) string {
 }
 
 // Duration formats a configured duration: "5m", "1m30s", "2h".
-func Duration(d time.Duration) string { return describe.Setting(d) }
+func Duration(d time.Duration) string { return span.Text(d) }
 
 // Clock formats a time of day, with the date unless it is today.
 func Clock(t, now time.Time) string {

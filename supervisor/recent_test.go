@@ -1,0 +1,45 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The newest cities are remembered, also if several processes write at the same time. A damaged record hides only its
+// own city.
+func TestRecentCities(t *testing.T) {
+	h := Home{Dir: filepath.Join(t.TempDir(), "gc")}
+	h.Run = h.Dir
+	if all := Recent(h); len(all) != 0 {
+		t.Fatal(all)
+	}
+	began := time.Now()
+	var wg sync.WaitGroup
+	for i := range maxRecent + 5 {
+		wg.Go(func() {
+			e := Entry{Path: fmt.Sprintf("/srv/%02d", i), Name: fmt.Sprintf("c%02d", i)}
+			if err := Remember(h, e, began.Add(time.Duration(i)*time.Second)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := Remember(h, Entry{Path: "/srv/02", Name: "new"}, began.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	all := Recent(h)
+	if len(all) != maxRecent || all[1].Name != "c06" || all[0] != (Entry{Path: "/srv/02", Name: "new"}) {
+		t.Errorf("%d: %v", len(all), all)
+	}
+	if err := os.WriteFile(h.recentFile("/srv/24"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Forget(h, "/srv/02")
+	if all = Recent(h); len(all) != maxRecent-2 || all[len(all)-1].Name != "c23" {
+		t.Errorf("%d: %v", len(all), all)
+	}
+}
