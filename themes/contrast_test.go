@@ -43,6 +43,35 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// The default theme does not know the terminal's background, and none of the sixteen colors is readable on black and on
+// white. The text of problems and the selected row therefore use the terminal's own text and background colors. A theme
+// that does not set the style of problems uses that of warnings.
+func TestAlertsAreReadableOnAnyBackground(t *testing.T) {
+	th, err := Load(Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []Token{Text, Title, Alert, Select} {
+		s := th.Style(k)
+		for _, pair := range [][2]color.Color{{color.White, color.Black}, {color.Black, color.White}} {
+			text, ground := pair[0], pair[1]
+			if s.Text != "" {
+				text = lipgloss.Color(s.Text)
+			}
+			if s.Ground != "" {
+				ground = lipgloss.Color(s.Ground)
+			}
+			if got := contrast(text, ground); got < 4.5 || s.Faint {
+				t.Errorf("%s (%+v) has the contrast %.2f, want 4.5", names()[k], s, got)
+			}
+		}
+	}
+	own, err := Parse("own", []byte("[styles]\nwarn = 'bold red'"))
+	if err != nil || own.Style(Alert) != own.Style(Warn) {
+		t.Errorf("%+v, %v", own, err)
+	}
+}
+
 // The contrast of white on black is 21, the largest possible value.
 func TestContrastOfBlackAndWhite(t *testing.T) {
 	if got := contrast(color.White, color.Black); math.Abs(got-21) > 0.01 {

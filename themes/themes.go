@@ -30,6 +30,7 @@ const (
 	Off                 // inactive on purpose
 	Select              // the row under the cursor, combined with other styles
 	Key                 // a key to press
+	Alert               // the text of a problem below the header; Warn if the theme does not set it
 
 	Tokens // number of tokens
 )
@@ -37,7 +38,7 @@ const (
 // names returns the keys of a theme file, in token order.
 func names() [Tokens]string {
 	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad",
-		"off", "select", "key"}
+		"off", "select", "key", "alert"}
 }
 
 // Theme maps tokens to styles. It is immutable. The zero value has no styles.
@@ -118,6 +119,9 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 			}
 			t.styles[i] = style
 		}
+		if styles.Text("alert") == "" {
+			t.styles[Alert] = t.styles[Warn]
+		}
 	}
 	if wrong := doc.Problems(); len(wrong) > 0 {
 		return Theme{}, fmt.Errorf("theme %q: %w", name, wrong)
@@ -130,7 +134,7 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 func Colorless() Theme {
 	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true
-	for _, k := range []Token{Accent, Title, Warn, Bad, Key} {
+	for _, k := range []Token{Accent, Title, Warn, Bad, Key, Alert} {
 		t.styles[k].Bold = true
 	}
 	for _, k := range []Token{Dim, Rule, Off} {

@@ -275,10 +275,10 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// At any width, the header shows how many other cities need attention. If there is room, it also shows the number of
-// cities.
+// At any width, the header shows how many other cities need attention. If there is room next to the counts of agents,
+// it says so in words and shows the number of cities.
 func TestHeaderNamesOtherCities(t *testing.T) {
-	for w, want := range map[int]string{200: "1 of 8 · 5 problems in other cities @", 120: "1 of 8 · 5 problems in other cities @", 80: "5 problems elsewhere @", 60: "5 problems elsewhere @", 40: "@!5"} {
+	for w, want := range map[int]string{200: "1 of 8 · 5 problems in other cities @", 120: "1 of 8 · 5 problems in other cities @", 99: "5 problems elsewhere @", 80: "@!5", 60: "@!5", 40: "@!5"} {
 		s := among(t, w, 20)
 		head, _, _ := strings.Cut(s.text(), "\n")
 		if !strings.Contains(head, want) {
@@ -287,14 +287,45 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 	}
 }
 
+// While there is only one city, the key for other cities is on every screen from 80x24 on, in each panel. Below 120
+// columns, the header contains it.
+func TestKeyForOtherCitiesIsShown(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {100, 30}, {119, 40}, {120, 40}, {200, 60}} {
+		s := among(t, size[0], size[1])
+		s.change(withPools)
+		s.hear(feed.News{Fleet: &fleet.List{Unmaintained: true}})
+		for _, key := range []string{"1", "2", "3", "4", "5", "8", "9", "0"} {
+			s.press(key)
+			if size[0] == 80 {
+				head, _, _ := strings.Cut(s.text(), "\n")
+				if !strings.Contains(head, "bright-lights · @ cities ") || !strings.Contains(head, "1 failed  1 quarantined  1 backoff  11 running of 21") {
+					t.Errorf("%s: %q", key, head)
+				}
+				continue
+			}
+			s.shows("@ cities")
+		}
+	}
+	s := among(t, 80, 24)
+	s.hear(feed.News{Fleet: &fleet.List{}})
+	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[:3] })
+	s.shows(" bright-lights · @ cities ")
+}
+
 // On narrow screens, a room that runs its city says so, even if there are other cities.
 func TestHeaderOfARoomThatRunsOneOfSeveralCities(t *testing.T) {
 	for _, w := range []int{60, 70, 80, 99} {
 		s := among(t, w, 24)
 		s.m.Mode = state.Hosting
+		s.change(func(n *city.Snapshot) {
+			n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State != city.Running })
+		})
 		s.frame(fmt.Sprint(w))
 		head, _, _ := strings.Cut(s.text(), "\n")
-		for _, want := range []string{"bright-lights · @!5 · runs here", "10:42"} {
+		for _, want := range []string{" elsewhere @ · runs here", "10:42"} {
+			if w < 90 {
+				want = strings.Replace(want, " elsewhere @", "bright-lights · @!5", 1)
+			}
 			if !strings.Contains(head, want) {
 				t.Errorf("%d columns: %q, want %q", w, head, want)
 			}

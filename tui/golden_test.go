@@ -334,10 +334,10 @@ func TestScenesInASCII(t *testing.T) {
 	}
 }
 
-// Agents that need attention are counted first, and their number stays visible on narrow screens.
+// Agents that need attention are counted first. On narrow screens, they and the running agents stay visible.
 func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
-	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff of 12 ", 80: "1 failed  1 quarantined  4 running of 12 ",
-		60: "1 failed  1 quarantined", 40: "1 failed  1 quarantined", 30: "2 in trouble"} {
+	for w, want := range map[int]string{120: "1 failed  1 quarantined  1 backoff  4 running of 12 ", 80: "1 failed  1 quarantined  1 backoff  4 running of 12",
+		60: "3 in trouble  4 running of 12", 40: "3 in trouble  4 running", 30: "3 in trouble"} {
 		s := demo(t, w, 20)
 		if head, _, _ := strings.Cut(s.text(), "\n"); !strings.Contains(head, want) {
 			t.Errorf("%d columns: %q", w, head)
@@ -347,23 +347,33 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed || a.State == city.Quarantined })
 	})
-	s.shows("4 running  1 backoff of 10")
+	s.shows("1 backoff  4 running of 10")
+	s = demo(t, 80, 24)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Running })
+	})
+	s.shows("1 failed  1 quarantined  1 backoff  0 running of 8")
 }
 
 // The state of the controller and the clock have priority over the place of the city. Agents in trouble have priority
-// over all of these.
+// over all of these, except for a late patrol.
 func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
 	s := demo(t, 80, 24)
-	s.shows("controller ok  10:42")
+	s.shows("1 backoff  4 running of 12\n")
+	s.hides("runs here", "controller ok")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Backoff || a.State == city.Quarantined })
+	})
+	s.shows("@ cities", "controller ok  10:42")
 	s.hides("runs here")
 	s.change(func(n *city.Snapshot) { n.Name = "demo" })
-	s.shows(" demo ", "4 running of 12", "controller ok  10:42:07")
+	s.shows(" demo ", "4 running of 10", "controller ok  10:42:07")
 	s.wait(s.m.Snap.Patrol.Interval) // the pass is not overdue
 	s.shows("controller ok")
 	s.wait(4 * time.Second)
 	s.shows("last pass")
 	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[:1] })
-	s.shows("demo · runs here", "controller ok  10:42:")
+	s.shows("demo · @ cities · runs here", "controller ok  10:42:")
 }
 
 func TestGoldenStopped(t *testing.T) {

@@ -66,6 +66,16 @@ func (s *stage) press(keys ...string) {
 	s.out = all
 }
 
+// closeNotice closes the dialog that says why an attach was refused, and reports whether it was open.
+func (s *stage) closeNotice() bool {
+	c := s.m.Dialogs.Choice()
+	if c == nil || c.Title != "Not attached" {
+		return false
+	}
+	s.press("esc")
+	return true
+}
+
 // change changes the city and delivers a snapshot of it.
 func (s *stage) change(edit func(*city.Snapshot)) {
 	next := *s.m.Snap

@@ -53,10 +53,11 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s.press("enter")
 	for _, key := range []string{"r", "D", "s", "a", "i", "ctrl+k", "d", "enter"} {
 		s.press(key)
+		s.shows("no agent is selected: the filter hides all rows")
+		s.closeNotice()
 		if s.m.Dialogs.Top() != nil || s.m.Zoomed {
 			t.Fatalf("%s acts on an agent that is not shown:\n%s", key, s.text())
 		}
-		s.shows("no agent is selected: the filter hides all rows")
 		s.m.Status = state.Status{}
 	}
 	s.press("esc", "r", "y")

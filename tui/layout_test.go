@@ -48,7 +48,7 @@ func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 		s := demo(t, size[0], size[1])
 		s.shows("bright", "needs 40x10")
 	}
-	demo(t, 39, 9).shows("2 in trouble", "needs 40x10, this is 39x9")
+	demo(t, 39, 9).shows("3 in trouble", "needs 40x10, this is 39x9")
 	demo(t, 20, 5).shows("…")
 	demo(t, 40, 10).hides("needs")
 }

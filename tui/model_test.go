@@ -230,6 +230,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 			s.m.Dialogs.CloseIn(keymap.InReader)
 			s.out = perform(s.m, a)
 			s.wants()
+			s.closeNotice()
 			if _, ok := effectOf[feed.Attach](s); ok || s.m.Dialogs.Choice() != nil ||
 				s.m.Dialogs.Prompt() != nil {
 				t.Errorf("%s is not refused", a.ID)
@@ -477,19 +478,19 @@ func TestAStatusGoesAway(t *testing.T) {
 	refused := func() *stage {
 		s := demo(t, 120, 40)
 		s.choose("prober")
-		s.press("a")
-		s.shows("cannot attach")
+		s.press("i")
+		s.shows("cannot send")
 		return s
 	}
 	s := refused()
 	s.press("j")
-	s.hides("cannot attach")
+	s.hides("cannot send")
 	s = refused()
 	s.press("esc")
-	s.hides("cannot attach")
+	s.hides("cannot send")
 	s = refused()
 	s.wait(state.StatusDuration + time.Second)
-	s.hides("cannot attach")
+	s.hides("cannot send")
 	s.press("M")
 	s.shows("the terminal handles the mouse")
 	s.press("esc")
@@ -507,13 +508,15 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
 	s.shows("no controller for 0s; agents keep running. Run `gcity` again", "0 builder frozen at 10:")
-	for _, key := range []string{"r", "s", "D", "i", "a", "ctrl+k", "W"} {
+	for _, key := range []string{"r", "s", "D", "i", "ctrl+k", "W"} {
 		s.press(key)
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {
 			t.Errorf("%s: %q, %T", key, s.m.Status.Text, s.m.Dialogs.Top())
 		}
 		s.m.RejectedTextAt = time.Time{}
 	}
+	s.press("a")
+	s.shows("Not attached", "no controller for")
 }
 
 // A filter also searches descriptions, but the cursor goes to the row with the best matching name.

@@ -64,6 +64,9 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
 		m.StrayKeyAt = now
 	}
+	if c := m.Dialogs.Choice(); c != nil && c.Since.IsZero() {
+		c.Since = now
+	}
 	m.Events.Seen.Record(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Record(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
@@ -240,7 +243,12 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		}
 	}
 	if why := a.WhyUnavailable(m); why != "" {
-		state.ShowFailure(m, "cannot "+keymap.Verb(a.Title())+": "+why)
+		why = "cannot " + keymap.Verb(a.Title()) + ": " + why
+		if actions.Attaches(m, a) {
+			actions.ReportNotAttached(m, why, m.Now)
+			return nil
+		}
+		state.ShowFailure(m, why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
 		if startsText(a) || a.Risk == keymap.NameRequired {
 			m.RejectedTextAt = m.Now

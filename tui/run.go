@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -187,7 +188,8 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	switch {
 	case err != nil:
 		r.Log.Warn("cannot attach to an agent", "agent", agent, "error", err)
-		state.ShowFailure(m, err.Error())
+		m.SessionEnded = false // the dialog takes the keys
+		actions.ReportNotAttached(m, err.Error(), time.Time{})
 	case said != "":
 		state.ShowSuccess(m, said)
 	}

@@ -154,11 +154,12 @@ func TestVerbsAmongRuns(t *testing.T) {
 		for _, key := range []string{"r", "ctrl+k", "i", "a", "D"} {
 			s.press(at, key)
 			s.wants()
+			s.shows(actions.WhyNotHere(s.m)[:40])
+			s.closeNotice()
 			if _, ok := effectOf[feed.Attach](s); ok || s.m.Dialogs.Prompt() != nil ||
 				s.m.Dialogs.Choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
-			s.shows(actions.WhyNotHere(s.m))
 		}
 	}
 	s.press("0", "d")

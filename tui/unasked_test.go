@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
@@ -117,6 +119,49 @@ func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s.shows("enter came too early")
 	s.press("enter")
 	s.wants(city.Stop{Agent: "builder"})
+}
+
+// After an attach that failed or was refused, the user might already be typing to the agent. A dialog shows the reason
+// and takes these keys, even if the text contains keys that close the dialog.
+func TestKeysTypedAfterAFailedAttachDoNothing(t *testing.T) {
+	for name, fail := range map[string]func(s *stage){
+		"refused": func(s *stage) {
+			s.choose("scout")
+			s.press("a")
+			s.shows("scout is quarantined and has no session")
+		},
+		"failed": func(s *stage) {
+			s.choose("builder")
+			actions.ReportNotAttached(s.m, "cannot attach to builder: no response within 10s", time.Time{})
+			s.wait(time.Minute) // the guard begins with the first message
+			s.shows("no response within 10s")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := demo(t, 80, 24)
+			fail(s)
+			for _, k := range []string{"q", "enter", "D", "y", "l", "s", "q", "enter", "ctrl+k", "enter"} {
+				s.now = s.now.Add(100 * time.Millisecond)
+				s.send(tuitest.KeyPress(k))
+				s.wants()
+				s.shows("Not attached")
+			}
+			s.shows("enter came too early")
+			if last := s.m.Messages[len(s.m.Messages)-1]; !strings.Contains(last.Text, "cannot attach") {
+				t.Errorf("the last message is %+v", last)
+			}
+			s.press("D", "down")
+			s.shows("Not attached", "press q to close")
+			s.press("q")
+			s.hides("Not attached")
+			fail(s)
+			s.press("enter")
+			s.hides("Not attached")
+			fail(s)
+			s.send(tuitest.KeyPress("esc"))
+			s.hides("Not attached")
+		})
+	}
 }
 
 // After the session of an agent has ended, the user might still be typing to the agent. These keys run no verbs of the

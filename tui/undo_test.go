@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -313,6 +314,78 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.hides("u undo")
 	s.press("u")
 	s.wants()
+}
+
+// The offer of undo disappears with the snapshot that shows that nothing is left to undo, and u says why.
+func TestUndoEndsWithItsAction(t *testing.T) {
+	for _, c := range []struct {
+		name, why string
+		keys      []string
+		changes   []func(s *stage)
+	}{
+		{"drain has ended", "the session of builder has ended", []string{"D", "y"}, []func(*stage){
+			func(s *stage) { s.agent("builder", func(a *city.Agent) { a.State = city.Draining }) },
+			func(s *stage) {
+				s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
+			}}},
+		{"drain was canceled elsewhere", "builder is no longer draining", []string{"D", "y"}, []func(*stage){
+			func(s *stage) { s.agent("builder", func(a *city.Agent) { a.State = city.Draining }) },
+			func(s *stage) { s.agent("builder", func(a *city.Agent) { a.State = city.Running }) }}},
+		{"agent was resumed elsewhere", "builder is no longer suspended", []string{"s", "y"}, []func(*stage){
+			func(s *stage) { s.agent("builder", func(a *city.Agent) { a.State = city.Suspended }) },
+			func(s *stage) { s.agent("builder", func(a *city.Agent) { a.State = city.Starting }) }}},
+		{"agent is gone", "builder no longer exists", []string{"s", "y"}, []func(*stage){
+			func(s *stage) {
+				s.change(func(n *city.Snapshot) {
+					n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "builder" })
+				})
+			}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := demo(t, 120, 40)
+			s.choose("builder")
+			s.press(c.keys...)
+			s.done("agent builder: ok")
+			for _, change := range c.changes {
+				s.shows("u undoes for")
+				change(s)
+			}
+			s.hides("undoes for", "u undo")
+			s.choose("idle")
+			s.press("u")
+			s.wants()
+			s.shows("cannot be undone anymore: " + c.why)
+			s.line("undo", "enter")
+			s.wants()
+		})
+	}
+}
+
+// A snapshot that does not show the action yet does not end its undo. If one of several targets is left, u undoes that
+// one.
+func TestUndoOfWhatIsLeft(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press(">")
+	s.wait(time.Second)
+	s.shows("u undoes for")
+	three := 3
+	s.pool("worker", func(p *city.Pool) { p.Override = &three })
+	s.shows("u undoes for")
+	s.pool("worker", func(p *city.Pool) { p.Override = nil })
+	s.hides("u undoes")
+	s = demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "s", "y")
+	if got := len(s.commands()); got != 2 {
+		t.Fatalf("%d commands, want 2", got)
+	}
+	s.agent("builder", func(a *city.Agent) { a.State = city.Suspended })
+	s.agent("builder", func(a *city.Agent) { a.State = city.Running })
+	s.press("u")
+	if got := len(s.commands()); got != 1 {
+		t.Errorf("%d commands undo, want 1", got)
+	}
 }
 
 // The undo of an earlier verb is kept when marks are cleared.

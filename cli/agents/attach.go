@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"github.com/muesli/cancelreader"
 	"github.com/spf13/cobra"
@@ -29,6 +30,13 @@ const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
+// saveTitle and restoreTitle save and restore the terminal's title, which shows the detach key: the agent's program
+// soon overwrites the line on the screen. A terminal without a stack of titles gets an empty title at the end.
+const (
+	saveTitle    = "\x1b[22;2t"
+	restoreTitle = "\x1b]2;\a\x1b[23;2t"
+)
+
 func agentAttach(e *env.Env) *cobra.Command {
 	raw := false
 	c := forAgent(e, &cobra.Command{
@@ -40,7 +48,8 @@ func agentAttach(e *env.Env) *cobra.Command {
 program, but removes control sequences that do more than draw: those that write or
 read the clipboard, report the title, request settings with DCS, print, or program
 keys. [session] passthrough in city.toml permits some of them for every attached
-terminal; --raw permits all of them.`,
+terminal; --raw permits all of them. While you are attached, the terminal's title
+shows the key that detaches, unless the program sets a title.`,
 	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
 		if !e.InTTY || !e.OutTTY {
 			return exit.Usage("attach needs a terminal for input and output; without one use " +
@@ -74,9 +83,13 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
+	// if the terminal was closed, copying returns that error
+	_, _ = io.WriteString(e.Out, saveTitle+
+		ansi.SetWindowTitle(output.SafeLine(name)+": "+leave.String()+" detaches"))
 	outcome := "detached from " + name + ", which keeps running"
 	defer func() {
-		_, _ = io.WriteString(e.Out, resetModes) // an error means that the terminal was closed
+		// an error means that the terminal was closed
+		_, _ = io.WriteString(e.Out, resetModes+restoreTitle)
 		if err := term.Restore(e.In.Fd(), before); err != nil {
 			fmt.Fprintln(e.Err, "gcity: cannot restore the terminal; run `reset`:", err)
 		}

@@ -40,9 +40,11 @@ func TestUserPreferences(t *testing.T) {
 
 	v := c.attach("shell")
 	v.until("ctrl+] detaches")
+	v.until("\x1b]2;shell: ctrl+] detaches\a") // the title, which the program does not overwrite
 	v.types("echo typed $((1000+337))\x11\r")
 	v.until("typed 1337")
 	v.types("\x1d") // ctrl+]
+	v.until("\x1b[23;2t")
 	v.ends(0)
 
 	v = c.terminal()

@@ -292,7 +292,8 @@ func attachMember(m *state.Room) []feed.Effect {
 			return palette.Members(&m.Look, state.MembersAt(m), func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {
 					if now := m.Agents.Find(r.Name); now == nil || !now.Running {
-						state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
+						why := "cannot attach: " + r.Shown + " is no longer running"
+						ReportNotAttached(m, why, m.Now)
 						return nil
 					}
 					return to(r.Name)

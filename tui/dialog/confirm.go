@@ -50,12 +50,17 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // Accepts reports whether a key was meant for the question. For the duration of keymap.DialogGuard, a new question
 // rejects keys that choose an answer, because they might be meant for the previous screen. If the user opened the
 // question with a key, it accepts the keys of its answers sooner. After it has rejected an answer, it rejects all
-// answers for keymap.DialogGuard, so that the user sees the rejection first.
+// answers for keymap.DialogGuard, so that the user sees the rejection first. A notice, which has a single answer, does
+// so after every other key, because a key that closes it might belong to a text that the user is typing.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
-	own := c.OpenedByKey && !takes
+	notice := len(c.Answers) == 1
+	own := c.OpenedByKey && !takes && !notice
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
 		return a.Key != "" && c.RequiredText == "" && strings.EqualFold(a.Key, key)
 	})
+	if notice && !takes && i < 0 {
+		c.rejectedAt = now
+	}
 	if !takes && i < 0 || own && c.Answers[i].Safe && c.rejectedAt.IsZero() {
 		return true
 	}
@@ -74,6 +79,9 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 		key = "the click"
 	}
 	c.note = key + " came too early: press it again to answer this question"
+	if notice {
+		c.note = key + " came too early: press it again to close this notice"
+	}
 	return false
 }
 

@@ -25,9 +25,9 @@ func (a *Alert) tokens() (sign, text themes.Token) {
 	case a.Warning:
 		return themes.Warn, themes.Dim
 	case a.Pending:
-		return themes.Warn, themes.Warn
+		return themes.Warn, themes.Alert
 	}
-	return themes.Bad, themes.Warn
+	return themes.Bad, themes.Alert
 }
 
 // Sign returns the colored symbol that precedes the alert.

@@ -14,6 +14,7 @@ func (m *Room) Relist() {
 	for _, p := range m.Panels {
 		p.Update(e)
 	}
+	m.Undo.noteEffect(m)
 	ReportFiredRun(m)
 	RunsChanged(m)
 	inspectionChanged(m)

@@ -22,7 +22,8 @@ type Undo struct {
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
-	drained  map[string]string // draining agents and their sessions, by name
+	sessions map[string]string // sessions of the agents that were draining, by agent
+	seen     map[string]bool   // targets whose change a snapshot has shown, by name
 }
 
 // reversal returns the commands that undo the given commands, in the same order. If one of them cannot be undone, it
@@ -76,10 +77,11 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 		return
 	}
 	m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
-		drained: map[string]string{}}
+		sessions: map[string]string{}, seen: map[string]bool{}}
 	for _, c := range m.Undo.Commands {
-		if c, ok := c.(city.Undrain); ok {
-			m.Undo.drained[c.Agent] = sessionOf(m.Agents.Find(c.Agent))
+		switch c.(type) {
+		case city.Drain, city.Undrain:
+			m.Undo.sessions[c.Target()] = sessionOf(m.Agents.Find(c.Target()))
 		}
 	}
 }
@@ -111,26 +113,24 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. It omits drains that have ended. It also omits
-// surplus pool members, because they keep draining.
-func (u *Undo) Possible(m *Room) []city.Command {
-	var all []city.Command
+// Possible returns the undo commands that would still have an effect. Every snapshot decides this again. If there are
+// none, why is the reason.
+func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	for _, c := range u.Commands {
-		if back, ok := c.(city.Undrain); ok {
-			r := m.Agents.Find(back.Agent)
-			if r == nil || r.Surplus() || sessionOf(r) != u.drained[back.Agent] {
-				continue
-			}
+		if over := u.whyOver(m, c); over != "" {
+			why = over
+			continue
 		}
 		all = append(all, c)
 	}
-	return all
+	return all, why
 }
 
 // CanUndo reports whether a verb can still be undone.
 func CanUndo(m *Room) bool {
+	possible, _ := m.Undo.Possible(m)
 	return m.Mode != ReadOnly && m.Now.Before(m.Undo.Until) &&
-		(m.Undo.Restore != nil || len(m.Undo.Possible(m)) > 0)
+		(m.Undo.Restore != nil || len(possible) > 0)
 }
 
 // NeedUndo returns the reason why no verb can be undone, or "".
@@ -145,6 +145,9 @@ func NeedUndo(m *Room) string {
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
 		return "the latest action is older than " + widget.Duration(UndoDuration)
 	}
+	if _, over := m.Undo.Possible(m); over != "" {
+		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
+	}
 	return "the latest action cannot be undone"
 }
 
@@ -157,7 +160,8 @@ func RunUndo(m *Room) []feed.Effect {
 		return nil
 	}
 	m.Scaled = Scaling{}
-	todo := SendCommands(m, "undoing:", u.What, u.Possible(m))
+	possible, _ := u.Possible(m)
+	todo := SendCommands(m, "undoing:", u.What, possible)
 	if u.Then != nil {
 		u.Then(m)
 	}

@@ -49,15 +49,18 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	case "view.filter":
 		return w >= 90 || w >= 60 && !severalCities(m)
 	case "city.switch":
-		return w >= 50 && severalCities(m)
+		return w >= 50 && severalCities(m) || w >= wideFooter
 	case "quit":
 		return w >= 50
 	}
 	return true
 }
 
-// severalCities reports whether there is another city to switch to. Otherwise, only a wide footer shows the key that
-// switches cities, because the key then explains how to add a city.
+// wideFooter is the width from which the footer always contains the key for other cities. On a narrower screen, the
+// header contains the key while there is only one city.
+const wideFooter = 120
+
+// severalCities reports whether there is another city to switch to.
 func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
@@ -91,7 +94,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 			a.WhyUnavailable(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
 		case a.ID == "focus.mail" && (state.Unread(m) == 0 || m.Focus == panel.IDMail) ||
-			a.ID == "city.switch" && !severalCities(m) && m.W < 120:
+			a.ID == "city.switch" && !severalCities(m) && m.W < wideFooter:
 		case (a.ID == "view.filter" || a.ID == "view.attention") && nothingListed(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,49 +15,87 @@ import (
 	"gcity/tui/widget"
 )
 
-// header draws the first row: the city's name and state, and a note about whether its controller responds.
+// header draws the first row: the city's name and state, the counts of agents, and whether the controller responds.
 func header(m *state.Room, w int) string {
-	dot := " " + m.Look.Glyphs.Dot + " "
-	l := headerStart(m, w, false)
-	// on narrow screens, the counts and the state of the controller have priority
-	mode := ""
-	if w < 100 && m.Mode == state.Hosting {
-		mode = dot + m.Mode.String()
+	h := headerLayout(m, w, 0)
+	mode := " " + m.Look.Glyphs.Dot + " " + m.Mode.String()
+	if w >= 100 || m.Mode != state.Hosting {
+		mode = ""
 	}
-	end, counts := countsAndClock(m, w-l.Width)
-	free := func() int {
-		return w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4
-	}
-	if mode != "" && m.Snap != nil && severalCities(m) && free() <= widget.Width(mode) {
+	if mode != "" && severalCities(m) && h.free(w) <= widget.Width(mode) {
 		// the footer has the key that switches to another city, so the header can omit the city's position
-		brief := headerStart(m, w, true)
-		at, fewer := countsAndClock(m, w-brief.Width-widget.Width(mode)-1)
-		if len(fewer) >= min(len(counts), reservedCounts(m)) {
-			l, end, counts = brief, at, fewer
+		if brief := headerLayout(m, w, briefKey); brief.lost == h.lost {
+			h = brief
 		}
 	}
-	if mode != "" && free() > widget.Width(mode) {
+	l := h.start
+	if h.free(w) > widget.Width(mode) {
 		l.Add(themes.Dim, mode)
 	}
-	l.Space(free())
-	for _, c := range counts {
+	l.Space(w - l.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4)
+	for _, c := range h.counts {
 		if m.Unreachable != "" {
 			c.Token = themes.Dim // the counts are out of date
 		}
 		l.Add(c.Token, c.Text)
 	}
-	l.Space(w - l.Width - widget.Width(end) - 1)
+	l.Space(w - l.Width - widget.Width(h.end) - 1)
 	loop := themes.Dim
 	if state.Stalled(m) {
 		loop = themes.Bad
 	}
-	l.Add(loop, end)
+	l.Add(loop, h.end)
 	return widget.Crop(l.Fill(w), w)
 }
 
-// headerStart returns the left part of the header: the city's name, notes about the city, and the host. If brief is
-// set, other cities are mentioned only briefly.
-func headerStart(m *state.Room, w int, brief bool) widget.Line {
+// layout contains the parts of the header.
+type layout struct {
+	start  widget.Line
+	counts []widget.Counter
+	lost   int    // what is missing in the counts; see headerCounts
+	end    string // state of the controller, and the time
+}
+
+// free returns the number of columns that the parts leave free.
+func (h *layout) free(w int) int {
+	return w - h.start.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4
+}
+
+// The forms of the start of the header. Each omits more than the one before.
+const (
+	briefPlace = 1 + iota // without the place
+	briefKey              // with only the key and the number of problems of other cities
+	briefest              // without the key while there are no other cities
+)
+
+// headerLayout returns the parts of the header that fit into w columns, with at least the given form of its start. The
+// counts of running agents and of each state that needs attention have priority. The header omits first the state of a
+// controller that works normally, then the time, then parts of its start.
+func headerLayout(m *state.Room, w, brief int) (best layout) {
+	ends, least := clockTexts(m)
+	found := false
+	try := func(brief int, end string) {
+		h := layout{start: headerStart(m, w, brief), end: end}
+		room := w - h.start.Width - widget.Width(end) - min(3, 1+2*widget.Width(end))
+		h.counts, h.lost = headerCounts(m, room)
+		if !found || h.lost < best.lost {
+			best, found = h, true
+		}
+	}
+	for _, end := range ends {
+		try(brief, end)
+	}
+	try(brief, least)
+	for b := brief + 1; b <= briefest; b++ {
+		try(b, ends[len(ends)-1])
+		try(b, least)
+	}
+	return best
+}
+
+// headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
+// place. brief says how much to abbreviate the text about other cities, from 0 to briefest.
+func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
 	cityBadge(m, &l, widget.Cut(state.CityName(m), w/3, m.Look.Glyphs.More))
@@ -73,7 +112,7 @@ func headerStart(m *state.Room, w int, brief bool) widget.Line {
 	if m.Mode == state.ReadOnly && w-l.Width > 40 {
 		l.Add(themes.Warn, dot+m.Mode.String())
 	}
-	if w >= 100 {
+	if w >= 100 && brief < briefPlace {
 		addPlace(m, &l, dot)
 	}
 	return l
@@ -94,27 +133,24 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// countsAndClock returns the counts of agents, and the state of the controller with the time, for w columns. The counts
-// of agents in trouble have priority over the seconds, then over the state of a controller that works normally.
-func countsAndClock(m *state.Room, w int) (end string, counts []widget.Counter) {
-	end = clockText(m)
-	if m.W < 50 {
-		end = ""
-	}
-	counts = countParts(m, w-widget.Width(end)-min(5, 1+4*widget.Width(end)))
-	if m.Snap == nil || m.W < 50 || state.Stalled(m) {
-		return end, counts
-	}
-	at := m.Now.Format("15:04")
+// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. least is the form
+// that makes room for counts: it contains the state of the controller only if its patrol is late.
+func clockTexts(m *state.Room) (forms []string, least string) {
+	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
-	for _, short := range []string{loop + "  " + at, at} {
-		more := countParts(m, w-widget.Width(short)-3)
-		if (found || short == at) && len(counts) < reservedCounts(m) && len(more) > len(counts) {
-			end, counts = short, more
-		}
+	switch {
+	case m.W < 50:
+		return []string{""}, ""
+	case !found:
+		return []string{end, at}, ""
+	case loop != controllerOK:
+		return []string{end, loop + "  " + at}, loop
 	}
-	return end, counts
+	return []string{end, loop + "  " + at, at}, ""
 }
+
+// controllerOK is the state of a controller that works normally.
+const controllerOK = "controller ok"
 
 // mailBadge returns the number of unread messages for people, or "".
 func mailBadge(m *state.Room, w int) string {
@@ -128,25 +164,24 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state. urgent contains the counts of states that need attention; rest contains the other
-// counts, starting with running.
-func byState(m *state.Room) (urgent, rest []widget.Counter) {
+// byState counts the agents by state. urgent contains the states that need attention. rest contains the other states
+// except running.
+func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
+	rest []widget.Counter) {
 	n := m.Snap.Count()
 	known := 0
-	part := func(s city.State) []widget.Counter {
-		if n[s] == 0 {
-			return nil
-		}
-		known += n[s]
-		_, token := panel.AgentSign(&m.Look, s)
-		text := fmt.Sprintf("  %d %s", n[s], s)
-		return []widget.Counter{{Text: text, Token: token, N: n[s]}}
-	}
-	urgent = append(part(city.Failed), part(city.Quarantined)...)
-	rest = part(city.Running)
 	for _, s := range city.States {
-		if s != city.Failed && s != city.Quarantined && s != city.Running {
-			rest = append(rest, part(s)...)
+		_, token := panel.AgentSign(&m.Look, s)
+		c := widget.Counter{Text: fmt.Sprintf("  %d %s", n[s], s), Token: token, N: n[s]}
+		known += n[s]
+		switch {
+		case s == city.Running:
+			running = c
+		case n[s] == 0:
+		case s == city.Failed, s == city.Quarantined, s == city.Unknown, s == city.Backoff:
+			urgent = append(urgent, c)
+		default:
+			rest = append(rest, c)
 		}
 	}
 	if n := len(m.Snap.Agents) - known; n > 0 {
@@ -154,14 +189,44 @@ func byState(m *state.Room) (urgent, rest []widget.Counter) {
 			Text:  fmt.Sprintf("  %d in states unknown to this version", n),
 			Token: themes.Bad, N: n})
 	}
-	return urgent, rest
+	return urgent, running, rest
 }
 
-// reservedCounts returns the number of counts for which the header reserves room: one for each state that needs
-// attention, and one for running agents.
-func reservedCounts(m *state.Room) int {
-	urgent, rest := byState(m)
-	return len(urgent) + min(1, len(rest))
+// headerCounts returns the counts of agents by state in at most w columns. lost says what is missing: 0 if the running
+// agents and each state that needs attention are counted, 1 if the agents in trouble are only counted together, 2 if
+// the total is missing too, or more.
+func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
+	if m.Snap == nil || len(m.Snap.Agents) == 0 {
+		return nil, 0
+	}
+	urgent, running, rest := byState(m)
+	of := fmt.Sprintf(" of %d", len(m.Snap.Agents))
+	if all := allCounts(m); widget.CountersWidth(all) <= w {
+		return all, 0
+	}
+	first := append(slices.Clone(urgent), running)
+	if widget.CountersWidth(first)+widget.Width(of) <= w {
+		return widget.FitCounters(first, rest, w), 0
+	}
+	running.Text += of
+	together := widget.Together(urgent)
+	if both := append(together, running); len(together) > 0 && widget.CountersWidth(both) <= w {
+		return both, 1
+	}
+	running.Text = strings.TrimSuffix(running.Text, of)
+	if both := append(together, running); len(together) > 0 && widget.CountersWidth(both) <= w {
+		return both, 2
+	}
+	return countParts(m, w), 2
+}
+
+// allCounts returns the counts of agents for all states that an agent has.
+func allCounts(m *state.Room) []widget.Counter {
+	all, running, rest := byState(m)
+	if running.N > 0 {
+		all = append(all, running)
+	}
+	return append(all, rest...)
 }
 
 // countParts returns the counts of agents by state in at most w columns, those that need attention first. Counts that
@@ -170,8 +235,8 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
 	}
-	urgent, parts := byState(m)
-	return widget.FitCounters(urgent, parts, w)
+	urgent, _, _ := byState(m)
+	return widget.FitCounters(urgent, allCounts(m)[len(urgent):], w)
 }
 
 // clockText returns the age of the last patrol, and the time of day.
@@ -190,7 +255,7 @@ func clockText(m *state.Room) string {
 	case m.Snap.Patrol.Last.IsZero():
 		loop = "controller starting"
 	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time may be a few seconds old
-		loop = "controller ok"
+		loop = controllerOK
 		if m.W < 80 {
 			return at
 		}
@@ -240,10 +305,11 @@ func callBadge(m *state.Room, w int) string {
 }
 
 // cityPosition returns text for the header that says which of the listed cities this is, and whether other cities need
-// attention. If brief is set, it returns only the number of problems.
-func cityPosition(m *state.Room, w int, brief bool) (position, wanting string) {
+// attention. From briefKey on, it returns only the number of problems and the key for other cities.
+func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
+	key := m.Keys.KeyText("city.switch")
 	if !m.Directory || m.Fleet == nil {
-		return "", ""
+		return onlyCity(key, w, brief), ""
 	}
 	rows := state.Listed(m)
 	at, others := 0, len(rows)
@@ -253,14 +319,13 @@ func cityPosition(m *state.Room, w int, brief bool) (position, wanting string) {
 			others--
 		}
 	}
-	if others == 0 {
-		return "", ""
-	}
-	key, n := m.Keys.KeyText("city.switch"), m.Fleet.AttentionElsewhere(m.At)
+	n := m.Fleet.AttentionElsewhere(m.At)
 	switch {
-	case (w < 60 || brief) && n > 0:
+	case others == 0:
+		return onlyCity(key, w, brief), ""
+	case (w < 60 || brief >= briefKey) && n > 0:
 		return "", key + m.Look.Glyphs.Alert + fmt.Sprint(min(n, 99))
-	case brief:
+	case brief >= briefKey:
 		return "", ""
 	case w < 60:
 		return key, ""
@@ -281,7 +346,18 @@ func cityPosition(m *state.Room, w int, brief bool) (position, wanting string) {
 	return position, wanting
 }
 
-func addCityPosition(m *state.Room, l *widget.Line, w int, brief bool) {
+// onlyCity returns the key for other cities while there is only one. A wide screen shows the key in the footer.
+func onlyCity(key string, w, brief int) string {
+	switch {
+	case w < 60 || w >= wideFooter || key == "" || brief == briefest:
+		return ""
+	case brief < briefKey:
+		return key + " cities"
+	}
+	return key
+}
+
+func addCityPosition(m *state.Room, l *widget.Line, w, brief int) {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	if w < 60 {
 		dot = " "

@@ -49,12 +49,24 @@ func FitCounters(urgent, rest []Counter, w int) []Counter {
 		return nil
 	}
 	if CountersWidth(urgent) > w {
-		urgent = []Counter{{fmt.Sprintf("  %d in trouble", urgentSum), themes.Bad, urgentSum}}
+		urgent = Together(urgent)
 	}
 	if CountersWidth(urgent) > w {
 		return nil
 	}
 	return urgent
+}
+
+// Together returns the sum of counters of agents in trouble as a single counter, or nil if there are no counters.
+func Together(all []Counter) []Counter {
+	if len(all) == 0 {
+		return nil
+	}
+	sum := 0
+	for _, c := range all {
+		sum += c.N
+	}
+	return []Counter{{fmt.Sprintf("  %d in trouble", sum), themes.Bad, sum}}
 }
 
 // NoneOf returns a sentence that says that none of n objects matches: "None of 5 pools matches".

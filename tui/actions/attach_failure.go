@@ -1,0 +1,25 @@
+package actions
+
+import (
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/details"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// Attaches reports whether an action would attach the terminal to an agent.
+func Attaches(m *state.Room, a *state.Action) bool {
+	return a.ID == "agent.attach" || a.ID == "agent.attach.zoomed" && m.Zoomed
+}
+
+// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. The user might already be typing to
+// the agent, and without the dialog these keys would run verbs. since is the time at which the dialog becomes visible;
+// the zero time means with the next message.
+func ReportNotAttached(m *state.Room, why string, since time.Time) {
+	m.Status = state.Status{}
+	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
+	m.Dialogs.Open(&state.Choice{Title: "Not attached", Body: []string{widget.FirstItem(why)},
+		Answers: []state.Answer{{Key: "q", Title: "close", Safe: true}}, Since: since})
+}

@@ -1,0 +1,91 @@
+package state
+
+import (
+	"gcity/city"
+	"gcity/tui/widget"
+)
+
+// noteEffect records which targets of the latest action the snapshot shows as changed.
+func (u *Undo) noteEffect(m *Room) {
+	if m.Snap == nil || u.seen == nil {
+		return
+	}
+	for _, c := range u.Commands {
+		if _, changes, _ := undoTarget(m.Snap, c); changes {
+			u.seen[c.Target()] = true
+		}
+	}
+}
+
+// whyOver returns the reason why an undo command would no longer have an effect, or "". A command that would change
+// nothing is over only if a snapshot has shown the state that it changes: a snapshot may be older than the action.
+func (u *Undo) whyOver(m *Room, back city.Command) string {
+	if m.Snap == nil {
+		return ""
+	}
+	name := widget.Plain(back.Target())
+	exists, changes, without := undoTarget(m.Snap, back)
+	session, drained := u.sessions[back.Target()]
+	r := m.Agents.Find(back.Target())
+	_, cancels := back.(city.Undrain)
+	switch {
+	case !exists:
+		return name + " no longer exists"
+	case drained && sessionOf(r) != session:
+		return "the session of " + name + " has ended"
+	case cancels && r != nil && r.Surplus():
+		return "its pool scales down"
+	case !changes && u.seen[back.Target()]:
+		return without
+	}
+	return ""
+}
+
+// undoTarget reports whether the target of an undo command exists, and whether the command would change its state.
+// without is the reason why the command would not.
+func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
+	name := widget.Plain(back.Target())
+	switch c := back.(type) {
+	case city.Resume:
+		exists, off := isSuspended(n, c.Agent)
+		if c.Agent == "" {
+			name = "the city"
+		}
+		return exists, off, name + " is no longer suspended"
+	case city.Suspend:
+		exists, off := isSuspended(n, c.Agent)
+		if c.Agent == "" {
+			name = "the city"
+		}
+		return exists, !off, name + " is suspended again"
+	case city.ResumeRig:
+		r, ok := n.Rig(c.Rig)
+		return ok, ok && r.Suspended, name + " is no longer suspended"
+	case city.SuspendRig:
+		r, ok := n.Rig(c.Rig)
+		return ok, ok && !r.Suspended, name + " is suspended again"
+	case city.Undrain:
+		a, ok := n.Agent(c.Agent)
+		return ok, ok && a.State == city.Draining, name + " is no longer draining"
+	case city.Drain:
+		a, ok := n.Agent(c.Agent)
+		return ok, ok && a.State != city.Draining, name + " is draining again"
+	case city.Scale:
+		p, ok := n.Pool(c.Pool)
+		same := ok && c.Auto == (p.Override == nil) && (c.Auto || *p.Override == c.Size)
+		return ok, !same, name + " has its former size"
+	}
+	return true, true, ""
+}
+
+// isSuspended reports whether an agent, a pool or, for the name "", the city exists, and whether it is suspended.
+func isSuspended(n *city.Snapshot, name string) (exists, off bool) {
+	if name == "" {
+		return true, n.Suspended
+	}
+	if a, ok := n.Agent(name); ok {
+		return true, a.Suspended || a.State == city.Suspended
+	}
+	p, ok := n.Pool(name)
+	return ok, ok && p.Suspended
+}
