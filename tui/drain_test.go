@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,4 +306,39 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.choose("builder")
 	s.press("space", "D")
 	s.shows("Not drained: flaky is in backoff.")
+}
+
+// The list of a pool's members is about the pool that it names, also when a reload removes that pool and the cursor of
+// Pools moves to another one. The same applies to the question about all members.
+func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
+	gone := func(n *city.Snapshot) {
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Pool == "worker" })
+	}
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := pooled(t, size[0], size[1])
+		s.pick("worker")
+		s.press("D")
+		s.change(func(n *city.Snapshot) {
+			gone(n)
+			n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name != "merge" })
+		})
+		if at := s.m.Pools.SelectedKey; at != "merge" {
+			t.Fatalf("%v: the cursor of Pools is on %s", size, at)
+		}
+		s.press("enter")
+		s.wants()
+		s.shows("no member of pool worker is running, so there is nothing to drain")
+
+		s = pooled(t, size[0], size[1])
+		s.pick("worker")
+		s.press("D", "enter")
+		s.change(func(n *city.Snapshot) {
+			n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
+		})
+		s.shows("Drain 2 members of pool worker?", "worker-1, worker-2")
+		s.change(gone)
+		s.wants()
+		s.shows("nothing was done: worker-1, worker-2, worker-3 no longer")
+	}
 }

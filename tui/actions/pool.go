@@ -62,7 +62,7 @@ func needRestart(m *state.Room) string {
 		return "the selected agents are suspended; " + m.Keys.KeyText(state.SuspendID) +
 			" resumes them"
 	case len(rows) == 1 && rows[0].Surplus():
-		return surplusReason(m, rows[0])
+		return state.SurplusReason(m, rows[0])
 	case len(rows) == 1:
 		return unrestartable(m, rows[0])
 	}
