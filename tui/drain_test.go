@@ -342,3 +342,31 @@ func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 		s.shows("nothing was done: worker-1, worker-2, worker-3 no longer")
 	}
 }
+
+// The entry for all members says whether it asks first.
+func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
+	normal := pooled(t, 120, 40).m.Confirm
+	for _, c := range []struct {
+		pool    string
+		confirm state.Confirm
+		says    string
+	}{
+		{"merge", normal, "enter drains it"},
+		{"merge", state.ConfirmNever, "enter drains it"},
+		{"merge", state.ConfirmAlways, "enter asks first"},
+		{"worker", normal, "enter asks first"}, // worker-2 and worker-3 cannot be drained
+		{"worker", state.ConfirmNever, "enter drains it"},
+		{"batch", state.ConfirmNever, "enter drains them"},
+	} {
+		s := pooled(t, 120, 40)
+		s.m.Confirm = c.confirm
+		s.agent("worker-2", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
+		s.pick(c.pool)
+		s.press("D")
+		s.shows("> all members", c.says)
+		s.press("enter")
+		if asked := s.m.Dialogs.Choice() != nil; asked != (c.says == "enter asks first") {
+			t.Errorf("%s, confirmations %v: the entry says %q, asked: %v", c.pool, c.confirm, c.says, asked)
+		}
+	}
+}

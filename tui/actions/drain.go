@@ -33,6 +33,18 @@ func askDrain(m *state.Room) []feed.Effect {
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
 
+// asksToDrain reports whether the user must confirm before several targets, or some of them, are drained.
+func asksToDrain(m *state.Room, t state.DrainTargets) bool {
+	drain, _ := t.Split()
+	switch m.Confirm {
+	case state.ConfirmAlways:
+		return true
+	case state.ConfirmNever:
+		return len(drain) >= manyTargets
+	}
+	return len(t.Rows) > 1
+}
+
 // askDrainOf asks before it drains several targets. If no target can be drained, it cancels drains in progress.
 func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	drain, undrain := t.Split()
@@ -49,7 +61,7 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	build := func(m *state.Room, rows []*panel.AgentRow) question {
 		return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools})
 	}
-	if len(t.Rows) == 1 && m.Confirm != state.ConfirmAlways {
+	if !asksToDrain(m, t) {
 		q := build(m, t.Rows)
 		return q.do(m)
 	}

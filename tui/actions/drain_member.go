@@ -50,10 +50,15 @@ func drainAll(m *state.Room, pool string) state.Item {
 			return askDrainOf(m, state.DrainTargetsOf(m, pool))
 		}}
 	switch {
-	case len(drain) == 1 && m.Confirm != state.ConfirmAlways:
-		all.Verb = "drains it"
 	case len(drain) == 0:
-		all.Verb, all.Note = "cancels the drains", widget.Number(len(undrain))+" drains to cancel"
+		all.Note = widget.Number(len(undrain)) + " drains to cancel"
+		if m.Confirm != state.ConfirmAlways {
+			all.Verb = "cancels the drains"
+		}
+	case !asksToDrain(m, t) && len(drain) == 1:
+		all.Verb = "drains it"
+	case !asksToDrain(m, t):
+		all.Verb = "drains them"
 	}
 	return all
 }
