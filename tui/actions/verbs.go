@@ -244,7 +244,11 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 		state.FocusOn(m, p.About().ID)
 		*p.Query(), m.OnlyAttention = widget.Filter{}, false
 		m.Refill()
-		p.Select(name)
+		if p.About().ID == panel.IDAgents {
+			state.SelectAgent(m, name)
+		} else {
+			p.Select(name)
+		}
 		return nil, ""
 	}
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
