@@ -123,7 +123,11 @@ func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
 }
 
 func agentNames(m *state.Room, before []string) []state.Word {
-	return palette.Agents(&m.Lists, before)
+	selected := ""
+	if r := state.Selected(m); r != nil {
+		selected = r.Name
+	}
+	return palette.Agents(&m.Lists, before, selected)
 }
 
 func poolNames(m *state.Room) []state.Word { return palette.Pools(&m.Lists) }
