@@ -23,18 +23,19 @@ func MembersAt(m *Room) []*panel.AgentRow {
 			rows = append(rows, r)
 		}
 	}
+	selected := Selected(m) // once, because it searches all agents
 	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
-		return memberRank(m, a) - memberRank(m, b)
+		return memberRank(a, selected) - memberRank(b, selected)
 	})
 	return rows
 }
 
 // memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
-func memberRank(m *Room, r *panel.AgentRow) int {
+func memberRank(r, selected *panel.AgentRow) int {
 	switch {
 	case r.State != city.Running:
 		return 2
-	case r == Selected(m):
+	case r == selected:
 		return 0
 	}
 	return 1
