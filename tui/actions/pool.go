@@ -56,9 +56,9 @@ func needRestart(m *state.Room) string {
 		return why
 	}
 	rows := state.Targets(m)
-	suspended := func(r *panel.AgentRow) bool { return r.State != city.Suspended }
+	active := func(r *panel.AgentRow) bool { return r.State != city.Suspended }
 	switch {
-	case len(rows) > 1 && !slices.ContainsFunc(rows, suspended):
+	case len(rows) > 1 && !slices.ContainsFunc(rows, active):
 		return "the selected agents are suspended; " + m.Keys.KeyText(state.SuspendID) +
 			" resumes them"
 	case len(rows) == 1 && rows[0].Surplus():
