@@ -283,6 +283,47 @@ func TestQuestionsAboutRigsAreLive(t *testing.T) {
 	s.closes("nothing was done: rig shop no longer exists")
 }
 
+// The questions of Rigs do not turn into their opposite, and drop rigs that are gone.
+func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
+	open := func(key string, rigs ...string) *stage {
+		s := rigged(t, 120, 40)
+		for _, name := range rigs {
+			s.press("g")
+			for s.m.Rigs.SelectedKey != name {
+				s.press("j")
+			}
+			s.press("space")
+		}
+		s.press(key)
+		return s
+	}
+	rigs := func(s *stage, edit func([]city.Rig) []city.Rig) {
+		s.change(func(n *city.Snapshot) { n.Rigs = edit(slices.Clone(n.Rigs)) })
+	}
+	drop := func(name string) func([]city.Rig) []city.Rig {
+		return func(all []city.Rig) []city.Rig {
+			return slices.DeleteFunc(all, func(r city.Rig) bool { return r.Name == name })
+		}
+	}
+	s := open("s", "api", "docs")
+	s.shows("Suspend 2 marked rigs?")
+	rigs(s, drop("api"))
+	s.shows("Suspend rig docs?", "Dropped: api no longer exists.")
+	rigs(s, func(all []city.Rig) []city.Rig {
+		for i := range all {
+			all[i].Suspended = true
+		}
+		return all
+	})
+	s.closes("nothing was done: rig docs changed in the meantime")
+	s.wants()
+	s = open("r", "api")
+	s.shows("Restart rig api?")
+	rigs(s, drop("api"))
+	s.closes("nothing was done: api no longer exists")
+	s.wants()
+}
+
 // The questions about a city follow the list of cities.
 func TestQuestionsAboutCitiesAreLive(t *testing.T) {
 	list := func(s *stage, edit func(f *fleet.List)) {

@@ -21,7 +21,7 @@ type question struct {
 	count   int    // number of targets
 	of      string // what count counts, in plural: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
-	harms   bool   // the action does harm, so askLiveIfWanted asks
+	harms   bool   // askIfWanted and askLiveIfWanted ask, because the action can do harm
 	do      func(*state.Room) []feed.Effect
 	stay    state.Task     // what "no" and a cancel do; nil = nothing
 	more    []state.Answer // answers after "yes"

@@ -196,15 +196,11 @@ func suspendCity(m *state.Room) []feed.Effect {
 				return sendToCity(m, "resuming", c, city.Resume{})
 			}}
 	})
-	if !off {
-		return askLiveIfWanted(m, build)
-	}
-	askLive(m, build)
-	return nil
+	return askLiveIfWanted(m, build)
 }
 
 func suspendCityQuestion(c *fleet.City) question {
-	return question{title: "Suspend " + c.DisplayName + "?", verb: "suspend",
+	return question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", harms: true,
 		count: c.Summary.Running, of: "running agents",
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},

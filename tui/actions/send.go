@@ -159,6 +159,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
 			targets: targetLines(m, rows), verb: "send", count: len(rows), of: "agents",
+			harms: len(rows) >= manyTargets,
 			body: []string{
 				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
@@ -170,11 +171,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 				})
 			}}
 	})
-	if len(rows) >= manyTargets {
-		askLive(m, build)
-		return nil
-	}
-	return askIfWanted(m, build(m))
+	return askLiveIfWanted(m, build)
 }
 
 // leaveComposer closes the composer. Until the room is closed, the text is kept as a draft.

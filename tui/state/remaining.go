@@ -98,6 +98,9 @@ func FindAgent(m *Room, name string) *panel.AgentRow { return m.Agents.Find(name
 // FindPool returns the pool with the given name, or nil.
 func FindPool(m *Room, name string) *panel.PoolRow { return m.Pools.Find(name) }
 
+// FindRigRow returns the row of the rig with the given name, or nil.
+func FindRigRow(m *Room, name string) *panel.RigRow { return m.Rigs.Find(name) }
+
 // FindBead returns the bead with the given ID in Work, or nil.
 func FindBead(m *Room, id string) *panel.WorkRow { return m.Work.Find(id) }
 
