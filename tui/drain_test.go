@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,4 +306,67 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.choose("builder")
 	s.press("space", "D")
 	s.shows("Not drained: flaky is in backoff.")
+}
+
+// The list of a pool's members is about the pool that it names, also when a reload removes that pool and the cursor of
+// Pools moves to another one. The same applies to the question about all members.
+func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
+	gone := func(n *city.Snapshot) {
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Pool == "worker" })
+	}
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := pooled(t, size[0], size[1])
+		s.pick("worker")
+		s.press("D")
+		s.change(func(n *city.Snapshot) {
+			gone(n)
+			n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name != "merge" })
+		})
+		if at := s.m.Pools.SelectedKey; at != "merge" {
+			t.Fatalf("%v: the cursor of Pools is on %s", size, at)
+		}
+		s.press("enter")
+		s.wants()
+		s.shows("no member of pool worker is running, so there is nothing to drain")
+
+		s = pooled(t, size[0], size[1])
+		s.pick("worker")
+		s.press("D", "enter")
+		s.change(func(n *city.Snapshot) {
+			n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
+		})
+		s.shows("Drain 2 members of pool worker?", "worker-1, worker-2")
+		s.change(gone)
+		s.wants()
+		s.shows("nothing was done: worker-1, worker-2, worker-3 no longer")
+	}
+}
+
+// The entry for all members says whether it asks first.
+func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
+	normal := pooled(t, 120, 40).m.Confirm
+	for _, c := range []struct {
+		pool    string
+		confirm state.Confirm
+		says    string
+	}{
+		{"merge", normal, "enter drains it"},
+		{"merge", state.ConfirmNever, "enter drains it"},
+		{"merge", state.ConfirmAlways, "enter asks first"},
+		{"worker", normal, "enter asks first"}, // worker-2 and worker-3 cannot be drained
+		{"worker", state.ConfirmNever, "enter drains it"},
+		{"batch", state.ConfirmNever, "enter drains them"},
+	} {
+		s := pooled(t, 120, 40)
+		s.m.Confirm = c.confirm
+		s.agent("worker-2", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
+		s.pick(c.pool)
+		s.press("D")
+		s.shows("> all members", c.says)
+		s.press("enter")
+		if asked := s.m.Dialogs.Choice() != nil; asked != (c.says == "enter asks first") {
+			t.Errorf("%s, confirmations %v: the entry says %q, asked: %v", c.pool, c.confirm, c.says, asked)
+		}
+	}
 }

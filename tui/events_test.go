@@ -72,6 +72,27 @@ func TestEventTypesInWords(t *testing.T) {
 	}
 }
 
+// While Events shows only the selected agent, its rows and its title are about the same agent, also after a command of
+// the palette has selected the agent.
+func TestEventsFollowASelectionFromThePalette(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.choose("builder")
+	s.press("5")
+	for s.m.Events.Selected().Subject != "chatty" {
+		s.press("k")
+	}
+	s.press(",")
+	s.shows("only chatty")
+	s.line("goto scout", "enter")
+	for _, i := range s.m.Events.List.Shown {
+		if e := s.m.Events.Rows[i].Event; e.Subject != "scout" {
+			t.Fatalf("after the palette selected scout, Events shows one of %s", e.Subject)
+		}
+	}
+	s.shows("only scout")
+	s.hides("only chatty")
+}
+
 // From an event, the user can go to its agent and to the other events of that agent.
 func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})

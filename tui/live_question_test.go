@@ -3,11 +3,14 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
 	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
@@ -128,4 +131,229 @@ func TestAFailureNamesTheKey(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: sent.ID, Title: sent.Title, Total: 1, FailedIndexes: []int{0},
 		Failures: []string{"agent builder is suspended in city.toml; run `gcity agent resume builder` first"}}}})
 	s.shows("agent builder is suspended in city.toml; s resumes it")
+}
+
+// closes checks that the open question has closed, says why, and that an answer does nothing.
+func (s *stage) closes(why string) {
+	s.t.Helper()
+	if c := s.m.Dialogs.Choice(); c != nil {
+		s.t.Errorf("the question %q stays open", c.Title)
+		s.m.Dialogs.Close(c)
+	}
+	if !strings.HasPrefix(s.m.Status.Text, why) || !s.m.Status.Failed {
+		s.t.Errorf("the status is %q, want %q", s.m.Status.Text, why)
+	}
+	s.press("esc")
+}
+
+// reread delivers the given beads to the lists.
+func (s *stage) reread(all []beads.Bead) {
+	s.t.Helper()
+	state.MarkListsOutdated(s.m, true)
+	s.wait(time.Second)
+	s.find(all, "")
+}
+
+// withoutBead returns beads without the one with the given ID.
+func withoutBead(all []beads.Bead, id string) []beads.Bead {
+	return slices.DeleteFunc(slices.Clone(all), func(b beads.Bead) bool { return b.ID == id })
+}
+
+func edited(all []beads.Bead, id string, edit func(*beads.Bead)) []beads.Bead {
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].ID == id {
+			edit(&all[i])
+		}
+	}
+	return all
+}
+
+// The questions about queued nudges drop a nudge that was delivered in the meantime. If none is left, they close.
+func TestQuestionsAboutNudgesAreLive(t *testing.T) {
+	for key, title := range map[string]string{"U": "Cancel 2 nudges to builder?", "I": "Send to builder now?"} {
+		s := demo(t, 120, 40)
+		s.agent("builder", withTexts)
+		if key == "I" {
+			state.RememberSent(s.m, "go on")
+		}
+		s.choose("builder")
+		s.press(key)
+		s.shows(title)
+		s.agent("builder", func(a *city.Agent) {
+			a.Sends = slices.DeleteFunc(slices.Clone(a.Sends), func(n city.Send) bool { return n.ID == 5 })
+		})
+		if key == "U" {
+			s.shows("Cancel 1 nudge to builder?", "Dropped: the nudge to builder is no longer queued.")
+			s.press("y")
+			s.wants(city.Unsend{Agent: "builder", ID: 6})
+			s.press("U")
+		} else {
+			s.closes("nothing was done: the nudge to builder is no longer queued")
+			continue
+		}
+		s.agent("builder", func(a *city.Agent) { a.Sends[len(a.Sends)-1].Text = "of another controller" })
+		s.closes("nothing was done: the nudge to builder is no longer queued")
+	}
+}
+
+// The question about closing beads leaves out beads that were closed, or are no longer listed.
+func TestTheQuestionAboutClosingBeadsIsLive(t *testing.T) {
+	s := worked(t)
+	s.press("g", "space", "space", "X")
+	s.shows("Close 2 marked beads?")
+	s.reread(withoutBead(todaysWork(), "gc-7"))
+	s.shows("Close gc-216?", "Dropped: gc-7 is no longer listed.")
+	s.reread(edited(todaysWork(), "gc-216", func(b *beads.Bead) {
+		b.Status, b.ClosedAt = beads.StatusClosed, &s.now
+	}))
+	s.shows("Close gc-7?", "Dropped: 1 bead closed in the meantime.")
+	s.press("y")
+	s.wants(city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
+	s.press("X")
+	at := s.m.Work.SelectedKey
+	s.reread(withoutBead(todaysWork(), at))
+	s.closes("nothing was done: " + at + " is no longer listed")
+	s.wants()
+}
+
+// The question about archiving mail follows the list.
+func TestTheQuestionAboutArchivingMailIsLive(t *testing.T) {
+	s := mailed(t)
+	s.press("t", "g")
+	for s.m.Mail.SelectedKey != "gc-230" {
+		s.press("j")
+	}
+	s.press("A")
+	s.shows("pool:worker has not read it")
+	s.reread(withoutBead(someMail(), "gc-230"))
+	s.closes("nothing was done: gc-230 is no longer listed")
+	s.wantsTasks()
+}
+
+// The question about reassigning a bead shows its current assignee. It closes if the bead or the recipient is gone.
+func TestTheQuestionAboutSlingingIsLive(t *testing.T) {
+	ask := func() *stage {
+		s := worked(t)
+		s.pickWork("gc-7")
+		s.press("B")
+		s.typeIn("idle")
+		s.press("enter")
+		s.shows("Sling gc-7 to idle?", "It is assigned to builder")
+		return s
+	}
+	s := ask()
+	s.reread(edited(todaysWork(), "gc-7", func(b *beads.Bead) { b.Assignee = "chatty" }))
+	s.shows("It is assigned to chatty")
+	s.reread(edited(todaysWork(), "gc-7", func(b *beads.Bead) { b.Assignee = "" }))
+	s.hides("It is assigned to")
+	s.press("y")
+	s.wantsTasks(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true}})
+	s = ask()
+	s.reread(withoutBead(todaysWork(), "gc-7"))
+	s.closes("nothing was done: gc-7 is no longer listed")
+	s = ask()
+	s.change(without("idle"))
+	s.closes("nothing was done: idle no longer exists")
+}
+
+// The questions about a rig close if the rig is gone, or is in the requested state already.
+func TestQuestionsAboutRigsAreLive(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("shop/tester")
+	rig := func(edit func(*city.Rig)) {
+		s.change(func(n *city.Snapshot) {
+			n.Rigs = slices.Clone(n.Rigs)
+			for i := range n.Rigs {
+				edit(&n.Rigs[i])
+			}
+		})
+	}
+	s.press("s")
+	s.shows("Resume rig shop?")
+	rig(func(r *city.Rig) { r.Suspended = false })
+	s.closes("nothing was done: rig shop is not suspended")
+	s.wants()
+	s.out = perform(s.m, actionOf(s.m, "rig.suspend"))
+	s.shows("Suspend rig shop?")
+	rig(func(r *city.Rig) { r.Suspended = true })
+	s.closes("nothing was done: rig shop is already suspended")
+	s.press("s")
+	s.change(func(n *city.Snapshot) { n.Rigs = nil })
+	s.closes("nothing was done: rig shop no longer exists")
+}
+
+// The questions of Rigs do not turn into their opposite, and drop rigs that are gone.
+func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
+	open := func(key string, rigs ...string) *stage {
+		s := rigged(t, 120, 40)
+		for _, name := range rigs {
+			s.press("g")
+			for s.m.Rigs.SelectedKey != name {
+				s.press("j")
+			}
+			s.press("space")
+		}
+		s.press(key)
+		return s
+	}
+	rigs := func(s *stage, edit func([]city.Rig) []city.Rig) {
+		s.change(func(n *city.Snapshot) { n.Rigs = edit(slices.Clone(n.Rigs)) })
+	}
+	drop := func(name string) func([]city.Rig) []city.Rig {
+		return func(all []city.Rig) []city.Rig {
+			return slices.DeleteFunc(all, func(r city.Rig) bool { return r.Name == name })
+		}
+	}
+	s := open("s", "api", "docs")
+	s.shows("Suspend 2 marked rigs?")
+	rigs(s, drop("api"))
+	s.shows("Suspend rig docs?", "Dropped: api no longer exists.")
+	rigs(s, func(all []city.Rig) []city.Rig {
+		for i := range all {
+			all[i].Suspended = true
+		}
+		return all
+	})
+	s.closes("nothing was done: rig docs changed in the meantime")
+	s.wants()
+	s = open("r", "api")
+	s.shows("Restart rig api?")
+	rigs(s, drop("api"))
+	s.closes("nothing was done: api no longer exists")
+	s.wants()
+}
+
+// The questions about a city follow the list of cities.
+func TestQuestionsAboutCitiesAreLive(t *testing.T) {
+	list := func(s *stage, edit func(f *fleet.List)) {
+		f := demoFleet(epoch)
+		edit(f)
+		s.hear(feed.News{Fleet: f})
+	}
+	gone := func(f *fleet.List) {
+		f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "harbour" })
+	}
+	for _, key := range []string{"s", "ctrl+k"} {
+		s := lobby(t, 120, 40, Options{})
+		s.sail("harbour")
+		s.press(key)
+		list(s, gone)
+		s.closes("nothing was done: harbour is no longer listed")
+	}
+	s := lobby(t, 120, 40, Options{})
+	s.sail("harbour")
+	s.press("s")
+	s.shows("of 8 agents running")
+	list(s, func(f *fleet.List) { f.Find("harbour").Summary.Suspended = true })
+	s.closes("nothing was done: harbour is already suspended")
+
+	s = among(t, 120, 40)
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.line("city tower", "enter")
+	s.shows("Start tower?")
+	f := unsupervisedFleet()
+	f.Find("tower").Info.Running = true
+	s.hear(feed.News{Fleet: f})
+	s.closes("nothing was done: tower is no longer stopped")
 }

@@ -23,6 +23,7 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 		m.At = name
 	}
 	state.ListCities(m)
+	actions.RefreshQuestion(m)
 	list := m.Dialogs.Finder()
 	if list == nil || list.About != any(actions.CitiesList{}) {
 		return

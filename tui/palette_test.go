@@ -454,3 +454,22 @@ func TestALongRefusalIsShownWhole(t *testing.T) {
 	s.line("undrain worker-3")
 	s.shows("worker-3 is draining because its pool is scaling down; scale worker up to", "keep the agent")
 }
+
+// The first completion is the agent that verbs act on: in Events, the agent of the event.
+func TestThePaletteOffersTheAgentOfTheRowFirst(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("5")
+	for s.m.Events.Selected().Subject != "chatty" {
+		s.press("k")
+	}
+	s.line("kill ")
+	if first := s.m.Dialogs.Finder().Found[0].Line; first != "kill chatty" {
+		t.Errorf("first is %q", first)
+	}
+	s.press("esc", "0") // the pane keeps the agent
+	s.line("kill ")
+	if first := s.m.Dialogs.Finder().Found[0].Line; first != "kill chatty" {
+		t.Errorf("with the focus on the pane, first is %q", first)
+	}
+}

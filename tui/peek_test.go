@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/events"
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
@@ -404,6 +406,28 @@ func TestTerminalOfAnEvent(t *testing.T) {
 		t.Error("an event without an agent has logs")
 	}
 	s.shows("the event under the cursor is not about an")
+}
+
+// While Events shows only the selected agent, the cursor can be on an event about another agent, which the selected one
+// has caused. The logs are then those of the event's agent, as in the rest of Events.
+func TestLogsOfAnEventThatTheSelectedAgentCaused(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.hear(feed.News{Events: []events.Event{{Seq: 900, TS: s.now, Type: events.AgentDraining, Actor: "chatty", Subject: "builder"}}})
+	s.choose("chatty")
+	s.m.Events.Only = true
+	state.RefilterEvents(s.m)
+	s.press("5")
+	if r := s.m.Events.Selected(); r == nil || r.Event.Seq != 900 {
+		t.Fatalf("the cursor is on %+v", r)
+	}
+	s.press("l")
+	if r := state.Selected(s.m); r == nil || r.Name != "builder" || !s.m.Peek.Logs {
+		t.Errorf("the logs are those of %+v", r)
+	}
+	s.press("l")
+	if s.m.Focus != panel.IDEvents || s.m.Agents.SelectedKey != "chatty" {
+		t.Errorf("afterwards %s has the focus and %s is selected", s.m.Focus, s.m.Agents.SelectedKey)
+	}
 }
 
 func TestSaveAsksForTheFile(t *testing.T) {

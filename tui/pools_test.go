@@ -276,16 +276,19 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.shows("restarting, 1 of 2 done")
 }
 
-// When a pool member ends, the cursor goes to another member of the pool, if one is listed.
-func TestTheCursorStaysInThePool(t *testing.T) {
+// In the list of a pool's members, the cursor stays on its line when its member ends. It does not go to the first
+// entry, which drains all members.
+func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.choose("worker-3")
-	s.change(func(n *city.Snapshot) {
-		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "worker-3" })
-	})
-	if r := s.m.Agents.Find(s.m.Agents.SelectedKey); r == nil || r.Pool != "worker" {
-		t.Errorf("the cursor is on %q", s.m.Agents.SelectedKey)
-	}
+	s.pick("batch")
+	s.press("D", "down", "down") // to batch-2
+	s.change(without("batch-1"))
+	s.shows("> batch-2")
+	s.press("down")
+	s.change(without("batch-3"))
+	s.shows("> batch-4")
+	s.change(without("batch-4"))
+	s.shows("> batch-2")
 }
 
 // On a wide screen the pane shows a member of the pool under the cursor. The selection in Agents does not change, not

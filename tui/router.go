@@ -40,6 +40,7 @@ func receiveBeads(m *state.Room, f feed.FoundBeads) {
 		}
 	}
 	state.DeliverLists(m, f)
+	actions.RefreshQuestion(m)
 }
 
 // newModel returns a control room that has not received any data from the city yet.

@@ -380,10 +380,10 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.shows("Waiting for it: gc-219.")
 }
 
-// A bead that the user has added is selected and visible as soon as it is listed, despite a filter and a long list. If
-// the user moves the cursor before that, the cursor stays where it is.
+// A bead that the user has added is selected and visible as soon as it is listed, despite a filter, a long list and a
+// slow store. If the user moves the cursor before that, the cursor stays where it is.
 func TestANewBeadIsSelected(t *testing.T) {
-	for _, filter := range []string{"", "sweep"} {
+	for filter, took := range map[string]time.Duration{"": 0, "sweep": 0, "yard": 2 * state.IdleAfter} {
 		s := automated(t, 80, 24)
 		s.press("8")
 		all := todaysWork()
@@ -401,10 +401,15 @@ func TestANewBeadIsSelected(t *testing.T) {
 		if s.m.Work.SelectedKey == "gc-9" {
 			t.Error("a bead is selected that is not listed")
 		}
+		asked := s.out
+		s.wait(took)
+		s.out = asked
 		s.find(append(all, beads.Bead{ID: "gc-9", Title: "count the chairs", Type: "task", Status: beads.StatusOpen, CreatedAt: s.now}), "")
 		if s.m.Work.SelectedKey != "gc-9" {
 			t.Errorf("%q: %s is selected", filter, s.m.Work.SelectedKey)
 		}
+		s.shows("gc-9", "count the chairs")
+		s.wait(2 * state.IdleAfter)
 		s.shows("gc-9", "count the chairs")
 	}
 	s := worked(t)

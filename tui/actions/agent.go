@@ -165,7 +165,7 @@ func needHeld(m *state.Room) string {
 		return why
 	}
 	if rows := state.Targets(m); len(rows) == 1 && rows[0].Surplus() {
-		return surplusReason(m, rows[0])
+		return state.SurplusReason(m, rows[0])
 	}
 	if len(state.Releasable(m)) == 0 {
 		return palette.OnlyHeld

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gcity/tui/feed"
 	"gcity/tui/panel"
@@ -22,6 +21,7 @@ type question struct {
 	count   int    // number of targets
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
+	harms   bool   // askIfWanted and askLiveIfWanted ask, because the action can do harm
 	do      func(*state.Room) []feed.Effect
 	stay    state.Task     // called after "no", or when the user cancels; nil = nothing to call
 	more    []state.Answer // answers after "yes"
@@ -41,10 +41,15 @@ const manyTargets = 5
 // askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is
 // state.ConfirmAlways.
 func askIfWanted(m *state.Room, q question) []feed.Effect {
-	if m.Confirm != state.ConfirmAlways {
+	return askLiveIfWanted(m, func(*state.Room) question { return q })
+}
+
+// askLiveIfWanted is askIfWanted for a question that every snapshot updates. It also asks if the action does harm.
+func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
+	if q := build(m); q.none == "" && !q.harms && m.Confirm != state.ConfirmAlways {
 		return q.do(m)
 	}
-	ask(m, q)
+	askLive(m, build)
 	return nil
 }
 
@@ -113,28 +118,33 @@ func (q *question) choice(m *state.Room) *state.Choice {
 // to the text of the question.
 func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
-	remaining, named := state.Remaining(rows, find), m.NamedAgents
+	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
+}
+
+// aboutListed is about for rows that can also be missing because the list shows only a part of the rows.
+func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
+	build func(*state.Room, []R) question) builder {
+	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
+}
+
+// aboutLeft returns a builder for a question about the objects that left returns. The function missing describes the
+// other objects.
+func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
+	missing func(names []string) string, build func(*state.Room, []R) question) builder {
+	named := m.NamedAgents
 	return func(m *state.Room) question {
 		defer func(before []string) { m.NamedAgents = before }(m.NamedAgents)
 		m.NamedAgents = named
 		left, gone := remaining(m)
 		if len(left) == 0 {
-			return question{none: "nothing was done: " + noLonger(gone)}
+			return question{none: "nothing was done: " + missing(gone)}
 		}
 		q := build(m, left)
 		if len(gone) > 0 {
-			q.body = append(slices.Clone(q.body), "Dropped: "+noLonger(gone)+".")
+			q.body = append(slices.Clone(q.body), "Dropped: "+missing(gone)+".")
 		}
 		return q
 	}
-}
-
-// noLonger returns a sentence that says that objects no longer exist.
-func noLonger(gone []string) string {
-	if len(gone) == 1 {
-		return gone[0] + " no longer exists"
-	}
-	return strings.Join(gone, ", ") + " no longer exist"
 }
 
 func aboutAgents(m *state.Room, rows []*panel.AgentRow,

@@ -37,34 +37,6 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// addCity says how to create and open a second city.
-const addCity = "`gcity init DIR` creates another city, and `gcity` in its folder opens it."
-
-// noDirectory returns text that explains how to make other cities available.
-func noDirectory(m *state.Room) []string {
-	if m.Directory && !m.Fleet.Unmaintained {
-		return []string{"A supervisor is running now. After you " +
-			"close this, " + m.Keys.KeyText("city.switch") + " switches between cities."}
-	}
-	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
-		"keep running."
-	if m.Mode == state.Hosting {
-		register = "This program runs " + state.CityName(m) + ". Quit it with " +
-			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
-			"the supervisor. Its agents keep running."
-	}
-	first := "Only " + state.CityName(m) + " is shown. " + addCity
-	if m.Directory {
-		first = "No supervisor is running on this machine, so each city runs by itself."
-	}
-	return []string{first, "",
-		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +
-			"the city and starts the supervisor.",
-		"", register, "",
-		m.Keys.KeyText("city.switch") + " switches between cities, even without a supervisor. " +
-			"With one, `gcity --all` shows all of them."}
-}
-
 // cityItems returns the cities to choose from.
 func cityItems(m *state.Room) []state.Item {
 	var items []state.Item
@@ -109,7 +81,7 @@ func cityItems(m *state.Room) []state.Item {
 			Run: explainDirectory})
 	}
 	if len(rows) == 1 {
-		items = append(items, state.Item{Title: "  " + addCity, Line: "second", Info: true})
+		items = append(items, state.Item{Title: "  " + state.AddCity, Line: "second", Info: true})
 	}
 	return items
 }
@@ -117,7 +89,7 @@ func cityItems(m *state.Room) []state.Item {
 // explainDirectory shows how to make other cities available.
 func explainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
-		Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
 	return nil
 }
 
@@ -128,6 +100,14 @@ func canStart(m *state.Room, c *fleet.City) bool {
 
 // askStart asks whether to start a city and switch to it.
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
+	askLive(m, aboutCity(m, c, startQuestion))
+	return nil
+}
+
+func startQuestion(m *state.Room, c *fleet.City) question {
+	if !canStart(m, c) {
+		return question{none: "nothing was done: " + c.DisplayName + " is no longer stopped"}
+	}
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
 	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."
 	body := []string{"The city in " + widget.Plain(c.Info.Path) + " has no controller. If you " +
@@ -138,10 +118,9 @@ func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 		body = []string{"The city in " + widget.Plain(c.Info.Path) + " is not registered. If you " +
 			"answer yes, the supervisor registers it and runs its agents. " + stop}
 	}
-	ask(m, question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
+	return question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
 		body: body,
-		do:   func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }})
-	return nil
+		do:   func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
 }
 
 // citiesTitle returns the title of the list of cities, with a note if the list is outdated.
@@ -206,7 +185,7 @@ func cityNames(m *state.Room, _ []string) []state.Word {
 
 func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if !m.Directory {
-		return nil, noDirectory(m)[0]
+		return nil, state.NoDirectory(m)[0]
 	}
 	c := m.Fleet.Find(args[0])
 	if c == nil {
@@ -218,8 +197,8 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 // needFleet returns the reason why the all-cities room is not available, or "".
 func needFleet(m *state.Room) string {
 	if !m.Directory {
-		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.Keys.KeyText("city.switch") +
-			" explains more"
+		return strings.TrimSuffix(state.NoDirectory(m)[0], ".") + "; " +
+			m.Keys.KeyText("city.switch") + " explains more"
 	}
 	return ""
 }

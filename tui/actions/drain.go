@@ -1,64 +1,27 @@
 package actions
 
 import (
-	"fmt"
-	"strings"
-
 	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
-	"gcity/tui/widget"
 )
 
-// drained returns text that names the targets of the drain verb: "3 agents", "2 members of pool worker".
-func drained(m *state.Room, rows []*panel.AgentRow) string {
-	if !state.DrainsPools(m) {
-		return state.TargetNames(m, rows)
-	}
-	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
-}
-
+// needDrain returns the reason why the drain verb is not available, or "". In Pools the verb acts on pools, elsewhere
+// on agents.
 func needDrain(m *state.Room) string {
+	why := ""
 	if state.DrainsPools(m) {
-		if why := needPoolVerb(m); why != "" {
-			return why
-		}
-		if drain, undrain := state.DrainTargets(m); len(drain)+len(undrain) == 0 {
-			return "no member of " + subjectTitle(m) + " is running, so there is nothing to drain"
-		}
-		return ""
+		why = needPoolVerb(m)
+	} else {
+		why = needVerb(m)
 	}
-	if why := needVerb(m); why != "" {
+	if why != "" {
 		return why
 	}
-	if drain, undrain := state.DrainTargets(m); len(drain)+len(undrain) > 0 {
-		return ""
-	}
-	rows := state.Targets(m)
-	if len(rows) > 1 {
-		return "no selected agent is running, so there is nothing to drain"
-	}
-	return undrainable(m, rows[0])
-}
-
-// undrainable returns the reason why the drain verb cannot act on an agent, or "".
-func undrainable(m *state.Room, r *panel.AgentRow) string {
-	switch {
-	case r.Drainable() || r.Undrainable():
-		return ""
-	case r.Surplus():
-		return surplusReason(m, r)
-	}
-	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
-}
-
-// surplusReason returns text that explains why a surplus member of a pool is draining, and how to keep it.
-func surplusReason(m *state.Room, r *panel.AgentRow) string {
-	return fmt.Sprintf(
-		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
-		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
+	t := state.DrainTargetsAt(m)
+	return t.Undrainable(m)
 }
 
 // askDrain drains a single agent immediately, because undo can cancel the drain. If there are several agents, it asks
@@ -68,14 +31,26 @@ func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
 		return chooseDrained(m, p[0])
 	}
-	return askDrainOfAll(m)
+	return askDrainOf(m, state.DrainTargetsAt(m))
 }
 
-// askDrainOfAll asks before it drains several targets. If no target can be drained, it cancels drains in progress.
-func askDrainOfAll(m *state.Room) []feed.Effect {
-	drain, undrain := state.DrainTargets(m)
+// asksToDrain reports whether the user must confirm before several targets, or some of them, are drained.
+func asksToDrain(m *state.Room, t state.DrainTargets) bool {
+	drain, _ := t.Split()
+	switch m.Confirm {
+	case state.ConfirmAlways:
+		return true
+	case state.ConfirmNever:
+		return len(drain) >= manyTargets
+	}
+	return len(t.Rows) > 1
+}
+
+// askDrainOf asks before it drains several targets. If no target can be drained, it cancels drains in progress.
+func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
+	drain, undrain := t.Split()
 	if len(drain) == 0 {
-		return askIfWanted(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
+		return askIfWanted(m, question{title: "Cancel the drain of " + t.Names(m, undrain) + "?",
 			targets: targetLines(m, undrain), verb: "cancel the drain",
 			do: func(m *state.Room) []feed.Effect {
 				return state.CommandRows(m, "canceling the drain of", undrain,
@@ -84,49 +59,39 @@ func askDrainOfAll(m *state.Room) []feed.Effect {
 					})
 			}})
 	}
-	rows := state.DrainRows(m)
-	if len(rows) == 1 && m.Confirm != state.ConfirmAlways {
-		q := drainQuestion(m, rows)
+	build := func(m *state.Room, rows []*panel.AgentRow) question {
+		return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools})
+	}
+	if !asksToDrain(m, t) {
+		q := build(m, t.Rows)
 		return q.do(m)
 	}
-	askLive(m, aboutAgents(m, rows, drainQuestion))
+	askLive(m, aboutAgents(m, t.Rows, build))
 	return nil
 }
 
-// drainQuestion builds the question about draining agents. The question names the agents that cannot be drained.
-func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
-	whole := state.DrainsPools(m)
-	drain, _ := state.SplitDrainable(rows)
-	out := notDrained(rows)
+// drainQuestion returns the question whether to drain agents. The question names the agents that cannot be drained.
+func drainQuestion(m *state.Room, t state.DrainTargets) question {
+	drain, _ := t.Split()
+	out := t.Refused()
 	if len(drain) == 0 {
 		return question{none: "nothing was done: " + out}
 	}
-	q := question{title: "Drain " + drained(m, drain) + "?", targets: targetLines(m, drain),
+	q := question{title: "Drain " + t.Names(m, drain) + "?", targets: targetLines(m, drain),
 		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), of: "agents",
 		do: func(m *state.Room) []feed.Effect {
-			if whole {
+			if t.Pools != "" {
 				m.Pools.Marks = map[string]bool{}
 			}
 			return state.CommandRows(m, "draining", drain, func(name string) city.Command {
 				return city.Drain{Agent: name}
 			})
 		}}
-	if whole {
+	if t.Pools != "" {
 		q.targets = []string{details.ListRows(drain)}
 	}
 	if out != "" {
 		q.body = append(q.body, "Not drained: "+out+".")
 	}
 	return q
-}
-
-// notDrained returns text with the agents that will not be drained and their states, or "".
-func notDrained(rows []*panel.AgentRow) string {
-	var out []string
-	for _, r := range rows {
-		if !r.Drainable() {
-			out = append(out, r.Shown+" is "+r.State.Is())
-		}
-	}
-	return strings.Join(out, ", ")
 }

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"strings"
 
 	"gcity/city"
@@ -23,7 +24,8 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 				return drainMember(r.Name)
 			})
 			for i, r := range rows {
-				items[i].Why = func() string { return undrainable(m, r) }
+				one := state.DrainTargets{Rows: []*panel.AgentRow{r}}
+				items[i].Why = func() string { return one.Undrainable(m) }
 				items[i].Words, items[i].Verb = "", "drains it"
 				items[i].Effect = strings.Join(
 					details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
@@ -32,21 +34,31 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 					items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
 				}
 			}
-			return append([]state.Item{drainAll(m)}, items...)
+			return append([]state.Item{drainAll(m, name)}, items...)
 		})
 }
 
-// drainAll returns the entry for all members of the pool under the cursor.
-func drainAll(m *state.Room) state.Item {
-	drain, undrain := state.DrainTargets(m)
-	all := state.Item{Title: "all members", Run: askDrainOfAll, Verb: "asks first",
+// drainAll returns the entry for all members of a pool. It does not depend on the cursor of Pools, which moves to
+// another pool when a reload removes the pool.
+func drainAll(m *state.Room, pool string) state.Item {
+	t := state.DrainTargetsOf(m, pool)
+	drain, undrain := t.Split()
+	all := state.Item{Title: "all members", Verb: "asks first",
 		Note: widget.Number(len(drain)) + " can drain",
-		Why:  func() string { return needDrain(m) }}
+		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
+		Run: func(m *state.Room) []feed.Effect {
+			return askDrainOf(m, state.DrainTargetsOf(m, pool))
+		}}
 	switch {
-	case len(drain) == 1 && m.Confirm != state.ConfirmAlways:
-		all.Verb = "drains it"
 	case len(drain) == 0:
-		all.Verb, all.Note = "cancels the drains", widget.Number(len(undrain))+" drains to cancel"
+		all.Note = widget.Number(len(undrain)) + " drains to cancel"
+		if m.Confirm != state.ConfirmAlways {
+			all.Verb = "cancels the drains"
+		}
+	case !asksToDrain(m, t) && len(drain) == 1:
+		all.Verb = "drains it"
+	case !asksToDrain(m, t):
+		all.Verb = "drains them"
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
@@ -175,22 +176,42 @@ func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command
 		Target: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
+// aboutCity returns a builder for a question about a city that is still listed.
+func aboutCity(m *state.Room, c *fleet.City,
+	build func(m *state.Room, c *fleet.City) question) builder {
+	return aboutListed(m, []*fleet.City{c}, state.FindCity,
+		func(m *state.Room, rows []*fleet.City) question { return build(m, rows[0]) })
+}
+
 func suspendCity(m *state.Room) []feed.Effect {
-	c := *state.ChosenCity(m)
-	if c.Summary.Suspended {
-		return askIfWanted(m, question{title: "Resume " + c.DisplayName + "?", verb: "resume",
+	c := state.ChosenCity(m)
+	off := !c.Summary.Suspended
+	build := aboutCity(m, c, func(m *state.Room, c *fleet.City) question {
+		switch {
+		case !c.Info.Running:
+			return question{none: "nothing was done: " + c.DisplayName + " is not running"}
+		case off == c.Summary.Suspended:
+			return question{none: "nothing was done: " +
+				palette.FlaggedAlready(c.DisplayName, off, off)}
+		case off:
+			return suspendCityQuestion(c)
+		}
+		return question{title: "Resume " + c.DisplayName + "?", verb: "resume",
 			do: func(m *state.Room) []feed.Effect {
-				return sendToCity(m, "resuming", &c, city.Resume{})
-			}})
-	}
-	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend",
+				return sendToCity(m, "resuming", c, city.Resume{})
+			}}
+	})
+	return askLiveIfWanted(m, build)
+}
+
+func suspendCityQuestion(c *fleet.City) question {
+	return question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", harms: true,
 		count: c.Summary.Running, of: "running agents",
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
-			return sendToCity(m, "suspending", &c, city.Suspend{})
-		}})
-	return nil
+			return sendToCity(m, "suspending", c, city.Suspend{})
+		}}
 }
 
 func reloadCity(m *state.Room) []feed.Effect {
@@ -223,25 +244,27 @@ func askRegister(m *state.Room) []feed.Effect {
 }
 
 func askUnregister(m *state.Room) []feed.Effect {
-	c := *state.ChosenCity(m)
+	askLive(m, aboutCity(m, state.ChosenCity(m), unregisterQuestion))
+	return nil
+}
+
+func unregisterQuestion(m *state.Room, c *fleet.City) question {
 	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Summary.Running),
 		widget.Plain(c.Info.Path)),
 		"They stop, and the city is unregistered; its files stay."}
 	if m.HomeFolder != "" && c.Info.Path == m.HomeFolder && m.HostsHome {
 		body = append(body, "This program runs that city.")
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.DisplayName, Body: body,
-		RequiredText: c.DisplayName,
-		Edit:         widget.NewEntry(""), Since: m.Now, Cursor: 1,
-		Answers: []state.Answer{
+	return question{title: "Stop and unregister " + c.DisplayName, body: body, plan: true,
+		required: c.DisplayName, cursor: 1,
+		answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: state.BeginAction(m,
 					"stopping "+c.DisplayName+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
 			{Title: "cancel", Safe: true},
-		}})
-	return nil
+		}}
 }
 
 // filterCities edits the filter of the list. Each key updates the list immediately.

@@ -55,7 +55,7 @@ func mailActions() []state.Action {
 		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
 			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(func(m *state.Room,
 				l mail.Message) []feed.Effect {
-				return archive(m, l)
+				return archive(m, []*panel.MailRow{{Message: l}})
 			})},
 	}
 }
@@ -185,7 +185,12 @@ func markUnread(m *state.Room) []feed.Effect {
 }
 
 // archive archives messages and offers undo. If agents have not read some of them, it asks for confirmation first.
-func archive(m *state.Room, all ...mail.Message) []feed.Effect {
+func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {
+	return askLiveIfWanted(m, aboutListed(m, all, state.FindMail, archiveQuestion))
+}
+
+// archiveQuestion returns the question whether to archive messages.
+func archiveQuestion(m *state.Room, all []*panel.MailRow) question {
 	what := widget.Plain(all[0].ID)
 	if len(all) > 1 {
 		what = widget.Count(len(all), "message")
@@ -194,9 +199,10 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 		of: "messages"}
 	var tasks []feed.Task
 	var back []city.Command
-	var unread []string
+	var ids, unread []string
 	open := beads.StatusOpen
 	for _, l := range all {
+		ids = append(ids, l.ID)
 		tasks = append(tasks, feed.ArchiveMail{ID: l.ID})
 		back = append(back, city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}})
 		q.body = append(q.body, widget.Plain(l.Subject))
@@ -208,10 +214,10 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 		todo := state.RunTasks(m, "archiving", what, tasks...)
 		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
 			Until: m.Now.Add(state.UndoDuration), Commands: back,
-			Then: func(m *state.Room) { m.Mail.SelectNew(all[0].ID) }}
+			Then: func(m *state.Room) { m.Mail.SelectNew(ids[0]) }}
 		m.Mail.Marks = map[string]bool{}
-		for _, l := range all {
-			m.Mail.Remove(l.ID)
+		for _, id := range ids {
+			m.Mail.Remove(id)
 		}
 		listMail(m)
 		return todo
@@ -221,22 +227,16 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 		if len(unread) > 1 {
 			has = " have"
 		}
-		q.body = append(q.body, strings.Join(unread, ", ")+has+
+		q.harms, q.body = true, append(q.body, strings.Join(unread, ", ")+has+
 			" not read it and will no longer see it.")
-		ask(m, q)
-		return nil
 	}
-	return askIfWanted(m, q)
+	return q
 }
 
 // archiveListed archives the marked messages or, if none is marked, the message under the cursor.
 func archiveListed(m *state.Room) []feed.Effect {
-	var all []mail.Message
-	for _, r := range m.Mail.Targets() {
-		all = append(all, r.Message)
+	if all := m.Mail.Targets(); len(all) > 0 {
+		return archive(m, all)
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	return archive(m, all...)
+	return nil
 }

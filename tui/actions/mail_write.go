@@ -163,10 +163,7 @@ func mailComposed(m *state.Room) []feed.Effect {
 	if len(all) > 1 {
 		q.targets = []string{widget.Plain(strings.Join(e.to, ", "))}
 	}
-	if len(all) >= manyTargets {
-		ask(m, q)
-		return nil
-	}
+	q.harms = len(all) >= manyTargets
 	return askIfWanted(m, q)
 }
 

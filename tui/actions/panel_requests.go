@@ -56,18 +56,18 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 		openReader(m, &state.Reader{Title: r.Title, Lines: func(w int) []string {
 			return r.Lines(m.Env(), w)
 		}})
+	case r.Build != nil:
+		asked := r.Build(r.Rigs)
+		return askLiveIfWanted(m, about(m, r.Rigs, state.FindRigRow, func(_ *state.Room,
+			rows []*panel.RigRow) question {
+			now := r.Build(rows)
+			if now.Doing != asked.Doing || len(now.Commands) == 0 {
+				return question{none: "nothing was done: " + now.What + " changed in the meantime"}
+			}
+			return requestQuestion(now)
+		}))
 	case len(r.Commands) > 0:
-		do := func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, r.Doing, r.What, r.Commands)
-		}
-		q := question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
-			count: r.Count, of: r.Counts,
-			do: do}
-		if r.Count > 0 {
-			ask(m, q)
-			return nil
-		}
-		return askIfWanted(m, q)
+		return askIfWanted(m, requestQuestion(r))
 	case r.Select != "":
 		state.FocusOn(m, panel.IDAgents)
 		return chooseNamed(m, r.Select)
@@ -79,4 +79,13 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 		m.Refill()
 	}
 	return nil
+}
+
+// requestQuestion returns the question before the commands of a request.
+func requestQuestion(r panel.Request) question {
+	return question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
+		count: r.Count, of: r.Counts, harms: r.Count > 0,
+		do: func(m *state.Room) []feed.Effect {
+			return state.SendCommands(m, r.Doing, r.What, r.Commands)
+		}}
 }

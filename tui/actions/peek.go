@@ -156,10 +156,12 @@ func showLogs(m *state.Room) []feed.Effect {
 	if m.Focus != panel.IDPeek || !m.Zoomed {
 		m.PreviousFocus = m.Focus
 	}
+	shown := outputAgent(m).Name // before the focus changes
 	m.LogsFromList = m.Focus != panel.IDPeek
 	m.Focus, m.Zoomed, m.Hidden, m.ShowRuns = panel.IDPeek, true, false, false
 	m.Peek.Logs = true
 	m.Peek.Follow()
+	state.ShowAgent(m, shown)
 	return nil
 }
 

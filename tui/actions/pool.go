@@ -56,13 +56,13 @@ func needRestart(m *state.Room) string {
 		return why
 	}
 	rows := state.Targets(m)
-	suspended := func(r *panel.AgentRow) bool { return r.State != city.Suspended }
+	active := func(r *panel.AgentRow) bool { return r.State != city.Suspended }
 	switch {
-	case len(rows) > 1 && !slices.ContainsFunc(rows, suspended):
+	case len(rows) > 1 && !slices.ContainsFunc(rows, active):
 		return "the selected agents are suspended; " + m.Keys.KeyText(state.SuspendID) +
 			" resumes them"
 	case len(rows) == 1 && rows[0].Surplus():
-		return surplusReason(m, rows[0])
+		return state.SurplusReason(m, rows[0])
 	case len(rows) == 1:
 		return unrestartable(m, rows[0])
 	}

@@ -63,6 +63,8 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 		now := state.FindRig(m, r.Name)
 		if now == nil {
 			return question{none: "nothing was done: " + shown + " no longer exists"}
+		} else if now.Suspended {
+			return question{none: "nothing was done: " + shown + " is already suspended"}
 		}
 		body := []string{
 			fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts",
@@ -87,9 +89,20 @@ func belong(agents int) string {
 }
 
 func resumeRigOf(m *state.Room, name string) []feed.Effect {
-	return askIfWanted(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
+	return askLiveIfWanted(m, func(m *state.Room) question { return resumeRigQuestion(m, name) })
+}
+
+func resumeRigQuestion(m *state.Room, name string) question {
+	shown := "rig " + widget.Plain(name)
+	switch r := state.FindRig(m, name); {
+	case r == nil:
+		return question{none: "nothing was done: " + shown + " no longer exists"}
+	case !r.Suspended:
+		return question{none: "nothing was done: " + shown + " is not suspended"}
+	}
+	return question{title: "Resume " + shown + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "resuming", "rig "+widget.Plain(name),
+			return state.SendCommands(m, "resuming", shown,
 				[]city.Command{city.ResumeRig{Rig: name}})
-		}})
+		}}
 }

@@ -160,6 +160,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
 			targets: targetLines(m, rows), verb: "send", count: len(rows), of: "agents",
+			harms: len(rows) >= manyTargets,
 			body: []string{
 				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
@@ -171,11 +172,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 				})
 			}}
 	})
-	if len(rows) >= manyTargets {
-		askLive(m, build)
-		return nil
-	}
-	return askIfWanted(m, build(m))
+	return askLiveIfWanted(m, build)
 }
 
 // leaveComposer closes the composer. The composer's text is kept as a draft until the room is closed.
@@ -265,35 +262,43 @@ func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Ef
 }
 
 func askUnsend(m *state.Room) []feed.Effect {
-	rows := waitingRows(m)
+	nudges := state.QueuedNudges(waitingRows(m), false)
+	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, unsendQuestion))
+	return nil
+}
+
+func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
+	rows := state.RecipientsOf(nudges)
 	var commands []city.Command
 	var body []string
-	for _, r := range rows {
-		for i := range r.Waiting {
-			s := &r.Waiting[i]
-			commands = append(commands, city.Unsend{Agent: r.Name, ID: s.ID})
-			body = append(body, r.Shown+": "+panel.Quoted(s))
-		}
+	for _, n := range nudges {
+		commands = append(commands, city.Unsend{Agent: n.Agent.Name, ID: n.Send.ID})
+		body = append(body, n.Agent.Shown+": "+panel.Quoted(n.Send))
 	}
 	what := widget.Count(len(commands), "nudge") + " to " + state.TargetNames(m, rows)
-	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows), of: "agents",
+	return question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows), of: "agents",
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
 			state.ExpectUnsent(m, commands)
 			return state.SendCommands(m, "canceling", what, commands)
-		}})
-	return nil
+		}}
 }
 
 // askSendNow types the next queued nudge without waiting for an empty input line. First it removes the text from the
 // queue, so that the text is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
-	rows := waitingRows(m)
+	nudges := state.QueuedNudges(waitingRows(m), true)
+	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))
+	return nil
+}
+
+func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
+	rows := state.RecipientsOf(nudges)
 	var first, commands []city.Command
 	body := []string{"The text is appended to the content of the input line and submitted."}
-	for _, r := range rows {
-		s := &r.Waiting[0]
+	for _, n := range nudges {
+		r, s := n.Agent, n.Send
 		text, _ := state.FullText(m, r.Name, s)
 		first = append(first, city.Unsend{Agent: r.Name, ID: s.ID})
 		commands = append(commands, city.Nudge{Agent: r.Name, Text: text, Now: true})
@@ -302,7 +307,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	ask(m, question{title: "Send to " + state.TargetNames(m, rows) + " now?", verb: "send now",
+	return question{title: "Send to " + state.TargetNames(m, rows) + " now?", verb: "send now",
 		count: len(rows), of: "agents",
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
@@ -321,8 +326,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 			}
 			state.ExpectUnsent(m, first)
 			return todo
-		}})
-	return nil
+		}}
 }
 
 // sendLine sends the text in the palette to the selected or marked agents.

@@ -2,7 +2,6 @@ package actions
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -56,25 +55,14 @@ func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBea
 		f.EmptyText = "Beads cannot be read: " + widget.Plain(a.Problem)
 	}
 	f.All = nil
-	for _, b := range readyWork(a.Beads) {
+	for _, b := range state.ReadyWork(a.Beads) {
 		own := b.Clone()
 		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
 			" " +
-			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Note: ownerOf(&own),
+			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Note: state.OwnerOf(&own),
 			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.recipient) }})
 	}
 	f.Search()
-}
-
-// ownerOf returns the assignee or the pool of a bead.
-func ownerOf(b *beads.Bead) string {
-	if b.Assignee != "" {
-		return "assigned to " + widget.Plain(b.Assignee)
-	}
-	if pool := panel.PoolOf(b); pool != "" {
-		return "pool " + widget.Plain(pool)
-	}
-	return ""
 }
 
 // askRecipientOf offers recipients for the work under the cursor.
@@ -114,21 +102,43 @@ func recipients(m *state.Room) []state.Word {
 // slingTo slings a bead and notifies the recipient. If the bead has a different assignee, it asks for confirmation
 // first.
 func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
-	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
-	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
-	q := question{title: "Sling " + what + "?", body: []string{widget.Plain(b.Title)},
-		verb: "sling it", do: func(m *state.Room) []feed.Effect {
+	return askLiveIfWanted(m, slingQuestion(m, b, to))
+}
+
+// slingQuestion returns a builder for the question whether to sling a bead. It uses the bead in Work, unless that one
+// is older or was never listed.
+func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
+	listed := m.Work.Find(b.ID) != nil
+	return func(m *state.Room) question {
+		row, b := m.Work.Find(b.ID), b
+		if row != nil && !row.Bead.UpdatedAt.Before(b.UpdatedAt) {
+			b = row.Bead
+		}
+		id, recipient := widget.Plain(b.ID), widget.Plain(to)
+		switch {
+		case listed && row == nil:
+			return question{none: "nothing was done: " + state.NotListed([]string{id})}
+		case b.Status == beads.StatusClosed:
+			return question{none: "nothing was done: " + id + " is already closed"}
+		case m.Agents.Find(to) == nil &&
+			m.Pools.Find(strings.TrimPrefix(to, mail.PoolPrefix)) == nil:
+			return question{none: "nothing was done: " + state.NoLonger([]string{recipient})}
+		}
+		r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
+		what := id + " to " + recipient
+		q := question{title: "Sling " + what + "?", body: []string{widget.Plain(b.Title)},
+			verb: "sling it"}
+		if b.Assignee != "" && b.Assignee != to {
+			r.Force, q.harms = true, true
+			q.verb, q.body = "reassign it", append(q.body,
+				fmt.Sprintf("It is assigned to %s (%s).", widget.Plain(b.Assignee),
+					strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
+		}
+		q.do = func(m *state.Room) []feed.Effect {
 			return state.RunTasks(m, "slinging", what, feed.Sling{Request: r})
-		}}
-	if b.Assignee == "" || b.Assignee == to {
-		return askIfWanted(m, q)
+		}
+		return q
 	}
-	r.Force = true
-	q.verb, q.body = "reassign it", append(q.body,
-		fmt.Sprintf("It is assigned to %s (%s).", widget.Plain(b.Assignee),
-			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
-	ask(m, q)
-	return nil
 }
 
 // slingAll slings several beads. It asks for confirmation for each bead that already has a different assignee.
@@ -150,19 +160,4 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	}
 	return state.RunTasks(m, "slinging", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
-}
-
-// readyWork returns beads in the order in which they are offered: unassigned beads first, then by urgency.
-func readyWork(all []beads.Bead) []beads.Bead {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b beads.Bead) int {
-		if free := a.Assignee == ""; free != (b.Assignee == "") {
-			if free {
-				return -1
-			}
-			return 1
-		}
-		return beads.ByUrgency(a, b)
-	})
-	return all
 }

@@ -10,7 +10,6 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
-	"gcity/tui/widget"
 )
 
 func setSuspended(m *state.Room, doing string, all []details.Suspendable,
@@ -169,18 +168,19 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 // rig or city.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
-	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
-		body: []string{shown + " is suspended with its rig. Yes resumes the whole rig."},
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "resuming", "rig "+widget.Plain(s.Rig),
-				[]city.Command{city.ResumeRig{Rig: s.Rig}})
-		}}
-	if s.By == city.CityLevel {
-		q.title, q.body = "Resume "+state.CityName(m)+"?",
-			[]string{shown + " is suspended with the city. Yes resumes the whole city."}
-		q.do = func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
+	askLive(m, func(m *state.Room) question {
+		if s.By != city.CityLevel {
+			q := resumeRigQuestion(m, s.Rig)
+			q.body = []string{shown + " is suspended with its rig. Yes resumes the whole rig."}
+			return q
 		}
-	}
-	ask(m, q)
+		if m.Snap != nil && !m.Snap.Suspended {
+			return question{none: "nothing was done: " + state.CityName(m) + " is not suspended"}
+		}
+		return question{verb: "resume", title: "Resume " + state.CityName(m) + "?",
+			body: []string{shown + " is suspended with the city. Yes resumes the whole city."},
+			do: func(m *state.Room) []feed.Effect {
+				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
+			}}
+	})
 }

@@ -123,7 +123,11 @@ func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
 }
 
 func agentNames(m *state.Room, before []string) []state.Word {
-	return palette.Agents(&m.Lists, before)
+	selected := ""
+	if r := state.Selected(m); r != nil {
+		selected = r.Name
+	}
+	return palette.Agents(&m.Lists, before, selected)
 }
 
 func poolNames(m *state.Room) []state.Word { return palette.Pools(&m.Lists) }
@@ -244,7 +248,11 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 		state.FocusOn(m, p.About().ID)
 		*p.Query(), m.OnlyAttention = widget.Filter{}, false
 		m.Refill()
-		p.Select(name)
+		if p.About().ID == panel.IDAgents {
+			state.SelectAgent(m, name)
+		} else {
+			p.Select(name)
+		}
 		return nil, ""
 	}
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -100,16 +101,31 @@ func askCreate(m *state.Room) []feed.Effect {
 }
 
 func askClose(m *state.Room) []feed.Effect {
-	rows := m.Work.Targets()
+	askLive(m, aboutListed(m, m.Work.Targets(), state.FindBead, closeQuestion))
+	return nil
+}
+
+// closeQuestion returns the question whether to close beads. Beads that have been closed in the meantime are left out.
+func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
+	open := slices.DeleteFunc(slices.Clone(rows), func(r *panel.WorkRow) bool {
+		return r.Bead.Status == beads.StatusClosed
+	})
+	if len(open) == 0 {
+		is := " is"
+		if len(rows) > 1 {
+			is = " are"
+		}
+		return question{none: "nothing was done: " + m.Work.Names(rows) + is + " already closed"}
+	}
 	parts := 0
-	commands := make([]city.Command, len(rows))
+	commands := make([]city.Command, len(open))
 	var titles []string
-	for i, r := range rows {
+	for i, r := range open {
 		parts += r.Parts
 		commands[i] = city.UpdateBead{ID: r.Bead.ID, Patch: beads.Closing(), Force: r.Parts > 0}
 		titles = append(titles, r.Shown)
 	}
-	what := m.Work.Called()
+	what := m.Work.Names(open)
 	body := []string{strings.Join(titles, "; ")}
 	switch {
 	case parts == 1:
@@ -117,16 +133,18 @@ func askClose(m *state.Room) []feed.Effect {
 	case parts > 1:
 		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
 	}
-	if len(rows) == 1 {
-		body = append(body, details.ClosingNotes(m.Work, rows[0])...)
+	if len(open) == 1 {
+		body = append(body, details.ClosingNotes(m.Work, open[0])...)
+	}
+	if n := len(rows) - len(open); n > 0 {
+		body = append(body, "Dropped: "+widget.Count(n, "bead")+" closed in the meantime.")
 	}
 	body = append(body, "This cannot be undone.")
-	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
-		count: len(rows), of: "beads", do: func(m *state.Room) []feed.Effect {
+	return question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
+		count: len(open), of: "beads", do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
 			return state.SendCommands(m, "closing", what, commands)
-		}})
-	return nil
+		}}
 }
 
 func showBead(m *state.Room) []feed.Effect {

@@ -219,12 +219,13 @@ func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
 // Refill replaces the entries. The cursor stays on its entry.
 func (f *Finder[T]) Refill(all []Item[T]) {
-	line, pointed, offset := "", f.CursorMoved, f.offset
+	line, at, pointed, offset := "", f.Cursor, f.CursorMoved, f.offset
 	if t := f.Current(); t != nil {
 		line = t.Line
 	}
 	f.All = all
 	f.Search()
+	f.Cursor = max(0, min(at, len(f.Found)-1))
 	for i := range f.Found {
 		if f.Found[i].Line == line {
 			f.Cursor = i

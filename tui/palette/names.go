@@ -20,15 +20,15 @@ const (
 	NounCity       = "city"
 )
 
-// Agents returns the agents that the earlier arguments do not name. The selected agent comes first.
-func Agents(l *panel.Lists, before []string) []Word {
+// Agents returns the agents that the earlier arguments do not name. The agent named selected comes first.
+func Agents(l *panel.Lists, before []string, selected string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
 	for i := range l.Agents.Rows {
 		if r := &l.Agents.Rows[i]; !slices.Contains(before, r.Name) {
 			all = append(all, Word{Word: r.Name, Note: string(r.State), Noun: NounAgent})
 		}
 	}
-	return chosenFirst(all, l.Agents.SelectedKey)
+	return chosenFirst(all, selected)
 }
 
 // Pools returns the pools, the selected one first.

@@ -26,6 +26,9 @@ type Request struct {
 	Counts      string // plural noun for the targets: "agents"
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command
+	// rigs that the question is about, and a function that builds it for those that still exist
+	Rigs  []*RigRow
+	Build func(rows []*RigRow) Request
 
 	Select string // name of the agent to select
 

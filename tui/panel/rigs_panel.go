@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -70,15 +71,18 @@ func (g *Rigs) problems() (text string, alert bool) {
 
 // actions returns the actions for the marked rigs or, if none is marked, for the rig under the cursor.
 func (g *Rigs) actions() []Action {
+	ask := func(build func([]*RigRow) Request) func(*Env) []Request {
+		return func(*Env) []Request { return []Request{{Rigs: g.Targets(), Build: build}} }
+	}
 	return []Action{
 		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
 			"prefix, work, its agents", "enter"), Short: "details", Run: g.show}},
 		{Writes: true, Action: Key{ID: "rig.toggle",
 			Key:   keymap.Bind("suspend the rig with all its agents, or resume it", "s"),
-			Short: "suspend", Risk: keymap.Confirmed, Run: g.toggle}},
+			Short: "suspend", Risk: keymap.Confirmed, Run: ask(g.toggle)}},
 		{Writes: true, Action: Key{ID: "rig.restart",
 			Key: keymap.Bind("restart all agents in the rig", "r"), Short: "restart",
-			Risk: keymap.Confirmed, Why: g.whyNoRestart, Run: g.restart}},
+			Risk: keymap.Confirmed, Why: g.whyNoRestart, Run: ask(g.restart)}},
 		{Action: Key{ID: "rig.agents", Key: keymap.Bind("show only the rig's agents", "."),
 			Short: "agents", Run: func(*Env) []Request {
 				return []Request{{GoTo: IDAgents, Filter: "rig:" + g.Current().Name}}
@@ -97,11 +101,11 @@ func (g *Rigs) Suspended() bool {
 func (g *Rigs) Resumable() bool { return len(g.Targets()) > 0 && g.Suspended() }
 
 // toggle suspends the rigs that are not suspended. If all are suspended, it resumes them.
-func (g *Rigs) toggle(*Env) []Request {
+func (g *Rigs) toggle(rows []*RigRow) Request {
 	var on []*RigRow
 	var suspend, resume []city.Command
 	running := 0
-	for _, r := range g.Targets() {
+	for _, r := range rows {
 		resume = append(resume, city.ResumeRig{Rig: r.Name})
 		if !r.flagged {
 			on = append(on, r)
@@ -110,8 +114,8 @@ func (g *Rigs) toggle(*Env) []Request {
 		}
 	}
 	if len(on) == 0 {
-		return []Request{{Prompt: "Resume " + g.Called() + "?", Yes: "resume", Doing: "resuming",
-			What: g.Called(), Commands: resume}}
+		return Request{Prompt: "Resume " + g.Names(rows) + "?", Yes: "resume", Doing: "resuming",
+			What: g.Names(rows), Commands: resume}
 	}
 	what, counts := rigsText(on), "running agents"
 	if running < len(on) {
@@ -121,10 +125,10 @@ func (g *Rigs) toggle(*Env) []Request {
 	if running > 0 {
 		body = describe.SessionsStop(running) + ", and none starts"
 	}
-	return []Request{{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
+	return Request{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
 		Targets: rigLines(on), Body: []string{body + " until the rig is resumed.",
-			"This is stored in the configuration."}}}
+			"This is stored in the configuration."}}
 }
 
 // rigsText returns text that names rigs: "rig shop", "3 marked rigs".
@@ -140,14 +144,11 @@ func rigLines(rows []*RigRow) []string {
 	if len(rows) < 2 {
 		return nil
 	}
-	text := ""
+	names := make([]string, len(rows))
 	for i, r := range rows {
-		if i > 0 {
-			text += ", "
-		}
-		text += r.Shown
+		names[i] = r.Shown
 	}
-	return []string{text}
+	return []string{strings.Join(names, ", ")}
 }
 
 // members returns the agents in the given rigs in natural order.
@@ -163,17 +164,16 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// restartable returns the agents that would restart if the target rigs were restarted. Agents that must not run are
-// omitted.
-func (g *Rigs) restartable() []*AgentRow {
-	return slices.DeleteFunc(g.members(g.Targets()...), func(a *AgentRow) bool {
+// restartable returns the agents that would restart if rigs were restarted. Agents that must not run are omitted.
+func (g *Rigs) restartable(rigs []*RigRow) []*AgentRow {
+	return slices.DeleteFunc(g.members(rigs...), func(a *AgentRow) bool {
 		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
 	})
 }
 
 func (g *Rigs) whyNoRestart(*Env) string {
 	switch {
-	case len(g.restartable()) > 0:
+	case len(g.restartable(g.Targets())) > 0:
 		return ""
 	case g.Current().flagged:
 		return g.Called() + " is suspended"
@@ -183,9 +183,9 @@ func (g *Rigs) whyNoRestart(*Env) string {
 	return "no agent in " + g.Called() + " can be restarted"
 }
 
-func (g *Rigs) restart(*Env) []Request {
-	rows, what := g.restartable(), g.Called()
-	all := len(g.members(g.Targets()...))
+func (g *Rigs) restart(rigs []*RigRow) Request {
+	rows, what := g.restartable(rigs), g.Names(rigs)
+	all := len(g.members(rigs...))
 	commands := make([]city.Command, len(rows))
 	for i, a := range rows {
 		commands[i] = city.Restart{Agent: a.Name}
@@ -195,9 +195,9 @@ func (g *Rigs) restart(*Env) []Request {
 	if left := all - len(rows); left > 0 {
 		body = append(body, "Not restarted: "+widget.Count(left, "suspended or draining agent")+".")
 	}
-	return []Request{{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
+	return Request{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
 		What: what, Commands: commands, Count: len(rows), Counts: "agents",
-		Targets: rigLines(g.Targets()), Body: body}}
+		Targets: rigLines(rigs), Body: body}
 }
 
 // show opens the details of a rig.

@@ -200,8 +200,10 @@ func valueOf[P comparable](value func(P) string, r P) string {
 
 // Called returns text that names the rows that verbs act on: "worker", "3 marked pools". It returns "" if verbs have
 // nothing to act on.
-func (t *Table[R, P]) Called() string {
-	rows := t.Targets()
+func (t *Table[R, P]) Called() string { return t.Names(t.Targets()) }
+
+// Names returns text that names some of the rows that verbs act on.
+func (t *Table[R, P]) Names(rows []P) string {
 	switch {
 	case len(rows) == 0:
 		return ""

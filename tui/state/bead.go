@@ -2,10 +2,13 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // ParseBead parses a bead from typed text. If the text is invalid, the result why contains the reason. Empty text is
@@ -58,4 +61,30 @@ func WithNextPool(m *Room, text string) string {
 		before += " "
 	}
 	return before + "pool:" + m.Pools.Rows[next].Name
+}
+
+// OwnerOf returns the assignee or the pool of a bead.
+func OwnerOf(b *beads.Bead) string {
+	if b.Assignee != "" {
+		return "assigned to " + widget.Plain(b.Assignee)
+	}
+	if pool := panel.PoolOf(b); pool != "" {
+		return "pool " + widget.Plain(pool)
+	}
+	return ""
+}
+
+// ReadyWork returns beads in the order in which they are offered: unassigned beads first, then by urgency.
+func ReadyWork(all []beads.Bead) []beads.Bead {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		if free := a.Assignee == ""; free != (b.Assignee == "") {
+			if free {
+				return -1
+			}
+			return 1
+		}
+		return beads.ByUrgency(a, b)
+	})
+	return all
 }

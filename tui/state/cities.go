@@ -143,3 +143,31 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 	m.Switch = CitySwitch{ID: t.ID, Name: where, Before: before}
 	return []feed.Effect{t}
 }
+
+// AddCity says how to create and open a second city.
+const AddCity = "`gcity init DIR` creates another city, and `gcity` in its folder opens it."
+
+// NoDirectory returns text that explains how to make other cities available.
+func NoDirectory(m *Room) []string {
+	if m.Directory && !m.Fleet.Unmaintained {
+		return []string{"A supervisor is running now. After you " +
+			"close this, " + m.Keys.KeyText("city.switch") + " switches between cities."}
+	}
+	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
+		"keep running."
+	if m.Mode == Hosting {
+		register = "This program runs " + CityName(m) + ". Quit it with " +
+			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
+			"the supervisor. Its agents keep running."
+	}
+	first := "Only " + CityName(m) + " is shown. " + AddCity
+	if m.Directory {
+		first = "No supervisor is running on this machine, so each city runs by itself."
+	}
+	return []string{first, "",
+		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +
+			"the city and starts the supervisor.",
+		"", register, "",
+		m.Keys.KeyText("city.switch") + " switches between cities, even without a supervisor. " +
+			"With one, `gcity --all` shows all of them."}
+}

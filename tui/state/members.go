@@ -1,10 +1,13 @@
 package state
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // MembersAt returns the running members of the pool under the cursor. The selected agent comes first, and members that
@@ -20,31 +23,52 @@ func MembersAt(m *Room) []*panel.AgentRow {
 			rows = append(rows, r)
 		}
 	}
+	selected := Selected(m) // once, because it searches all agents
 	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
-		return memberRank(m, a) - memberRank(m, b)
+		return memberRank(a, selected) - memberRank(b, selected)
 	})
 	return rows
 }
 
 // memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
-func memberRank(m *Room, r *panel.AgentRow) int {
+func memberRank(r, selected *panel.AgentRow) int {
 	switch {
 	case r.State != city.Running:
 		return 2
-	case r == Selected(m):
+	case r == selected:
 		return 0
 	}
 	return 1
 }
 
-// DrainTargets returns the targets that can be drained, and targets with a drain that can be canceled.
-func DrainTargets(m *Room) (drain, undrain []*panel.AgentRow) {
-	return SplitDrainable(DrainRows(m))
+// DrainTargets contains the targets of the drain verb.
+type DrainTargets struct {
+	Rows []*panel.AgentRow
+	// names the pools if the rows are the members of pools: "pool worker"; "" = they are agents
+	Pools string
 }
 
-// SplitDrainable returns the agents that can be drained, and the agents with a drain that can be canceled.
-func SplitDrainable(rows []*panel.AgentRow) (drain, undrain []*panel.AgentRow) {
-	for _, r := range rows {
+// DrainTargetsAt returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none
+// is marked, of the pool under the cursor.
+func DrainTargetsAt(m *Room) DrainTargets {
+	if !DrainsPools(m) {
+		return DrainTargets{Rows: Targets(m)}
+	}
+	t := DrainTargets{Pools: m.Pools.Called()}
+	for _, p := range m.Pools.Targets() {
+		t.Rows = append(t.Rows, m.Pools.Members(p.Name)...)
+	}
+	return t
+}
+
+// DrainTargetsOf returns the members of a pool, regardless of the cursor.
+func DrainTargetsOf(m *Room, pool string) DrainTargets {
+	return DrainTargets{Rows: m.Pools.Members(pool), Pools: "pool " + widget.Plain(pool)}
+}
+
+// Split returns the agents that can be drained, and the agents with a drain that can be canceled.
+func (t *DrainTargets) Split() (drain, undrain []*panel.AgentRow) {
+	for _, r := range t.Rows {
 		switch {
 		case r.Drainable():
 			drain = append(drain, r)
@@ -55,20 +79,50 @@ func SplitDrainable(rows []*panel.AgentRow) (drain, undrain []*panel.AgentRow) {
 	return drain, undrain
 }
 
+// Names returns text that names some of the targets: "3 agents", "2 members of pool worker".
+func (t *DrainTargets) Names(m *Room, rows []*panel.AgentRow) string {
+	if t.Pools == "" {
+		return TargetNames(m, rows)
+	}
+	return widget.Count(len(rows), "member") + " of " + t.Pools
+}
+
+// Undrainable returns the reason why there is neither a drain to start nor a drain to cancel, or "".
+func (t *DrainTargets) Undrainable(m *Room) string {
+	drain, undrain := t.Split()
+	switch {
+	case len(drain)+len(undrain) > 0:
+		return ""
+	case t.Pools != "":
+		return "no member of " + t.Pools + " is running, so there is nothing to drain"
+	case len(t.Rows) > 1:
+		return "no selected agent is running, so there is nothing to drain"
+	case t.Rows[0].Surplus():
+		return SurplusReason(m, t.Rows[0])
+	}
+	r := t.Rows[0]
+	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
+}
+
+// Refused returns text with the agents that cannot be drained and their states, or "".
+func (t *DrainTargets) Refused() string {
+	var out []string
+	for _, r := range t.Rows {
+		if !r.Drainable() {
+			out = append(out, r.Shown+" is "+r.State.Is())
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// SurplusReason returns text that explains why a surplus member of a pool is draining, and how to keep it.
+func SurplusReason(m *Room, r *panel.AgentRow) string {
+	return fmt.Sprintf(
+		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
+		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
+}
+
 // DrainsPools reports whether the drain verb acts on all members of pools.
 func DrainsPools(m *Room) bool {
 	return ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
-}
-
-// DrainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none is
-// marked, of the pool under the cursor.
-func DrainRows(m *Room) []*panel.AgentRow {
-	if !DrainsPools(m) {
-		return Targets(m)
-	}
-	var rows []*panel.AgentRow
-	for _, p := range m.Pools.Targets() {
-		rows = append(rows, m.Pools.Members(p.Name)...)
-	}
-	return rows
 }

@@ -1,6 +1,11 @@
 package state
 
 import (
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/fleet"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -30,11 +35,113 @@ func Remaining[R Row](rows []R, find func(m *Room, key string) R) func(m *Room) 
 	}
 }
 
+// QueuedNudge is a nudge that is queued for an agent.
+type QueuedNudge struct {
+	Agent *panel.AgentRow
+	Send  *city.Send
+}
+
+// QueuedNudges returns the queued nudges of agents. If next is set, it returns only the next one of each agent.
+func QueuedNudges(rows []*panel.AgentRow, next bool) (all []QueuedNudge) {
+	for _, r := range rows {
+		for i := range r.Waiting {
+			if !next || i == 0 {
+				all = append(all, QueuedNudge{Agent: r, Send: &r.Waiting[i]})
+			}
+		}
+	}
+	return all
+}
+
+// RecipientsOf returns the agents that nudges are queued for.
+func RecipientsOf(nudges []QueuedNudge) (rows []*panel.AgentRow) {
+	for _, n := range nudges {
+		if !slices.Contains(rows, n.Agent) {
+			rows = append(rows, n.Agent)
+		}
+	}
+	return rows
+}
+
+// RemainingNudges returns a function that returns the nudges that are still queued, and the recipient of each of the
+// others. A controller that has restarted uses the same IDs for other texts.
+func RemainingNudges(nudges []QueuedNudge) func(m *Room) ([]QueuedNudge, []string) {
+	type key struct {
+		agent, text string
+		id          uint64
+	}
+	keys := make([]key, len(nudges))
+	for i, n := range nudges {
+		keys[i] = key{n.Agent.Name, n.Send.Text, n.Send.ID}
+	}
+	return func(m *Room) (left []QueuedNudge, gone []string) {
+		for _, k := range keys {
+			at, r := -1, m.Agents.Find(k.agent)
+			if r != nil {
+				at = slices.IndexFunc(r.Waiting, func(s city.Send) bool {
+					return s.ID == k.id && s.Text == k.text
+				})
+			}
+			if at < 0 {
+				gone = append(gone, widget.Plain(k.agent))
+				continue
+			}
+			left = append(left, QueuedNudge{r, &r.Waiting[at]})
+		}
+		return left, gone
+	}
+}
+
 // FindAgent returns the agent with the given name, or nil.
 func FindAgent(m *Room, name string) *panel.AgentRow { return m.Agents.Find(name) }
 
 // FindPool returns the pool with the given name, or nil.
 func FindPool(m *Room, name string) *panel.PoolRow { return m.Pools.Find(name) }
 
+// FindRigRow returns the row of the rig with the given name, or nil.
+func FindRigRow(m *Room, name string) *panel.RigRow { return m.Rigs.Find(name) }
+
+// FindBead returns the bead with the given ID in Work, or nil.
+func FindBead(m *Room, id string) *panel.WorkRow { return m.Work.Find(id) }
+
+// FindMail returns the message with the given ID in Mail, or nil.
+func FindMail(m *Room, id string) *panel.MailRow { return m.Mail.Find(id) }
+
+// FindCity returns the listed city with the given key, or nil.
+func FindCity(m *Room, key string) *fleet.City {
+	if m.Fleet == nil {
+		return nil
+	}
+	all := Listed(m)
+	if i := slices.IndexFunc(all, func(c fleet.City) bool { return c.Key() == key }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
 // FindAutomation returns the automation with the given name, or nil.
 func FindAutomation(m *Room, name string) *panel.AutomationRow { return m.Automations.Find(name) }
+
+// NoLonger returns a sentence that says that objects no longer exist.
+func NoLonger(gone []string) string {
+	if len(gone) == 1 {
+		return gone[0] + " no longer exists"
+	}
+	return strings.Join(gone, ", ") + " no longer exist"
+}
+
+// NotListed returns a sentence that says that objects are no longer listed.
+func NotListed(gone []string) string {
+	if len(gone) == 1 {
+		return gone[0] + " is no longer listed"
+	}
+	return strings.Join(gone, ", ") + " are no longer listed"
+}
+
+// NotQueued returns a sentence that says that nudges, given as text, are no longer queued.
+func NotQueued(gone []string) string {
+	if len(gone) == 1 {
+		return "the nudge to " + gone[0] + " is no longer queued"
+	}
+	return "the nudges to " + strings.Join(slices.Compact(gone), ", ") + " are no longer queued"
+}

@@ -125,7 +125,8 @@ func selectionMoved(m *Room) {
 	}
 }
 
-// ShowAgent shows an agent in the pane while Pools has the focus. The selection in Agents does not change.
+// ShowAgent shows an agent in the pane. The selection in Agents does not change. While a list has the focus, the pane
+// keeps the agent only if that list is Pools.
 func ShowAgent(m *Room, name string) {
 	m.paneAgent = name
 	UpdatePane(m)

@@ -225,7 +225,8 @@ func footText(m *state.Room, a *state.Action) string {
 	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
 	case a.ID == state.DrainID:
-		if drain, undrain := state.DrainTargets(m); len(drain) == 0 && len(undrain) > 0 {
+		t := state.DrainTargetsAt(m)
+		if drain, undrain := t.Split(); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
 	case a.ID == "agent.attach.zoomed" && !m.Zoomed:

@@ -125,11 +125,15 @@ func NewTable[R any, P keyed[R]]() Table[R, P] {
 // filter hides the selected row, the row is selected again when the user changes the filter so that the row matches.
 func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
-	if t.awaited != "" && t.Find(t.awaited) != nil {
-		t.SelectedKey, t.List.IDs = t.awaited, append(t.List.IDs, t.awaited) // treat it as shown
+	user := holds == nil
+	if added := t.awaited; added != "" && t.Find(added) != nil {
+		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // treat it as shown
 		t.awaited = ""
+		// holds has been made for the row that was selected before
+		others := holds
+		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}
-	user, want := holds == nil, t.SelectedKey
+	want := t.SelectedKey
 	hidden := t.Find(t.hiddenKey)
 	switch {
 	case hidden == nil || !belongs(hidden):
