@@ -105,7 +105,6 @@ func (r *AgentRow) Surplus() bool {
 // Undrainable reports whether the agent's drain can be canceled.
 func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Surplus() }
 
-// attached reports whether a user is attached to the agent's terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
 // MaxWait is how long an agent can wait for another agent, or drain without a deadline, before it needs attention.

@@ -40,7 +40,6 @@ func newAgents() *Agents {
 	return a
 }
 
-// newQuarantine returns the panel that lists the agents in quarantine.
 func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	q := &Table[AgentRow, *AgentRow]{}
 	*q = NewTable(Definition[AgentRow, *AgentRow]{
@@ -256,7 +255,6 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	e.Look.Reason(l, b, w)
 }
 
-// emptyHelp returns text that explains why the list is empty and how to fill it.
 func (a *Agents) emptyHelp(e *Env, w int) []string {
 	note := func(texts ...string) []string {
 		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)

@@ -170,7 +170,6 @@ func (r *AutomationRow) reason(e *Env) widget.Reason {
 	return b
 }
 
-// automationHelp returns text that explains how to add an automation.
 func automationHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No automations yet. Each automation has its "+
 		"own file below "+widget.Plain(e.Snap.Path)+":",
@@ -180,7 +179,6 @@ func automationHelp(e *Env, w int) []string {
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
-// matchesAutomation reports whether a row matches the filter.
 func matchesAutomation(f *widget.Filter, r *AutomationRow, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
@@ -199,7 +197,6 @@ func matchesAutomation(f *widget.Filter, r *AutomationRow, now time.Time) bool {
 	})
 }
 
-// automationSummary returns a description of an automation in a few lines.
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false,

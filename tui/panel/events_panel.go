@@ -128,7 +128,6 @@ func (t *Events) Has(string) bool { return false }
 // Hidden returns zeros: the title does not show how many events are outside the panel, because there are always many.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
-// countNew returns the number of events that were received since the view was frozen.
 func (t *Events) countNew(*Env) string {
 	if t.Frozen && t.unseen > 0 {
 		return "+" + widget.Number(t.unseen)

@@ -240,7 +240,6 @@ func mailSorts() []widget.SortKey[MailRow] {
 	}
 }
 
-// mailColumnsOf returns the columns of the Mail panel that fit into w.
 func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	const age = 4
 	from, to, gap := 4, 0, 2

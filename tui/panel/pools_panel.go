@@ -46,7 +46,6 @@ func newPools(all *Agents) *Pools {
 	return p
 }
 
-// actions returns the action that belongs to this panel. The room defines the other actions for pools.
 func (p *Pools) actions() []Action {
 	return []Action{{Action: Key{ID: "pool.members",
 		Key: keymap.Bind("show only the pool's members", ".", "right"),
@@ -143,7 +142,6 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 	return c
 }
 
-// poolColumnsOf returns the columns of the Pools panel that fit into w.
 func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 	c, more := poolWidths(e, rows, w), e.Look.Glyphs.More
 	columns := []Column[*PoolRow]{
@@ -312,7 +310,6 @@ func (p *Pools) Members(name string) []*AgentRow {
 	return all
 }
 
-// poolHelp returns text that explains how to add a pool.
 func poolHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No pools yet. An agent with an [agents.pool] table is a pool.",
 		"A check returns how many members to run. In "+
@@ -386,7 +383,6 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	return lines
 }
 
-// lastLine returns the last line that is not empty.
 func lastLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

@@ -9,7 +9,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// noneQuarantined returns text that explains why Quarantine is empty.
 func noneQuarantined(e *Env, w int) []string {
 	if e.Snap == nil {
 		return []string{e.Look.Note("Waiting for the city.", w)}

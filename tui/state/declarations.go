@@ -1,0 +1,81 @@
+package state
+
+import (
+	"regexp"
+	"slices"
+	"sync"
+
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Declaration is a position in the configuration, with a description of what is declared there.
+type Declaration struct {
+	feed.FileLine
+	What string
+}
+
+// errorPosition returns a pattern that matches the position of an error at the beginning of a line.
+var errorPosition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
+})
+
+// ConfigError returns the position of the first error in the configuration on disk, if it is invalid.
+func ConfigError(m *Room) (feed.FileLine, bool) {
+	if m.Snap == nil || m.Snap.Config.Rejected == "" {
+		return feed.FileLine{}, false
+	}
+	at := errorPosition().FindStringSubmatch(m.Snap.Config.Rejected)
+	if at == nil {
+		return feed.FileLine{}, false
+	}
+	return PlaceOf(m, at[1])
+}
+
+// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is "" if
+// the edit is about neither.
+func editSubject(m *Room) (name, source string, patched []string) {
+	if r := Selected(m); r != nil {
+		name = r.Name
+	}
+	switch {
+	case m.Snap == nil:
+		return "", "", nil
+	case m.Dialogs.Inspection() != nil:
+		name = m.Dialogs.Inspection().Name
+	case m.Subject().Kind == panel.KindPool:
+		if p := Pool(m); p != nil {
+			if q, ok := m.Snap.Pool(p.Name); ok {
+				return p.Shown, q.Source, q.Patched
+			}
+		}
+	}
+	if a, ok := m.Snap.Agent(name); ok {
+		return widget.Plain(a.Name), a.Source, a.Patched
+	}
+	return "", "", nil
+}
+
+// Declarations returns the positions at which an edit can start: first an error in the configuration, then the
+// declaration of the subject, then the patches to it.
+func Declarations(m *Room) (name string, all []Declaration) {
+	name, source, patched := editSubject(m)
+	add := func(p feed.FileLine, what string) {
+		if !slices.ContainsFunc(all, func(w Declaration) bool { return w.FileLine == p }) {
+			all = append(all, Declaration{p, what})
+		}
+	}
+	if p, ok := ConfigError(m); ok {
+		add(p, "contains the error")
+	}
+	if p, ok := PlaceOf(m, source); ok {
+		add(p, "declares "+name)
+	}
+	for _, at := range patched {
+		if p, ok := PlaceOf(m, at); ok {
+			add(p, "changes "+name)
+		}
+	}
+	return name, all
+}
