@@ -66,7 +66,7 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf converts another tool's status. The result known is true if gcity has a status with the same name.
+// StatusOf converts another tool's status. known is true if gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":

@@ -22,7 +22,8 @@ const (
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout for a probe.
 	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
-	// A call that was ended by the caller's timeout is a failure of the store only if it took at least minFailedCall.
+	// A call that was ended by the caller's timeout counts as a failure of the store only if it took at least
+	// minFailedCall.
 	minFailedCall = 2 * time.Second
 )
 
