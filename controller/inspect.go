@@ -28,7 +28,7 @@ type Subject struct {
 	Want    *agent.Want     // the agent's declaration; nil = not declared
 	Session *session.Status // the agent's current session; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
-	Limits  session.Limits  // limits of the provider that Want names
+	Limits  session.Limits  // limits of the provider in Want
 }
 
 // pastLimit is the timeout for reading the event log.

@@ -95,7 +95,7 @@ type (
 	// Captured is the result of a capture effect.
 	Captured struct {
 		Agent, ID string
-		Tail      string // last lines as plain text
+		Tail      string // last lines of output, as plain text
 		File      string // path of the saved output, relative to the city; "" = not saved
 		Err       error
 	}

@@ -9,7 +9,7 @@ import (
 
 // Observation puts a machine in observation mode: it does not start or stop agents, open runs, or request checks of
 // pools. It evaluates automations, and requests the checks of their conditions, which the caller may ignore. Its fields
-// are facts about a city without a controller that no input reports.
+// are facts that no input reports about a city without a controller.
 type Observation struct {
 	// time since which no controller has been running; zero if none has ever run
 	Stopped time.Time

@@ -298,7 +298,7 @@ func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped is the reason why a nudge is dropped, with the error code and the actor.
+// dropped says why a nudge is dropped. It also contains the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
