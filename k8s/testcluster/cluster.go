@@ -127,7 +127,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it outlives this program
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // the part keeps running
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

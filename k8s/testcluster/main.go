@@ -112,7 +112,7 @@ func runTests(ctx context.Context, command []string) (int, error) {
 	return code, errors.Join(err, c.down())
 }
 
-// without runs a command without a cluster.
+// without runs a command if no cluster can be started. The command's environment contains the reason.
 func without(ctx context.Context, command []string, reason error) (int, error) {
 	fmt.Fprintln(os.Stderr, "testcluster: tests that need a cluster are skipped:", reason)
 	return execute(ctx, command, skipEnv+"="+reason.Error())
