@@ -91,7 +91,7 @@ type TriageRequest struct {
 	Env        []string
 	Brief      effect.Brief
 	Judged     bool
-	Until      time.Time // latest time at which its session is stopped
+	Until      time.Time // time by which its session is stopped
 }
 
 // LeftAlone is the prefix of a result if no action was necessary.
