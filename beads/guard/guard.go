@@ -161,7 +161,7 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	return t
 }
 
-// moment formats a time for users, with the date if it is not today.
+// moment formats a time for users. It includes the date if the time is not today.
 func moment(now, t time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
