@@ -21,7 +21,7 @@ import (
 	"gcity/session"
 )
 
-// Subject is the agent that an inspection describes, with the sources of its facts.
+// Subject is the agent that an inspection describes. It also contains the sources of the facts about the agent.
 type Subject struct {
 	City    string          // the city's folder
 	Agent   string          // qualified name
