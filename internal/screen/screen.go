@@ -150,7 +150,7 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, with the limits of New. Lines that no longer fit move to the history from the top, so that
+// Resize changes the size, within the limits of New. Lines that no longer fit move to the history from the top, so that
 // the line of the cursor stays visible.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
