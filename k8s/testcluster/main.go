@@ -29,9 +29,10 @@ import (
 // Environment variables that the tests read.
 const (
 	kubeconfigEnv = "GCITY_TEST_KUBECONFIG"
-	programEnv    = "GCITY_TEST_CLUSTER" // this program, which tests use to kill parts
-	dirEnv        = "GCITY_TEST_CLUSTER_DIR"
-	skipEnv       = "GCITY_TEST_NO_CLUSTER"
+	// this program, which tests use to kill parts of the cluster
+	programEnv = "GCITY_TEST_CLUSTER"
+	dirEnv     = "GCITY_TEST_CLUSTER_DIR"
+	skipEnv    = "GCITY_TEST_NO_CLUSTER"
 )
 
 func main() {
