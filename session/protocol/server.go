@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// Opened is a provider that a helper has opened for a city, with its name and version.
+// Opened is a provider that a helper has opened for a city.
 type Opened struct {
 	Name     string // name of the provider, for messages
 	Version  string // version of the helper

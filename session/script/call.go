@@ -104,7 +104,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is one of the script's operations, with the verb that describes it in errors.
+// action is one of the script's operations. Errors describe the operation with the verb.
 type action struct{ verb, op string }
 
 // do performs an operation on a live session. It returns ErrNotFound if the session has ended.
