@@ -54,7 +54,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
 	case d != nil:
-		// an adopted drain lasts at most its timeout, but without a controller it continues
+		// without a controller, a drain does not end at its timeout, so measure it from its real start
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
 		d.limit(a.drainTimeout())
 		why := "asked to finish by " + d.by
