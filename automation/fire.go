@@ -40,7 +40,7 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 // queue schedules one more run, after the one that is active or being opened.
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
-		it.again = now // the method Opened queues the run later
+		it.again = now // Opened queues the run later
 		return
 	}
 	it.memory.Queued = now

@@ -90,7 +90,7 @@ type Verdict struct {
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
-	ScheduleCache ScheduleCache // cache to store in the next Facts
+	ScheduleCache ScheduleCache // cache to put into the next Facts
 	off           bool          // disabled or suspended
 }
 

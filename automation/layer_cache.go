@@ -25,7 +25,7 @@ type layerCache struct {
 	err      error                  // why the folder could not be read
 	names    []string               // names of the entries, from the last successful read
 	files    map[string]*cachedFile // cached files by name, from the last successful read
-	found    map[string]*cachedFile // the automations among files, by name
+	found    map[string]*cachedFile // the files that contain an automation, by name
 	warnings toml.Problems          // warnings about entries that look like automations but are not
 }
 

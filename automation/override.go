@@ -61,7 +61,7 @@ func rigKey(_, rig string) string {
 func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
 // unknown returns the error for an automation that does not exist, with a suggestion. If the name exists in a different
-// scope, the error includes the result of the function advise.
+// scope, the error includes the result of advise.
 func unknown(name, rig string, all map[string]foundFile,
 	advise func(name, rig string) string) string {
 	var names []string

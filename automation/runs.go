@@ -86,8 +86,8 @@ type Run struct {
 	Opened  time.Time // when the run's record was written; zero = not yet
 	After   uint64    // the run handles the events after this seq
 	Until   uint64    // the run handles the events up to this seq
-	Count   int       // number of those events
-	Depth   int       // greatest depth of those events; see Depth
+	Count   int       // number of events that the run handles
+	Depth   int       // greatest depth of these events; see Depth
 
 	events batch
 	gate   string // the gate's reason, if the run was already due when a user requested it

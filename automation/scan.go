@@ -134,7 +134,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 		dir, local := filepath.Join(l.Dir, Folder), s.local
 		before := cmp.Or(s.layers[dir], &layerCache{})
 		see[i] = func() *layerCache { return readLayer(dir, before, local, now) }
-		_ = s.reading.Start(dir, see[i]) // the method Do reports calls that were not started
+		_ = s.reading.Start(dir, see[i]) // Do reports calls that were not started
 	}
 	out, layerCaches := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
 	for i, l := range layers {
@@ -149,7 +149,6 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 	return out
 }
 
-// fill builds the catalog.
 func (c *Catalog) fill(all map[string]foundFile, o Options) {
 	sorted := slices.SortedFunc(maps.Values(all), func(a, b foundFile) int {
 		return cmp.Compare(a.scoped(), b.scoped())

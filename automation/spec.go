@@ -139,7 +139,7 @@ func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt is like problem, for a key that might not be set. It reports the position of a second key, place.
+// problemAt is like problem, but uses the position of the key place, because key itself might not be set.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {

@@ -66,7 +66,7 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf converts another tool's status. The result known is true if gcity has a status with the same name.
+// StatusOf converts another tool's status. known is true if gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -149,8 +149,8 @@ type (
 	}
 
 	// Purger removes the beads that match the query and were closed before the given time, with all their descendants.
-	// It keeps a bead if a descendant is open or was closed later. It ignores the query's Status, Ready, Before and
-	// Limit. It returns the number of removed beads. Other beads no longer wait for a removed bead.
+	// It keeps a bead if a descendant is open or was closed at or after that time. It ignores the query's Status,
+	// Ready, Before and Limit. It returns the number of removed beads. Other beads no longer wait for a removed bead.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}

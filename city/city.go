@@ -112,7 +112,7 @@ const Ended = "controller_ended"
 // Missing returns the error for a name that does not exist.
 func Missing(m *suggest.Missing) *Error { return &Error{Code: NotFound, Message: m.Error()} }
 
-// Error says why a command was rejected or failed, with a message for users.
+// Error contains the reason why a command was rejected or failed, as a message for users.
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"` // what failed, why, and what to do

@@ -182,8 +182,8 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain handles all messages that have arrived. Without it, a busy stream would not notice changes, and a slow reader
-// would make cities seem late.
+// drain handles all messages that have arrived. Otherwise, a busy stream would not notice new lists of cities, and a
+// city could count as slow although its event has arrived.
 func (m *merge) drain() {
 	for {
 		select {
@@ -241,8 +241,8 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event. If another city might have an older event, best is nil. Then wake is the
-// time at which the stream must act even if no message arrives; zero = never.
+// next returns the feed with the oldest event. It returns nil while another city might still report an older event. In
+// that case, wake is the time at which the stream must act even if no message arrives; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {

@@ -13,7 +13,7 @@ import (
 // feed reads one city's events for a merged stream.
 type feed struct {
 	name string
-	// where to begin in the log of a city that was added later; zero = at the end of the log
+	// where to begin in the log of a city that was added after the start of the stream; zero = at the end of the log
 	startAt time.Time
 	// start of the stream; a gap event stands for the events between began and startAt
 	began    time.Time
@@ -42,7 +42,7 @@ type offer struct {
 	key         time.Time
 	after, last uint64 // if event is nil: the start position, and the seq of the newest event
 	over        bool   // the feed has ended
-	fault       error  // the fault that event reports
+	fault       error  // the fault that the event reports
 }
 
 func (f *feed) before(g *feed) bool {

@@ -107,7 +107,8 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the author to record for a command that contains name, or an error if the peer must not use that name.
+// sign returns the author to record for a command that gives name as its author. It returns an error if the peer must
+// not use that name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:

@@ -56,7 +56,7 @@ func (h Hold) Text() string {
 	return string(h)
 }
 
-// Over reports whether gcity will not try to type the nudge again. A submitted nudge can still become acknowledged.
+// Over reports whether gcity will not try to type the nudge again. A submitted nudge can still be acknowledged later.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
 // Send is a text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be

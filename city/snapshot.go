@@ -103,7 +103,7 @@ type Snapshot struct {
 // ConfigInfo describes the active configuration, and a newer one that was rejected or is waiting for confirmation.
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
-	Loaded   time.Time `json:"loaded"`   // when it became active
+	Loaded   time.Time `json:"loaded"`   // when the configuration became active
 	// why the configuration on disk is not active; "" = it is active
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`

@@ -141,7 +141,7 @@ func (s *Snapshot) Watchdog(name string) (*Watchdog, bool) {
 }
 
 type (
-	// Beat makes a watchdog check now.
+	// Beat starts a check of a watchdog immediately.
 	Beat struct {
 		Watchdog string `json:"-"`
 	}

@@ -30,8 +30,8 @@ type Waves struct {
 	stop, drain, start wave
 }
 
-// wave is one wave. It begins with the first snapshot that contains agents in the state of the wave, and ends with the
-// first that contains none.
+// wave is the state of one wave. A wave begins with the first snapshot that contains agents in its state, and ends with
+// the first that contains none.
 type wave struct {
 	since       time.Time
 	left, total int

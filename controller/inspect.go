@@ -21,14 +21,14 @@ import (
 	"gcity/session"
 )
 
-// Subject is the agent that an inspection describes, with the sources of its facts.
+// Subject is the agent that an inspection describes. It also contains the sources of the facts about the agent.
 type Subject struct {
 	City    string          // the city's folder
 	Agent   string          // qualified name
 	Want    *agent.Want     // the agent's declaration; nil = not declared
 	Session *session.Status // the agent's current session; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
-	Limits  session.Limits  // limits of the provider that Want names
+	Limits  session.Limits  // limits of the provider in Want
 }
 
 // pastLimit is the timeout for reading the event log.

@@ -18,7 +18,7 @@ func (c *Controller) listenerOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning if [api] is ignored, and "" otherwise. It logs a new warning.
+// ignores returns a warning if [api] is ignored, and "" otherwise. It also logs a warning that it has not logged yet.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {

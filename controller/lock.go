@@ -42,7 +42,7 @@ func (h *Hold) CheckPath() error {
 	return err
 }
 
-// RunningError reports that another controller owns the city.
+// RunningError means that another controller owns the city.
 type RunningError struct {
 	Path string // the city's folder
 	PID  int    // PID of that controller; 0 = unknown
@@ -143,7 +143,7 @@ func (h *Hold) Check() error {
 	if old.AtPath() {
 		return nil
 	}
-	if err := h.take(0); err != nil { // do not wait for another owner
+	if err := h.take(0); err != nil { // do not wait until another owner releases the lock
 		return err
 	}
 	return old.Release()

@@ -39,14 +39,14 @@ type loop struct {
 	changes           <-chan struct{}
 	health            string
 	now               time.Time // time of the current iteration
-	next              time.Time // latest time of the next iteration
+	next              time.Time // time by which the next iteration runs
 	due               time.Time // time of a delayed snapshot; zero = none is delayed
 	awaitingFirstList bool      // the sessions have not been listed yet
 
-	stopBy         time.Time       // time at which the timer limit expires
+	stopBy         time.Time       // time at which the timer in limit expires
 	effects        []effect.Effect // effects of the current iteration; the slice is reused
-	patrolInterval time.Duration   // current interval of the ticker patrol
-	pulseInterval  time.Duration   // current interval of the ticker pulse
+	patrolInterval time.Duration   // current interval of patrols
+	pulseInterval  time.Duration   // current interval of pulses
 }
 
 func (c *Controller) run(ctx context.Context, oneShot bool) error {

@@ -44,7 +44,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	settle(m, now, func(f effect.Effect) effect.Input {
 		in := past.Execute(ctx, f)
 		if _, check := f.(effect.CheckCondition); in != nil || check {
-			return in // a check runs only if the caller runs it
+			return in // do not run a check that the caller has not run
 		}
 		in = runner.Now(ctx, f)
 		if l, ok := in.(effect.Listed); ok && l.Err != nil {
@@ -100,7 +100,7 @@ func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effec
 			return nil
 		})
 	}
-	_ = checks.Wait() // failures are part of the inputs
+	_ = checks.Wait() // each check reports its error in its input
 	return slices.DeleteFunc(inputs, func(in effect.Input) bool { return in == nil })
 }
 

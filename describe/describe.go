@@ -92,7 +92,7 @@ func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish is the reason for a drain, with the name of the requester.
+// ToldToFinish is the reason for a drain. It names the requester.
 func ToldToFinish(by string) string { return "asked to finish by " + by }
 
 // ConvoyItself is the message for a bead that cannot be part of a convoy because it is itself a convoy.

@@ -91,7 +91,7 @@ type Health struct {
 	// number of lost events that no events.gap event accounts for yet
 	Dropped uint64   `json:"dropped"`
 	Skipped uint64   `json:"skipped"`          // number of damaged lines found so far
-	Damage  []Damage `json:"damage,omitempty"` // the last few of them
+	Damage  []Damage `json:"damage,omitempty"` // the newest damaged parts
 }
 
 // Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line: it
@@ -196,7 +196,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 		return 0, ErrClosed
 	}
 	if l.queue.len() > 0 && !now.Before(l.state.retry) {
-		_ = l.flush(now, false) // health stores the error
+		_ = l.flush(now, false) // flush stores the error; see Health
 	}
 	why := l.state.write
 	if l.queue.len() == 0 {
@@ -325,7 +325,7 @@ func (l *Log) Health() Health {
 // health contains the latest error of each operation.
 type health struct {
 	write  error // from the last write; nil = it succeeded
-	sync   error // from flushing the suspect file
+	sync   error // error from flushing the suspect file
 	rotate error
 	read   error
 

@@ -13,7 +13,7 @@ type tail struct {
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines that begin at or after t.end. If the function see is not nil, read calls it for each
+// read reads the complete lines that begin at or after t.end. If the parameter see is not nil, read calls it for each
 // line.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
@@ -51,8 +51,8 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of the whole log. The list files must be in order. The error errMoved means that the files
-// must be listed again.
+// endOf returns the tail of the whole log. The files must be in order, oldest first. The error errMoved means that the
+// caller must list the files again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail
@@ -75,7 +75,7 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and passes the file and its size to the method do of t.
+// tail opens a file and calls do with t, the file and the file's size.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {

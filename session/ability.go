@@ -25,7 +25,7 @@ const (
 	Capturing       Ability = "keep output after an exit"
 	SeeingDrafts    Ability = "detect unsubmitted input"
 	ReportingExits  Ability = "report exits immediately"
-	ExplainingExits Ability = "report how a session ended" // with the exit code or signal
+	ExplainingExits Ability = "report how a session ended" // the exit code or signal
 	CountingOutput  Ability = "count output"
 	// missing in providers that only simulate sessions or reject every start
 	RunningPrograms Ability = "run programs"
@@ -131,7 +131,7 @@ func (e *LackError) Error() string {
 	return text
 }
 
-// Is makes every LackError an ErrUnsupported.
+// Is reports whether target is ErrUnsupported, which every LackError matches.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
 // PartialError is the error that List returns if only some of several providers have responded. The sessions returned

@@ -181,8 +181,8 @@ type (
 	// in the channel, List still reports it.
 	Notifier interface{ Exits() <-chan Exit }
 
-	// Changer signals that the caller should call List for a reason other than an exit, for example because the cluster
-	// that runs the sessions stops responding or responds again. One value can stand for several changes. The channel
+	// Changer signals that the caller should call List for a reason other than an exit. For example, the cluster that
+	// runs the sessions has stopped responding, or responds again. One value can stand for several changes. The channel
 	// is never closed.
 	Changer interface{ Changes() <-chan struct{} }
 

@@ -163,7 +163,7 @@ func purgeKeeps(t *testing.T, h Harness) {
 		update(t, s, b.ID, beads.Closing())
 	}
 	newest := get(t, s, grandchild.ID)
-	// a descendant was closed later
+	// a descendant was closed at the given time, not before it
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, *newest.ClosedAt, 0)
 	many := h.many(450, 9)
 	for i := range many {

@@ -29,7 +29,7 @@ import (
 type Backend interface {
 	// Ready is called before the other methods. After it has succeeded, it is not called again.
 	Ready(ctx context.Context) error
-	// Get returns a bead or ErrNotFound. The ID is syntactically valid.
+	// Get returns a bead, or ErrNotFound if it does not exist. The caller has checked that the ID is valid.
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query for ready beads,
 	// it returns either exactly these beads or all beads that are not closed. It ignores Before and Limit.

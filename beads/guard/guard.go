@@ -22,7 +22,8 @@ const (
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout for a probe.
 	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
-	// A call that was ended by the caller's timeout is a failure of the store only if it took at least minFailedCall.
+	// A call that was ended by the caller's timeout counts as a failure of the store only if it took at least
+	// minFailedCall.
 	minFailedCall = 2 * time.Second
 )
 
@@ -160,7 +161,7 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	return t
 }
 
-// moment formats a time for users, with the date if it is not today.
+// moment formats a time for users. It includes the date if the time is not today.
 func moment(now, t time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)

@@ -92,8 +92,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// parseOne parses the output for one bead: an object, or an array with one object. The result found is false if the
-// output does not contain a bead, that is, if it is empty, null or [].
+// parseOne parses the output for one bead: an object, or an array with one object. found is false if the output
+// contains no bead: it is empty, null or [].
 func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage

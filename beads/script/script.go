@@ -252,7 +252,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// beads makes a call that returns beads. The result unreadable lists the beads that cannot be parsed.
+// beads makes a call that returns beads. unreadable lists the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

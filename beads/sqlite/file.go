@@ -115,7 +115,7 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 }
 
 // pool returns a connection pool of at most n connections. SQLite itself waits only briefly for a lock, because that
-// wait cannot be interrupted. The function attempt retries until the time limit.
+// wait cannot be interrupted. Store.attempt retries until the time limit.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +

@@ -10,8 +10,8 @@ import (
 )
 
 // reading calls a function with the open file, and retries while other processes lock the file. If the file does not
-// exist, the error is the parameter absent.
-func reading[T any](ctx context.Context, s *Store, absent error,
+// exist, it returns errAbsent.
+func reading[T any](ctx context.Context, s *Store, errAbsent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
 		f, err := s.open(ctx, false)
@@ -19,7 +19,7 @@ func reading[T any](ctx context.Context, s *Store, absent error,
 			return got, err
 		}
 		if f == nil {
-			return got, absent
+			return got, errAbsent
 		}
 		err = s.attempt(ctx, func() (err error) {
 			got, err = work(ctx, f)

@@ -71,7 +71,7 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. It passes valid beads to the function take, and unreadable rows to the function onUnreadable.
+// scan reads all rows. It passes valid beads to take, and unreadable rows to onUnreadable.
 func scan(rows *sql.Rows, take func(*row, beads.Bead), onUnreadable func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

@@ -262,7 +262,7 @@ func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, er
 	}
 }
 
-// ask calls f with the city's current run.
+// ask calls f with the city.Control of the city's current run.
 func ask[T any](
 	ctx context.Context, g *cityProxy, f func(city.Control) (T, error),
 ) (T, error) {

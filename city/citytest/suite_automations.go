@@ -101,7 +101,7 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// fire runs an automation. It returns the run as it was at its start and at its end.
+// fire runs an automation. It returns the state of the run at its start and at its end.
 func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
 	ended city.Run) {
 	t.Helper()

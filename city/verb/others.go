@@ -61,7 +61,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// work returns the verbs for work. In the API these are requests about beads, with a bead as the body.
+// work returns the verbs for work. In the API, these are requests about beads; the body is a bead.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",

@@ -40,7 +40,7 @@ type Verb struct {
 // API describes how the API exposes a verb.
 type API struct {
 	Path    string // last part of the path, if it is not the verb's name
-	Alias   string // another valid last part; "" = none
+	Alias   string // another valid last part of the path; "" = none
 	Summary string // summary in the OpenAPI document; "" = the verb has no path of the usual form
 	Body    any    // a value of the request body's type; nil = no body
 }
@@ -64,10 +64,10 @@ func All() []Verb {
 		work(), cities())
 }
 
-// Of returns the row for a command.
+// Of returns the row of the table that describes a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
-// At returns the row of a noun's verb. The parameter part is the last part of the verb's API path.
+// At returns the row of the verb with this noun. The parameter part is the last part of the verb's API path.
 func At(noun Noun, part string) (Verb, bool) {
 	for _, v := range All() {
 		if v.Noun == noun && slices.Contains(v.Parts(), part) {

@@ -31,7 +31,7 @@ type Rigs struct {
 	last   atomic.Uint64 // number of the latest edit
 }
 
-// rigEdit is the result of an edit, with the new configuration.
+// rigEdit contains the result of an edit and the new configuration.
 type rigEdit struct {
 	after *config.City
 	err   error

@@ -77,7 +77,7 @@ func (d *SavedDrain) Continues(s *session.Status) bool {
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
 }
 
-// FailedStarts describes why a start could not begin.
+// FailedStarts describes consecutive starts that could not begin.
 type FailedStarts struct {
 	Why   string    `json:"why"`
 	Tries int       `json:"tries"` // number of consecutive failed attempts

@@ -95,7 +95,7 @@ type (
 	// Captured is the result of a capture effect.
 	Captured struct {
 		Agent, ID string
-		Tail      string // last lines as plain text
+		Tail      string // last lines of output, as plain text
 		File      string // path of the saved output, relative to the city; "" = not saved
 		Err       error
 	}
@@ -227,7 +227,7 @@ type (
 	// WorkCounted is the result of CountWork. If Unchanged is set, the counts are the same as before.
 	WorkCounted struct {
 		Work      city.Work
-		Rigs      map[string]city.RigWork // by rig; without rigs that could not be counted
+		Rigs      map[string]city.RigWork // by rig; a rig that could not be counted is missing
 		Unchanged bool
 		Tasks     map[string]string  // newest bead in progress, by assignee
 		Gated     map[string]string  // gate that the bead in Tasks waits for, by assignee

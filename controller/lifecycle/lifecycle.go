@@ -39,7 +39,7 @@ func (p *Phase) Start(step uint64) {
 	}
 }
 
-// Resume records that the provider begins to wait until the session is ready.
+// Resume records that the provider begins to wait for a session that was found to become ready.
 func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
 		p.state, p.step, p.canceled = Resuming, step, false

@@ -310,7 +310,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// this exit caused the failed start and explains it better
+		// this exit caused the failed start, and explains it better than in.Err
 		m.died(now, a, *early)
 	case a.phase.Canceled():
 		a.phase.BecomesUnknown()
@@ -711,7 +711,8 @@ type policy interface {
 	counts() bool
 	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
 	noRestart(a *record) string
-	// waits reports whether a stopped agent has no reason to start. If so, the method rest sets its state.
+	// waits reports whether a stopped agent has no reason to start. If so, the caller must call rest, which sets the
+	// agent's state.
 	waits(a *record) bool
 	rest(now time.Time, a *record)
 	// begins records that a start begins, and may set its reason.

@@ -274,7 +274,7 @@ func (cs *cityStop) lastStop() uint64 {
 	return last
 }
 
-// seenEmpty completes the city's stop if a list that is newer than all stops shows no running session.
+// seenEmpty completes the city's stop if a list that is newer than the latest stop contains no running session.
 func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
 	if cs.m.ending != stopAgents {
 		return

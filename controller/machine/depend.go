@@ -125,8 +125,8 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// mustStopFirst returns the name of an agent that must stop before this one, or "" if this one may stop. That agent
-// depends on this one and is being stopped too.
+// mustStopFirst returns the name of a dependent that must stop before this agent, or "" if this agent may stop. The
+// dependent is being stopped too.
 func (ds *dependencies) mustStopFirst(a *record) string {
 	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""

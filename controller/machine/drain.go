@@ -83,7 +83,7 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// drain starts a drain and records it. The method mark notifies the session later.
+// drain starts a drain and records it. The session is notified later, by mark.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())

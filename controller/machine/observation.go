@@ -9,7 +9,7 @@ import (
 
 // Observation puts a machine in observation mode: it does not start or stop agents, open runs, or request checks of
 // pools. It evaluates automations, and requests the checks of their conditions, which the caller may ignore. Its fields
-// are facts about a city without a controller that no input reports.
+// are facts that no input reports about a city without a controller.
 type Observation struct {
 	// time since which no controller has been running; zero if none has ever run
 	Stopped time.Time
@@ -54,7 +54,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
 	case d != nil:
-		// an adopted drain lasts at most its timeout, but without a controller it continues
+		// without a controller, a drain does not end at its timeout, so measure it from its real start
 		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
 		d.limit(a.drainTimeout())
 		why := "asked to finish by " + d.by

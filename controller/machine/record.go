@@ -87,7 +87,7 @@ func (d *requests) take(verbs ...string) []waiter {
 type cause struct {
 	kind     causeKind
 	why      string
-	finished bool // for a drain by a user: the agent has finished
+	finished bool // for a drain by a user: the agent has reported that it has finished
 	final    bool // for a drain by a user: the agent must not restart
 	// for a kill by a user: do not wait until the session's host confirms that the session has ended
 	force bool
@@ -117,7 +117,7 @@ type waiter struct {
 	verb string
 }
 
-// sessionInfo is what the machine has read about an agent's session.
+// sessionInfo contains what the machine has read about an agent's session.
 type sessionInfo struct {
 	life session.Status
 	// the session's provider did not respond to the latest list
@@ -168,7 +168,7 @@ type action struct {
 	stopping    cause                // cause of the stop in flight
 	intent      cause                // cause of a stop that was requested but has not started yet
 	startReason string               // reason for the next start
-	exitFiles   bool                 // the start in flight saves exits to files
+	exitFiles   bool                 // the start in flight saves unrecorded exits to files
 	queued      int                  // number of the agent's events in the queue
 	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
 	ackStep     uint64               // step of the latest acknowledgements
@@ -294,7 +294,7 @@ func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
 }
 
-// restartState is the history of an agent's exits, and what keeps the agent from its next start.
+// restartState contains the history of an agent's exits, and the reason why the agent does not start now.
 type restartState struct {
 	hold
 	history     restart.History
@@ -308,7 +308,7 @@ type restartState struct {
 	diedOnItsOwn bool
 }
 
-// hold is what keeps a stopped agent from its next start. Each event that changes it has a method.
+// hold says why a stopped agent does not start now, and when it starts next.
 type hold struct {
 	kind    holdKind
 	why     string

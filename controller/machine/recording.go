@@ -258,8 +258,8 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
-// encode returns the file's content, or nil if the file should not exist. The function memo returns an agent's state. A
-// crash without a recorded event is omitted, because the next controller finds and counts it again.
+// encode returns the file's content, or nil if the file should not exist. The parameter memo returns an agent's state.
+// A crash without a recorded event is omitted, because the next controller finds and counts it again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {

@@ -63,7 +63,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// the next patrol loads the new revision if the file has not changed again by then
 	default:
-		// the log must show that the other configuration is no longer on disk
+		// record that the held or rejected configuration is no longer on disk
 		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file matches the configuration in " +

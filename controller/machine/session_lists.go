@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// sessionLists is what the machine has read from lists of all sessions.
+// sessionLists contains what the machine has read from lists of all sessions.
 type sessionLists struct {
 	m *Machine
 
@@ -192,12 +192,11 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// handleMissing handles agents that are missing from a list. It ignores agents for which the function concerns returns
-// false.
-func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, concerns func(*record) bool) {
+// handleMissing handles the agents that are missing from a list. It skips agents for which included returns false.
+func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
-			!concerns(a) {
+			!included(a) {
 			continue
 		}
 		var listErr error

@@ -70,7 +70,7 @@ func (onCall) ends(now time.Time, a *record) cause {
 	return a.drained(now)
 }
 
-// rest sets the state of a triage agent without a beat to decide.
+// rest sets the state of a triage agent that has no beat to decide.
 func (p onCall) rest(now time.Time, a *record) {
 	m := p.m
 	a.act.intent = cause{}

@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// work is what the machine has read about work and its stores.
+// work contains what the machine has read about work and its stores.
 type work struct {
 	m *Machine
 
@@ -34,7 +34,7 @@ type work struct {
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// time since which each assignee has not been running and could not start without a user
+	// by name: since when the assignee has been stopped and only a user can start it
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration

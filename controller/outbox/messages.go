@@ -59,7 +59,7 @@ func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider
 const (
 	ReportAfter = 2 * time.Second  // time after which a command reports the state of its nudge
 	draftLimit  = 10 * time.Minute // how long a nudge waits for a user's draft
-	sendLimit   = time.Hour        // how long any other nudge waits
+	sendLimit   = time.Hour        // how long a nudge waits in the queue
 	SendShown   = time.Minute      // how long a finished nudge is shown
 	maxFinished = 5                // maximum number of finished nudges that are shown
 )
@@ -68,7 +68,7 @@ const (
 // output. Later output is probably unrelated to the nudge.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// Nudge queues a nudge. Deliver later types or drops it.
+// Nudge queues a nudge. Later, Deliver types or drops it.
 func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
 		tx.out.Reject(id, city.Invalid, fmt.Sprintf("a nudge of %d bytes is too long "+
@@ -298,7 +298,7 @@ func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped is the reason why a nudge is dropped, with the error code and the actor.
+// dropped says why a nudge is dropped. It also contains the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string

@@ -40,7 +40,7 @@ type Delivery struct {
 	QueuedAt     time.Time
 
 	ReportTo uint64    // ID of the command that waits for a reply; 0 = already sent
-	ReportBy time.Time // latest time of that reply
+	ReportBy time.Time // time by which that reply is sent
 
 	Tier       string // the watchdog that sent the nudge; "" = a user sent it
 	ForSession string // ID of the session that the watchdog's nudge is meant for

@@ -66,7 +66,7 @@ func (tx *Messages) typedNext(b *Outbox) (t entry, ok bool) {
 	return t, true
 }
 
-// Typed handles the result of an entry that is not a nudge. b is nil if the agent was removed.
+// Typed handles the result of typing an entry that is not a nudge. b is nil if the agent was removed.
 func (tx *Messages) Typed(b *Outbox, in effect.Typed) {
 	t, ok := tx.typedNext(b)
 	if !ok || t.id == 0 {

@@ -56,7 +56,7 @@ type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderLocks // starts in the same folder wait for each other
-	// limits rendering of last output to one session at a time, so that starts get enough CPU time
+	// lets only one session's last output be rendered at a time, so that starts get enough CPU time
 	draws   chan struct{}
 	checker *preflight.Checker
 

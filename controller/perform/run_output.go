@@ -205,8 +205,8 @@ func completePrefix(data []byte) int {
 // errReaderStopped reports that the reader has stopped reading.
 var errReaderStopped = errors.New("the reader stopped")
 
-// Follow yields the retained output and then new output until the output or ctx ends. If the channel gone is closed
-// before the output is complete, Follow yields an error.
+// Follow yields the retained output and then new output until the output or ctx ends. If gone is closed before the
+// output is complete, Follow yields an error.
 func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
 	h := outputReader{of: o, first: true}
@@ -218,8 +218,7 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await waits for one of two channels. It fails if ctx ends, or if the channel gone is closed before the output is
-	// complete.
+	// await waits for one of two channels. It fails if ctx ends, or if gone is closed before the output is complete.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {
 		case <-one:

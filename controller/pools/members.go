@@ -72,7 +72,7 @@ func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	return all
 }
 
-// wanted returns the number of wanted members. It exceeds the size while a smaller choice waits for a count.
+// wanted returns the number of wanted members. This number exceeds the size while a smaller choice waits for a count.
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.wantedAt {

@@ -32,11 +32,12 @@ type City interface {
 	IsAgent(name string) bool
 	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
 	Session(name string) (alive, leaving bool)
-	// Found returns how many members of a pool were found, running or exited, and had been wanted by the previous
-	// controller.
+	// Found returns the number of a pool's members that the previous controller wanted and that were found, running or
+	// exited.
 	Found(p *Pool) int
-	WantedAgain(name string)         // lets a drained member start again
-	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
+	WantedAgain(name string) // lets a drained member start again
+	// Populate starts to track new wanted members, and then reconsiders all members of the pool.
+	Populate(now time.Time, p *Pool)
 }
 
 // Work is the latest information about open work.
@@ -87,7 +88,7 @@ type Pool struct {
 	lastValid    bool // last.Value is valid
 
 	wantedAt []bool // whether each member is wanted, by index
-	final    bool   // the choice of members is not provisional
+	final    bool   // the choice of members is final
 	// the choice waits for a count of work that is requested in this step or later; 0 = no wait
 	countStep uint64
 
@@ -152,7 +153,7 @@ func (ps *Pools) ByWork() []string {
 	return names
 }
 
-// WorkCounted sets the sizes that depend on open work, after a count.
+// WorkCounted sets the sizes of the pools that depend on open work, after a count.
 func (ps *Pools) WorkCounted(now time.Time) {
 	for _, p := range ps.order {
 		if p.Want.Check == "" {

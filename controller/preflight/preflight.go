@@ -27,7 +27,7 @@ type Checker struct {
 	calls    *deadline.Calls[error]
 }
 
-// New returns a Checker for agents that start with p.
+// New returns a Checker for agents that p starts.
 func New(p session.Provider) *Checker {
 	return &Checker{provider: p, slots: make(chan struct{}, atOnce),
 		calls: deadline.New[error](hungMost)}

@@ -81,7 +81,7 @@ func (p *Pulse) Input() effect.Input {
 	return effect.SnapshotsWatched{}
 }
 
-// Due returns the latest time of the next iteration: one interval from now, or the time wake, whichever is earlier.
+// Due returns the time by which the next iteration must run: one interval from now, or at wake if that is earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {

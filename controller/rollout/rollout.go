@@ -75,8 +75,8 @@ func (rs *Rollouts) Suffix(pool string) string {
 	return ""
 }
 
-// Begin restarts members of a pool. It replies to the command id when all members are running, or when the first
-// member fails to start.
+// Begin restarts members of a pool. It replies to the command with the given ID when all members are running, or when
+// the first member fails to start.
 func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
 	r := &rollout{pool: pool, id: id, left: members, all: len(members), rolling: rolling}
 	rs.all = append(rs.all, r)

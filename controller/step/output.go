@@ -30,7 +30,7 @@ func (o *Output) Begin() { o.Effects = o.Effects[:0] }
 // DoLate adds an effect that is placed after all other effects of this step.
 func (o *Output) DoLate(f effect.Effect) { o.late = append(o.late, f) }
 
-// AppendLate appends the late effects to the other effects.
+// AppendLate moves the late effects to the end of Effects.
 func (o *Output) AppendLate() {
 	o.Effects = append(o.Effects, o.late...)
 	o.late = o.late[:0]

@@ -280,7 +280,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
-	if t.escalation == nil || !t.escalation.At.Equal(in.Call) { // this escalation has already ended
+	if t.escalation == nil || !t.escalation.At.Equal(in.Call) { // the escalation has ended
 		return
 	}
 	t.escalationPending = in.Err != ""

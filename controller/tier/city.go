@@ -91,7 +91,7 @@ type TriageRequest struct {
 	Env        []string
 	Brief      effect.Brief
 	Judged     bool
-	Until      time.Time // latest time at which its session is stopped
+	Until      time.Time // time by which its session is stopped
 }
 
 // LeftAlone is the prefix of a result if no action was necessary.
@@ -112,7 +112,7 @@ type SentMessage struct {
 	Why               string
 }
 
-// TriageEnded handles the end or the failed start of the session that was started for the request s.
+// TriageEnded handles the end of the session that was started for the request s, or the failure to start that session.
 func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
 		wd.fallBack(now, t, why)

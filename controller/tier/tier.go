@@ -370,7 +370,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// show the age at the last check of the heartbeat file
+	// show the age that the heartbeat had when its file was last checked
 	if !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt) {
 		at = t.checkedAt
 	}

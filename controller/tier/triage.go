@@ -201,7 +201,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	if by == t.want.Triage {
 		t.decidedAt = now
 	}
-	if wd.isMilder(now, t, by, c.Decision) {
+	if wd.countMilder(now, t, by, c.Decision) {
 		wd.out.Reply(id, wd.overrule(t, c.Decision))
 		wd.city.Decide(now, t.want.Triage)
 		return
@@ -249,9 +249,9 @@ func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// isMilder counts decisions of the triage agent that are milder than those of the thresholds. It reports whether the
-// thresholds overrule the current decision.
-func (wd *Watchdogs) isMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
+// countMilder counts the decisions of the triage agent that are milder than those of the thresholds. It reports whether
+// the thresholds overrule the current decision.
+func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
 		d = ""

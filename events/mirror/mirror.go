@@ -176,7 +176,7 @@ func Run(ctx context.Context, o Options) {
 	}
 }
 
-// mirror is the state of one Run.
+// mirror is the state of one call of Run.
 type mirror struct {
 	o     Options
 	calls context.Context // for the calls to the script; ends finishLimit after Run's context

@@ -30,7 +30,7 @@ type birth struct {
 	at    time.Time
 }
 
-// session is a running manager.
+// session is one run of a manager and its agents.
 type session struct {
 	peer   peer
 	site   *site

@@ -103,7 +103,6 @@ func (t *table) best(row metric) []float64 {
 	return best
 }
 
-// markdown returns the table in Markdown.
 func (t *table) markdown() string {
 	var b strings.Builder
 	head := strings.Join(t.managers, " | ")

@@ -20,7 +20,7 @@ type Calls[T any] struct {
 	fault   error               // panic of a call; it is raised again in the next caller that waits
 }
 
-// call is the state of one call.
+// call is a call that is in progress or has returned.
 type call[T any] struct {
 	started time.Time
 	// closed when the call has returned; nil = not started, because too many calls are pending

@@ -64,8 +64,8 @@ func (s *Scanner) Flush() []byte {
 	return out
 }
 
-// follow searches all typed bytes for the marks at the start and end of a paste. It includes the bytes that Flush has
-// returned, because a mark can arrive in pieces on a slow line.
+// follow searches all typed bytes, including those that Flush has returned, for the marks at the start and end of a
+// paste. A mark can arrive in pieces on a slow line.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {

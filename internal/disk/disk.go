@@ -27,8 +27,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn creates a folder below root, with its parents, but never root itself, so that a root that was moved or
-// removed does not reappear at its old path.
+// MkdirIn creates a folder below root, with its parents. It never creates root itself, so that a moved or removed root
+// does not reappear at its old path.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err

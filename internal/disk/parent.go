@@ -24,9 +24,8 @@ func (d *parent) Close() error { return d.root.Close() }
 // isState reports whether a name is that of a folder in which gcity keeps its files.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads. The result base is the path of the folder above, which the user
-// chose. The result below lists the remaining names, which gcity chose. If the path contains neither name, below is
-// only its last name.
+// split divides a path before its last .gc or .beads. It returns the path of the folder above, which the user chose,
+// and the remaining names, which gcity chose. If the path contains no .gc or .beads, split cuts off only the last name.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -124,8 +123,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 		if err != nil {
 			return nil, d.withPath(err)
 		}
-		again, err := d.check(f, flag)
-		if err == nil && !again {
+		replaced, err := d.check(f, flag)
+		if err == nil && !replaced {
 			return f, nil
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
@@ -136,8 +135,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 }
 
 // check examines an open file, and truncates it if flag contains os.O_TRUNC. If the name now refers to a different
-// file, the result again is true, and the caller must open the file again.
-func (d *parent) check(f *os.File, flag int) (again bool, err error) {
+// file, replaced is true and the caller must open the file again.
+func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return false, err

@@ -22,7 +22,7 @@ type options struct {
 	interrupt <-chan os.Signal
 }
 
-// state is a running campaign. One goroutine does everything except the writers' work.
+// state is the state of a campaign. One goroutine does everything except the writers' work.
 type state struct {
 	options
 	*target

@@ -16,8 +16,8 @@ const ownMounts = "GCITY_FAULTS_MOUNTS"
 // diskSize is the size of the city's own file system.
 const diskSize = "size=64m"
 
-// withOwnMounts runs this program again in a new mount namespace, if that is permitted, so that the city can have a
-// small file system to fill. If the new process has run, ok is true and status is its exit code.
+// withOwnMounts runs this program again in a new mount namespace, if that is permitted. The city can then have a small
+// file system to fill. If the new process has run, ok is true and status is its exit code.
 func withOwnMounts() (status int, ok bool) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || os.Getenv(ownMounts) != "" {
@@ -64,7 +64,7 @@ func (c *state) fillDisk() error {
 	path := filepath.Join(c.target.dir, "filler")
 	f, err := os.Create(path)
 	if err != nil {
-		return nil // it is already full
+		return nil // the disk is already full
 	}
 	defer os.Remove(path)
 	defer f.Close()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// fault is one way to disturb a city. The function inject returns when the disturbance has ended. An error means that a
-// guarantee was broken.
+// fault is one way to disturb a city. inject returns when the disturbance has ended. Its error means that a guarantee
+// was broken.
 type fault struct {
 	name   string
 	inject func(*state) error

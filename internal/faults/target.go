@@ -151,7 +151,7 @@ func (t *target) command(args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// view is an agent in the output of `gcity agent list`.
+// view is an agent's entry in the output of `gcity agent list`.
 type view struct {
 	Name  string `json:"name"`
 	State string `json:"state"`

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// writers emit events and create beads during the whole campaign, and record which of them were acknowledged with
-// exit code 0.
+// writers emit events and create beads during the whole campaign, and record the events and beads that were
+// acknowledged with exit code 0.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup

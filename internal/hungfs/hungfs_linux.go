@@ -42,9 +42,8 @@ func InNamespace(t *testing.T) bool {
 	return false
 }
 
-// Mount mounts a file system on which system calls block until the function release is called, and then fail. A blocked
-// process can be killed unless unkillable is set. If unkillable is set, the channel blocked is closed when the first
-// call blocks.
+// Mount mounts a file system on which system calls block until release is called, and then fail. A blocked process can
+// be killed unless unkillable is set. If unkillable is set, blocked is closed when the first call blocks.
 func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, release func()) {
 	t.Helper()
 	dir = t.TempDir()

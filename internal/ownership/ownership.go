@@ -19,9 +19,9 @@ import (
 // Fault is returned for a file or folder that another user can change.
 type Fault struct {
 	Path  string // the file or folder that another user can change
-	Owner string // the name of its owner
+	Owner string // name of the owner of Path
 	Mode  fs.FileMode
-	Fix   string // the command that corrects it
+	Fix   string // command that makes Path safe
 }
 
 func (f *Fault) Error() string {

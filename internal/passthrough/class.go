@@ -168,8 +168,8 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// notification returns the class of OSC 9, which sets a notification text, a progress bar (4) or the working folder
-// (9). Other numbers are ConEmu commands.
+// notification returns the class of an OSC 9 sequence. OSC 9 sets a notification text, a progress bar (4) or the
+// working folder (9). Other numbers are ConEmu commands.
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
 	switch {
@@ -183,7 +183,8 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// clipboard returns the class of OSC 52. A payload with "?" in place of the content requests the clipboard's content.
+// clipboard returns the class of an OSC 52 sequence. A payload with "?" in place of the content requests the
+// clipboard's content.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
 	switch {
@@ -200,7 +201,8 @@ var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "Cu
 	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
 
-// iterm returns the class of OSC 1337. A file passes if it is an image to display, but not if it is a download.
+// iterm returns the class of an OSC 1337 sequence. A file passes if it is an image to display, but not if it is a
+// download.
 func iterm(payload string, ended bool) verdict {
 	at := strings.IndexAny(payload, "=:;")
 	if at < 0 && !ended {

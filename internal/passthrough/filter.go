@@ -20,7 +20,7 @@ type Filter struct {
 	end   bool   // the last held byte is an ESC, which might start the terminator of a string
 }
 
-// state is what the filter is currently reading.
+// state is the kind of input that the filter is reading.
 type state uint8
 
 const (

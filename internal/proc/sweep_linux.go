@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep kills the processes for which the function match returns true, including new ones. It ends when no such process
-// is left or the deadline has passed. It never calls match for its own process. It returns the number of killed
-// processes and the pids that are still alive.
+// Sweep kills the processes for which match returns true, including new ones. It ends when no such process is left or
+// the deadline has passed. It never calls match for its own process. It returns the number of killed processes and the
+// pids that are still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }

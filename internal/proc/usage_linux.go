@@ -20,8 +20,8 @@ type Tree struct {
 // Root is a process with descendants that Trees measures.
 type Root struct {
 	Start uint64 // its start time; see Stat
-	// The caller guarantees that the process stays alive during the whole pass. Trees then does not read its stat,
-	// which takes the kernel longer the more threads the process has.
+	// The caller guarantees that the process stays alive during the whole pass. Trees can then skip the process's
+	// stat, which is slow to read if the process has many threads.
 	Alive bool
 }
 

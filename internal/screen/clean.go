@@ -74,7 +74,7 @@ type cleaner struct {
 	pending    []byte // characters that are not divided into clusters yet
 	col        int
 	styleOn    bool // whether a style is on
-	cutAt      int  // length to which out is cut; it leaves room for an ellipsis and a reset
+	cutAt      int  // length to which the output is cut; it leaves room for an ellipsis and a reset
 	cutStyleOn bool
 }
 

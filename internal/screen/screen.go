@@ -63,15 +63,15 @@ type page struct {
 	emulator    *vt.Emulator
 	top, bottom int    // margins of the scrolling region, inclusive
 	out         []byte // output that is not written to the emulator yet
-	x, y        int    // the cursor after out has been written
-	rowBefore   int    // row of the cursor before out is written
-	// number of lines that out scrolls; the screen is scrolled once before out is written
+	x, y        int    // cursor position after the output in out
+	rowBefore   int    // row of the cursor before the output in out
+	// number of lines that the output in out scrolls; the screen is scrolled once before that output is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
 	painted bool // the pen might have a background color, which scrolling extends to new lines
 }
 
-// modes are the modes that programs switch. Both screens share them.
+// modes are the terminal modes that a program can change. Both screens share them.
 type modes struct {
 	origin, insert, newline bool
 	noWrap, hidden, tabs    bool    // tabs: the program has changed the tab stops
@@ -150,7 +150,7 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, with the limits of New. Lines that no longer fit move to the history from the top, so that
+// Resize changes the size, within the limits of New. Lines that no longer fit move to the history from the top, so that
 // the line of the cursor stays visible.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)

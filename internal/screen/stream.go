@@ -35,7 +35,7 @@ func (s *Stream) End() string {
 type streamCleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
-	last    []byte // the last cluster of out, which a following mark can extend; empty = none
+	last    []byte // last cluster in out, which a following mark can extend; empty = none
 	col     int
 	afterCR bool // the last character was a carriage return
 }

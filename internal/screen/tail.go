@@ -42,7 +42,8 @@ func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	return nil, false
 }
 
-// replayStart is a position at which a replay may start, with the number of line feeds before it.
+// replayStart is a position at which a replay may start. It also contains the number of line feeds before that
+// position.
 type replayStart struct{ pos, lineFeeds int }
 
 // replayScanner is the sink that searches for positions at which a replay may start.

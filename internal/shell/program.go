@@ -109,7 +109,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded stores written data up to a limit. A write that would exceed the limit fails and calls the function onFull.
+// bounded stores written data up to a limit. A write that would exceed the limit fails and calls onFull.
 type bounded struct {
 	buf    bytes.Buffer
 	most   int

@@ -14,7 +14,7 @@ import (
 // ErrTimeout is the cause of a context that ends because the shutdown took too long.
 var ErrTimeout = errors.New("the shutdown deadline has passed")
 
-// Deadline limits one shutdown. It is safe for concurrent use.
+// Deadline limits the duration of one shutdown. It is safe for concurrent use.
 type Deadline struct {
 	limit time.Duration
 	begun chan struct{}

@@ -22,8 +22,8 @@ type singleScreen struct {
 	// the SGR sequences since the last reset, and those of the main screen
 	pen, mainPen []byte
 	data         []byte // output that is being written
-	known        int    // how much of it the model has received
-	at           int    // how much of it has been read, without the current byte
+	known        int    // number of bytes of data that the model has received
+	at           int    // number of bytes of data that have been read, without the current byte
 }
 
 // NewSingleScreen is like New, but the program stays on the current screen of the real terminal, even if it switches
@@ -62,12 +62,12 @@ func (s *singleScreen) end() {
 // learn writes the output to the model, up to a position.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
-		_, _ = s.model.Write(s.data[s.known:to]) // a model accepts everything
+		_, _ = s.model.Write(s.data[s.known:to]) // the model never returns an error
 		s.known = to
 	}
 }
 
-// drops reports whether a sequence must not reach the terminal, because it erases the scrollback.
+// drops reports whether a sequence erases the scrollback, and must therefore not reach the terminal.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }

@@ -39,12 +39,12 @@ type Writer struct {
 	saved  [2]bool
 	alt    int  // index in saved
 	origin bool // positions count from the top margin
-	dirty  bool // the line might be erased
+	dirty  bool // the program might have erased the line
 
 	single *singleScreen // nil = the program switches between the screens of the real terminal
 }
 
-// state is what the writer is reading.
+// state is the kind of input that the writer is reading.
 type state uint8
 
 const (
@@ -158,7 +158,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeText forwards to the terminal bytes that do not contain an ESC. A BEL ends a string.
+// writeText forwards bytes without an ESC to the terminal. A BEL ends a string.
 func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {
@@ -387,7 +387,7 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 		switch {
 		case w.single != nil && (mode == "47" || mode == "1047" || mode == "1049"):
 			w.switchTo(on)
-		case mode != "2048": // it would report the size of the real terminal
+		case mode != "2048": // mode 2048 would make the terminal report its real size
 			kept = append(kept, mode)
 		}
 	}

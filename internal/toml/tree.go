@@ -87,7 +87,7 @@ type Fault struct {
 	Msg string
 }
 
-// Everywhere is the offset of a fault about the whole file.
+// Everywhere is the value of Fault.At for a fault that concerns the whole file.
 const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
@@ -98,8 +98,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax. The function duplicates finds duplicate keys, and the
-// strict decoder finds all other contradictions.
+// readTree parses a file into nodes. It checks only the syntax. Duplicate keys are left to the function duplicates, and
+// all other contradictions to the strict decoder.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -152,7 +152,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// if a table is defined twice, add a second node, so that the function duplicates reports it
+			// if a table is defined twice, add a second node, which is later reported as a duplicate
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}

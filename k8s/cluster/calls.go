@@ -208,7 +208,7 @@ func (p *Provider) startAgent(
 }
 
 // awaitPod waits for the stream to a new pod, and reports the current reason for the wait as progress. If the pod will
-// never run, final is true and the result why contains the reason.
+// never run, final is true and why contains the reason.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,

@@ -52,11 +52,12 @@ type Provider struct {
 	pods  map[string]*entry // entries by pod name
 	// the pods were listed, and the cluster has responded since then
 	synced bool
-	down   error         // reason why the cluster does not respond; nil = it responds
-	since  time.Time     // time at which the cluster stopped responding
-	retry  time.Time     // while the cluster does not respond, the latest time of the next request
-	moved  chan struct{} // closed and replaced when an entry changes
-	kept   map[string][]output
+	down   error     // reason why the cluster does not respond; nil = it responds
+	since  time.Time // time at which the cluster stopped responding
+	// while the cluster does not respond, the time by which the next request is sent
+	retry time.Time
+	moved chan struct{} // closed and replaced when an entry changes
+	kept  map[string][]output
 }
 
 // entry is the last known state of one pod and of its session.

@@ -57,7 +57,7 @@ func (p *Provider) endTerm() {
 	t.wg.Wait()
 }
 
-// run runs terms until the provider is closed. A provider that only observes needs no Lease.
+// run runs one term after another until the provider is closed. A provider that only observes needs no Lease.
 func (p *Provider) run() {
 	defer p.endTerm()
 	if p.o.Observe {
@@ -111,7 +111,7 @@ func newLock(p *Provider) *lock {
 	}}
 }
 
-// limit returns the context for one request.
+// limit returns a context with the timeout of one request.
 func (l *lock) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.p.life.Err() != nil {
 		return context.WithTimeout(ctx, releaseLimit)
@@ -211,7 +211,7 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.changed()
 }
 
-// nextLease returns the latest time of the elector's next request about the Lease.
+// nextLease returns the time by which the elector sends its next request about the Lease.
 func nextLease(p *Provider) time.Time {
 	const jitter = 1 + leaderelection.JitterFactor
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))

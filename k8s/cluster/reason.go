@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// waiting returns the reason why a pod is not running yet. The result final is true if the pod will never run.
+// waiting returns the reason why a pod is not running yet. final is true if the pod will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// waiting returns the reason why a start is not complete yet. The result final is true if the start can never succeed.
+// waiting returns the reason why a start is not complete yet. final is true if the start can never succeed.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "cannot open the stream to it: " + e.broken.Error()
@@ -137,7 +137,7 @@ func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
-// explain implements Provider.explain. The function lacking returns the missing permissions.
+// explain implements Provider.explain. It calls lacking to get the missing permissions.
 func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):

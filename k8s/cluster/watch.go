@@ -65,7 +65,7 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records why the state of the pods is no longer known, and the latest time of the next request. The caller
+// lose records why the state of the pods is no longer known, and the time by which the next request is sent. The caller
 // holds mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {

@@ -211,7 +211,7 @@ func (h *house) stopAgents() {
 	for _, name := range living(ctx, p) {
 		_ = p.Stop(ctx, name, last)
 	}
-	time.Sleep(time.Second) // so that the helper can read the exit and the last output
+	time.Sleep(time.Second) // time for the helper to read the exit and the last output
 }
 
 // podGrace returns the grace period of this pod.

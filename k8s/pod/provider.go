@@ -19,7 +19,7 @@ type provider struct {
 	exits chan session.Exit
 }
 
-// exitsKept is larger than the number of exits in a pod.
+// exitsKept is the capacity of the exit channel. A pod never has that many exits.
 const exitsKept = 16
 
 // newProvider returns a provider that adds reasons to exits. Only the pod can determine these reasons.

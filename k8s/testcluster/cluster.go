@@ -82,7 +82,7 @@ func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.I
 // api returns the URL of the API server.
 func (c *cluster) api() string { return "https://" + c.network().service + ":443" }
 
-// up starts all parts and waits until the node is ready.
+// up starts all parts of the cluster and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
 	// without a time limit, because a busy machine might need minutes to build the programs
 	images, err := c.images(ctx)
@@ -127,7 +127,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it outlives this program
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // the part keeps running
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -165,7 +165,7 @@ func (c *cluster) lastOf(part string) string {
 	return tail(data)
 }
 
-// part returns a part's command line, and a function that checks whether the part responds.
+// part returns the command line of a part of the cluster, and a function that checks whether the part responds.
 func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
 	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
 	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
@@ -249,7 +249,8 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. It does not verify certificates, because each part has its own certificate.
+// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own
+// certificate.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -307,7 +308,7 @@ func (c *cluster) nodeReady(ctx context.Context) error {
 	return fmt.Errorf("the node is not ready: %+v", n.Status.Conditions)
 }
 
-// pid returns the PID of a part, or 0 if the part is not running.
+// pid returns the PID of a part of the cluster, or 0 if the part is not running.
 func (c *cluster) pid(part string) int {
 	data, err := os.ReadFile(c.path(part + ".pid"))
 	if err != nil {
@@ -325,7 +326,7 @@ func (c *cluster) pid(part string) int {
 	return pid
 }
 
-// kill kills a part with SIGKILL and waits until it has exited.
+// kill kills a part of the cluster with SIGKILL and waits until it has exited.
 func (c *cluster) kill(part string) error {
 	pid := c.pid(part)
 	if pid == 0 {
@@ -349,7 +350,7 @@ func end(pid int, signal syscall.Signal) error {
 	return syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// down stops all parts and containers, and removes the folder.
+// down stops all parts of the cluster and all containers, and removes the folder.
 func (c *cluster) down() error {
 	var errs []error
 	for _, part := range []string{"kubelet", "controllers", "scheduler", "apiserver", "etcd"} {

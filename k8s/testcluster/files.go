@@ -26,7 +26,7 @@ const (
 
 type object = map[string]any
 
-// writeFiles writes the configuration of all parts.
+// writeFiles writes the configuration of all parts of the cluster.
 func (c *cluster) writeFiles() error {
 	for _, dir := range []string{"logs", "certs", "cni"} {
 		if err := os.MkdirAll(c.path(dir), 0o700); err != nil {

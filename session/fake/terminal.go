@@ -22,7 +22,7 @@ var (
 // screen is the terminal of a simulated program. The program echoes its input.
 type screen struct {
 	out        []byte
-	cleared    int // how many times out was cleared
+	cleared    int // number of times that the output was cleared
 	cols, rows int
 	draft      int // number of characters that viewers have typed but not submitted
 }

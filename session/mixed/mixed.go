@@ -62,7 +62,7 @@ type Provider struct {
 	mu      sync.Mutex
 	members map[string]*member
 	order   []*member // sorted by name, but the default provider comes first
-	// by session name; complete for the members that have listed set
+	// by session name; complete for the members with listed set to true
 	held   map[string][]location
 	closed bool
 }

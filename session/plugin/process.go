@@ -66,10 +66,10 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run runs the helper until it exits, and returns the reason for the exit. It calls the function onStart once the
-// helper's process is running. When ctx ends, run makes the helper exit.
+// run runs the helper until it exits, and returns the reason for the exit. It calls onStart once the helper's process
+// is running. When ctx ends, run makes the helper exit.
 func (p *Provider) run(ctx context.Context, onStart func()) error {
-	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
+	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
 	cmd.Dir = p.o.City
 	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)
 	cmd.Env = append(shell.ScriptEnv(p.o.Environ), socket)

@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// Opened is a provider that a helper has opened for a city, with its name and version.
+// Opened is a provider that a helper has opened for a city.
 type Opened struct {
 	Name     string // name of the provider, for messages
 	Version  string // version of the helper
@@ -37,7 +37,7 @@ type Server struct {
 	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
 }
 
-// NewServer returns a server. For the first open call, the server gets a provider from the function open. Later open
+// NewServer returns a server. For the first open call, the server gets a provider from the parameter open. Later open
 // calls use the same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}

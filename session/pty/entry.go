@@ -158,7 +158,7 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	return st, true
 }
 
-// addActivity adds what the activity record contains to st. The caller must hold e.mu.
+// addActivity adds the content of the activity record to st. The caller must hold e.mu.
 func (p *Provider) addActivity(e *entry, st *session.Status) {
 	a, ok := e.lastActivity()
 	if !ok {

@@ -142,9 +142,9 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	})
 }
 
-// restoreSockets finds holders of this city that have lost their sockets because the sessions' folder was deleted, and
-// sends them SIGHUP to make them create the sockets again. It skips a holder that has not entered its folder yet: such
-// a holder is about to create its socket, and cannot handle SIGHUP yet.
+// restoreSockets makes holders of this city recreate sockets that were lost when the sessions' folder was deleted. To
+// do so, it sends them SIGHUP. It skips a holder that has not entered its folder yet: such a holder is about to create
+// its socket, and cannot handle SIGHUP yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil

@@ -33,8 +33,8 @@ type program struct {
 	mem  int    // file descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. The result embedded says whether the process runs the
-// embedded program. If all sources fail, the error is the one from executing gcity itself.
+// execute starts a process from the best source that works. embedded reports whether the process runs the embedded
+// program. If all sources fail, the error is the one from executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {

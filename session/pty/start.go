@@ -203,7 +203,7 @@ func (l *link) ask(req *wire.Request) error {
 	return wire.WriteJSON(l.conn, wire.Ask, req)
 }
 
-// life is a session that a holder is asked to start.
+// life describes the session that a holder is asked to start.
 type life struct {
 	wire.Spec
 	ready bool // the agent is ready immediately

@@ -34,8 +34,8 @@ type Registry[E any] struct {
 	closed bool
 }
 
-// New returns an empty registry. The function newState creates the state for a new name. The function onPanic is called
-// with a panic from a goroutine; if it is nil, the panic ends the program.
+// New returns an empty registry. newState creates the state for a new name. onPanic is called with a panic from a
+// goroutine; if it is nil, the panic ends the program.
 func New[E any](newState func(name string) *E, log *slog.Logger, onPanic func(error)) *Registry[E] {
 	return &Registry[E]{newState: newState, log: log, exits: make(chan session.Exit, exitsKept),
 		wg: recovery.Group{OnPanic: recovery.Fatal(onPanic)}, byName: map[string]*E{}}
@@ -67,8 +67,8 @@ func (r *Registry[E]) Entry(name string) *E {
 	return e
 }
 
-// Forget removes e, the state for a name, if the function unused returns true. It does nothing if the name has a
-// different state by now.
+// Forget removes e, the state for a name, if unused() is true. It does nothing if the name has a different state by
+// now.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

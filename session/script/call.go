@@ -25,7 +25,7 @@ const (
 	// pipeWait is how long a call waits for the end of the script's output after the script has exited. On a busy
 	// machine, the output can arrive late.
 	pipeWait = 2 * time.Second
-	// startPipeWait is the shorter wait after a start, because the new session can keep the output open.
+	// startPipeWait replaces pipeWait after a start. It is shorter, because the new session can keep the output open.
 	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
@@ -33,8 +33,8 @@ const (
 	unknownOp = 2
 )
 
-// call executes the script for one operation. The result known is false if the script does not support the operation.
-// The script is then not called for this operation again.
+// call executes the script for one operation. known is false if the script does not support the operation. The script
+// is then not called for this operation again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
@@ -104,7 +104,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is one of the script's operations, with the verb that describes it in errors.
+// action is one of the script's operations. Errors describe the operation with the verb.
 type action struct{ verb, op string }
 
 // do performs an operation on a live session. It returns ErrNotFound if the session has ended.
@@ -192,7 +192,7 @@ func scriptEnv(environ []string, city, state string) []string {
 }
 
 // startRequest is the JSON that a script reads to start a session. It omits the protocol's fields for pre_start, setup,
-// readiness and the first nudge, because gcity performs these steps itself, in the same way for all providers.
+// readiness and the first nudge. gcity performs these steps itself, in the same way for all providers.
 type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

@@ -52,8 +52,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions. The parameter ids maps names to session IDs. The parameter running lists the
-// sessions that are running according to the script.
+// lookAll updates the state of sessions. ids maps names to session IDs. running lists the sessions that are running
+// according to the script.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -103,7 +103,7 @@ func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 		return
 	}
 	if p.o.Observe {
-		return // only the controller may act on this
+		return // an observer must not kill processes or record an exit
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
 		p.o.Logger.Warn("a session has ended, but some of its processes cannot be killed yet",

@@ -20,7 +20,7 @@ var errEnding = errors.New("the session is being stopped")
 type stopping struct {
 	// when the grace period ends; zero while the interrupt is being sent; protected by Provider.mu
 	by     time.Time
-	sooner chan struct{} // receives a value when the field by has changed
+	sooner chan struct{} // receives a value when the grace period becomes shorter
 
 	done chan struct{} // closed when the stop is over and the other fields are immutable
 	err  error

@@ -11,12 +11,12 @@ import (
 const (
 	// sessionMark is the beginning of the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is the beginning of the environment entry that identifies a script that is starting a session, and the
-	// processes that this script starts.
+	// startMark is the beginning of an environment entry. The entry identifies a script that is starting a session, and
+	// the processes that the script starts.
 	startMark = "GC_EXEC_START="
 )
 
-// sweep kills all processes on this machine that have mark in their environment.
+// sweep kills all processes on this machine that have the entry mark ("K=V") in their environment.
 func sweep(mark string) error {
 	_, left, err := proc.Sweep(func(pid int) bool {
 		return proc.HasEnv(proc.Environ(pid), mark, false)

@@ -114,7 +114,7 @@ func ControllerKilled(t *testing.T, k Kills) {
 		for name, pids := range now {
 			first[name] = pids[0]
 		}
-		if len(first) == 0 { // on a busy machine the controllers were killed too early
+		if len(first) == 0 { // the machine is busy, so the controllers were killed too early
 			k.Longest = min(2*k.Longest, patience)
 		}
 	}
@@ -153,7 +153,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if random.IntN(2) == 0 { // then an agent must be restarted
+	if random.IntN(2) == 0 { // kill an agent that the controller must then restart
 		for name, pid := range first {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil ||
 				!proc.WaitPid(pid, eventually.Timeout) {

@@ -38,8 +38,8 @@ type Harness struct {
 	// Remote means that sessions run on another machine, so their statuses have no PID.
 	Remote bool
 
-	// Lose makes the platform that runs the sessions unreachable until the function restore is called. It is nil if the
-	// provider has no such platform.
+	// Lose makes the platform that runs the sessions unreachable until restore is called. It is nil if the provider has
+	// no such platform.
 	Lose func(t *testing.T, p session.Provider) (restore func())
 
 	// Adopt closes p and returns a new provider for the same city, as a new controller does. If Adopt is nil, sessions

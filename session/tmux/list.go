@@ -101,7 +101,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 // scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
-	if errors.Is(err, fs.ErrNotExist) { // known sessions stay known
+	if errors.Is(err, fs.ErrNotExist) { // keep the known sessions
 		return nil
 	}
 	if err != nil {

@@ -99,8 +99,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. ok reports whether this city has a session with that name. The result x is
-// the exit of that session, or nil.
+// recall reads the record of a session name. ok reports whether this city has a session with that name. x is the exit
+// of that session, or nil.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -151,8 +151,8 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a session: the agent's process, those in the parameter tree, those with the session's ID
-// in their environment, and those that hold its lock. It returns the processes that it could not kill.
+// sweep kills the processes of a session: the agent's process, those in tree, those with the session's ID in their
+// environment, and those that hold its lock. It returns the processes that it could not kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {

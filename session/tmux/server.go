@@ -112,8 +112,9 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the server's complete configuration; it does not read ~/.tmux.conf. All keys go to the agent, except the
-// one that detaches users who attached with tmux itself. viewerFlag distinguishes gcity's own viewers from them.
+// settings is the server's complete configuration. The server does not read ~/.tmux.conf. All keys go to the agent,
+// except the one that detaches users who attached with tmux itself. viewerFlag distinguishes gcity's own viewers from
+// them.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on

@@ -137,7 +137,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		// tmux can have created the session despite the error
+		// tmux may have created the session despite the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
 	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),

@@ -118,8 +118,8 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame. ok is false if no frame is available yet. If the reader fell too far behind, the result
-// behind is true, and the caller must call ask again.
+// take returns the next frame. ok is false if no frame is available yet. behind is true if the reader fell too far
+// behind; the caller must then call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -221,7 +221,7 @@ func (w *watcher) printed(data []byte) {
 		return // the redraw will contain the data
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
-		w.stale, w.data = true, []byte{} // take then requests a redraw
+		w.stale, w.data = true, []byte{} // the next call of take requests a redraw
 	default:
 		w.data = append(w.data, data...)
 	}

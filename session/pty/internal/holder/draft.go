@@ -37,7 +37,7 @@ func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // Escape was a separate key
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key press of its own
 		d.state, d.before = keyGround, 0
 	}
 	for _, c := range p {

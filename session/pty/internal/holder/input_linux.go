@@ -168,8 +168,8 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the longest time, even on a busy machine, from a write to the terminal until its reader can read the
-// bytes.
+// arrival is the maximum time, even on a busy machine, until the reader of a terminal can read bytes that were written
+// to it.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

@@ -16,7 +16,7 @@ import (
 // maxRing is the maximum number of bytes of a session's output that are kept.
 const maxRing = 256 << 10
 
-// life is one session of the agent.
+// life is the state of one session.
 type life struct {
 	rec   wire.Record
 	began time.Time

@@ -40,12 +40,12 @@ func (h *holder) hangUp(c *conn) {
 	h.leaveIfIdle()
 }
 
-// leaveIfIdle makes the holder exit if it is no longer needed. This requires that its session has ended, that no
-// connection can start another session, and that the controller has recorded the exit or can learn all of it from the
+// leaveIfIdle makes the holder exit if it is no longer needed. Its session must have ended, and no connection must be
+// able to start another session. The controller must have recorded the exit, or be able to learn all of it from the
 // session's record.
 //
-// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
-// client might have stopped the session and may be about to record the exit. The caller must hold h.mu.
+// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive. Its client
+// might have stopped the session and may be about to record the exit. The caller must hold h.mu.
 func (h *holder) leaveIfIdle() {
 	l := h.current
 	if l == nil || l.exit == nil {

@@ -37,7 +37,8 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 		h.mu.Unlock()
 		return
 	}
-	// if it has been reaped, the agent has exited on its own, and only its remaining processes must be killed
+	// if the agent's process has been reaped, the agent has exited on its own, and only its remaining processes must be
+	// killed
 	if !l.reaped {
 		l.asked = l.asked || asked
 		l.lost = !l.asked

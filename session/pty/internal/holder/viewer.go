@@ -14,7 +14,7 @@ type viewer struct {
 	l       *life
 	types   bool
 	pos     uint64 // position of the next byte to send
-	resizes int    // life.resizes when the size was last sent
+	resizes int    // value of life.resizes when the size was last sent
 	cleared uint64
 }
 
@@ -139,8 +139,8 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. The
-// result over is true if the session has ended or the viewer has disconnected.
+// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. over
+// is true if the session has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
