@@ -122,17 +122,6 @@ func TestRestartNamesSkippedAgents(t *testing.T) {
 	}
 }
 
-// In a failure that the city reports, the key of the room replaces the command.
-func TestAFailureNamesTheKey(t *testing.T) {
-	s := pooled(t, 200, 60)
-	s.choose("builder")
-	s.press("r", "y")
-	sent, _ := effectOf[feed.SendCommands](s)
-	s.hear(feed.News{Results: []feed.Result{{ID: sent.ID, Title: sent.Title, Total: 1, FailedIndexes: []int{0},
-		Failures: []string{"agent builder is suspended in city.toml; run `gcity agent resume builder` first"}}}})
-	s.shows("agent builder is suspended in city.toml; s resumes it")
-}
-
 // closes checks that the open question has closed, says why, and that an answer does nothing.
 func (s *stage) closes(why string) {
 	s.t.Helper()

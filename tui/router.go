@@ -292,7 +292,6 @@ func receiveResult(m *state.Room, r feed.Result) {
 		m.Fired = state.Firing{}
 	}
 	defer state.ReportFiredRun(m)
-	r.Failures = state.NameKeys(m, r.Failures)
 	state.KeepUndelivered(m, &r)
 	state.MarkListsOutdated(m, true) // any action can change beads
 	if r.Created != "" {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -58,21 +57,6 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 		title += " " + what
 	}
 	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
-}
-
-// NameKeys rewrites failures that the city has reported: if a failure suggests a command that resumes something,
-// NameKeys replaces the command with a key.
-func NameKeys(m *Room, failures []string) []string {
-	named := make([]string, len(failures))
-	for i, text := range failures {
-		named[i] = text
-		before, rest, _ := strings.Cut(text, "run `gcity ")
-		command, after, ok := strings.Cut(rest, "` first")
-		if ok && strings.Contains(" "+command, " resume") {
-			named[i] = before + m.Keys.KeyText(SuspendID) + " resumes it" + after
-		}
-	}
-	return named
 }
 
 // Firing describes an automation that was fired from this control room. It is reset when the run has ended.
