@@ -182,7 +182,7 @@ func (c *conns) makeRoom(latest net.Conn) {
 	if oldest != nil {
 		oldest.closed = true
 	}
-	_ = victim.Close() // ends its goroutine
+	_ = victim.Close() // ends the connection's goroutine
 }
 
 // count returns the number of connections with a request in progress, and of all connections.
