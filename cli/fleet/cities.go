@@ -341,7 +341,8 @@ func statesWithoutSupervisor(ctx context.Context, looks *deadline.Calls[city.Inf
 		}
 	}
 	for _, e := range all {
-		_ = looks.Start(e.Path, see(e)) // beyond the limit, Do below returns no state
+		// if too many calls are pending, the call of Do below returns no state
+		_ = looks.Start(e.Path, see(e))
 	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {

@@ -171,7 +171,8 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 	}
 }
 
-// note records the origin of the current list, and the list if it was made without a supervisor.
+// note records the origin of the current list. It also records the list itself if the list was made without a
+// supervisor.
 func (l *registryList) note(supervised bool, infos []city.Info) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
