@@ -101,10 +101,10 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// WithNames returns the entries with unique names. An entry without a name gets the name that the function look returns
-// for its folder. If look returns "", the name is derived from the folder's name.
-func WithNames(all []Registered, look func(path string) string) []Registered {
-	return supervisor.Named(all, look)
+// WithNames returns the entries with unique names. An entry without a name gets the name that nameOf returns for its
+// folder. If nameOf returns "", the name is derived from the folder's name.
+func WithNames(all []Registered, nameOf func(path string) string) []Registered {
+	return supervisor.Named(all, nameOf)
 }
 
 // Unregister removes a city from the registry and reports whether it was registered.
@@ -304,7 +304,6 @@ type hostedCity struct {
 	release func()
 }
 
-// openHosted opens a registered city.
 func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
 	o CityOptions) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)

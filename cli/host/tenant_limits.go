@@ -32,8 +32,8 @@ func (l *limiter) group(tenant string) string {
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups and keeps them up to date until ctx is done. It calls report with the reason if
-// the limits have no effect, and otherwise with "".
+// keep creates the configured groups and keeps them up to date until ctx is done. It calls the function report with the
+// reason if the limits have no effect, and otherwise with "".
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""
@@ -56,7 +56,8 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	}
 }
 
-// apply creates the groups of tenants. It opens the tree when a tenant first has a limit.
+// apply creates or changes the control groups of tenants. It opens the control group tree as soon as one tenant has a
+// limit.
 func (l *limiter) apply(tree **cgroup.Tree, tenants []supervisor.Tenant) error {
 	groups := map[string]string{}
 	var failed error
