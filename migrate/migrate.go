@@ -197,7 +197,6 @@ func (v value) text() string {
 	return v.Text
 }
 
-// texts returns the strings in a list.
 func (v value) texts() []string {
 	if v.Node == nil {
 		return nil
