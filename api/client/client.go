@@ -201,7 +201,6 @@ func errorResponse(resp *http.Response) error {
 	return e
 }
 
-// request is a request to send.
 type request struct {
 	method, path string
 	query        url.Values

@@ -66,7 +66,7 @@ func AgentOf(a city.Agent) Agent {
 	return out
 }
 
-// Cities is a list of cities.
+// Cities is the response to a request for the list of cities.
 type Cities struct {
 	List[city.Info]
 	Running  int      `json:"running"`
