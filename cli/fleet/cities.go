@@ -378,7 +378,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	}
 	defer closeNear()
 	s, err := near.Snapshot(ctx)
-	i.Running, i.Status = true, city.CityRunning // its controller accepted the connection
+	i.Running, i.Status = true, city.CityRunning // the city's controller accepted the connection
 	if err != nil {
 		i.Error = "the city's controller does not respond"
 		return i

@@ -253,7 +253,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // errs contains all errors
+	_ = g.Wait() // the list errs contains all errors
 	return errors.Join(errs...)
 }
 

@@ -325,7 +325,6 @@ the agent. It does not mark messages as read.`,
 	return c
 }
 
-// countShape is the number of messages in a mailbox.
 type countShape struct {
 	Recipient string `json:"recipient"` // "" is the mailbox shared by people
 	city.MailCount
