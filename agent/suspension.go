@@ -24,7 +24,7 @@ type Suspension struct {
 	Where string
 }
 
-// On reports whether the agent must not run.
+// On reports whether a setting suspends the agent, so that it must not run.
 func (s Suspension) On() bool { return s != Suspension{} }
 
 // String returns a description such as "suspended in city.toml", or "" for the zero value.
@@ -35,8 +35,8 @@ func (s Suspension) String() string {
 	return "suspended " + s.Where
 }
 
-// ResumeCommand returns the command that removes the setting. name is the qualified name of the suspended agent or
-// pool.
+// ResumeCommand returns the command that removes the setting. The parameter name is the qualified name of the suspended
+// agent or pool.
 func (s Suspension) ResumeCommand(name string) string {
 	switch s.Level {
 	case CityLevel:

@@ -203,7 +203,7 @@ func (m methods) String() string {
 	return strings.Join(names, ", ")
 }
 
-// methods returns the handlers for a kind.
+// methods returns the handlers for a kind of request.
 func (s *server) methods(k wire.Kind) methods {
 	work, mail := workHandlers{s}, mailHandlers{s}
 	switch k {

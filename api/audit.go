@@ -22,7 +22,7 @@ type auditKey struct{ what, address string }
 // auditLine is the last line logged for an address.
 type auditLine struct {
 	at   time.Time
-	more int // number of requests skipped since then
+	more int // number of requests that were skipped after this line
 }
 
 const (
@@ -71,7 +71,7 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	return more, true
 }
 
-// forget removes addresses without a recent line.
+// forget removes the addresses for which no line was logged recently.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditInterval {

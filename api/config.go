@@ -34,7 +34,6 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 	return nil
 }
 
-// openAPI returns the OpenAPI document for this API.
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ wire.Route) error {
 	s.reply(w, http.StatusOK, json.RawMessage(s.document()))
 	return nil

@@ -7,7 +7,8 @@ import (
 )
 
 // duplicateKey returns the first key that occurs twice in an object in valid JSON, or "". Programs disagree about which
-// of the two values counts. In the outermost object it ignores case, because Go does so when it matches field names.
+// of the two values counts. In the outermost object, duplicateKey ignores case, because Go does so when it matches
+// field names.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -19,7 +20,7 @@ func duplicateKey(b []byte) string {
 	for {
 		t, err := d.Token()
 		if err != nil {
-			return "" // the JSON is valid, so this is the end
+			return "" // the JSON is valid, so this error marks its end
 		}
 		var in *object
 		if n := len(open); n > 0 {
@@ -42,7 +43,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // after a value comes a key
+			in.isName = in.keys != nil // in an object, a key follows each value
 		}
 		switch t {
 		case json.Delim('{'):

@@ -89,8 +89,8 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for requests about all cities. If alone is true, this kind of request does not exist for
-// a single city.
+// methods returns the handlers for requests about all cities. It also reports whether this kind of request exists only
+// for all cities.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {

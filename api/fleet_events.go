@@ -225,8 +225,7 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event in the merged stream, with the cursor after it. Without an event, it means that a city was
-// added.
+// mergedEvent is an event in the merged stream, with the cursor after it. If event is nil, a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string

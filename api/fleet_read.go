@@ -209,15 +209,15 @@ type agentsAnswer struct {
 	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not respond
 }
 
-// between separates an agent's name from its city's name in cursors. It cannot be part of either name.
-const between = "@"
+// placeSeparator separates an agent's name from its city's name in a cursor. It cannot be part of either name.
+const placeSeparator = "@"
 
-func placeOf(a *CityAgent) string { return a.Name + between + a.City }
+func placeOf(a *CityAgent) string { return a.Name + placeSeparator + a.City }
 
 // byPlace sorts agents by name, and then by city.
 func byPlace(a, b string) int {
-	agent, in, _ := strings.Cut(a, between)
-	other, there, _ := strings.Cut(b, between)
+	agent, in, _ := strings.Cut(a, placeSeparator)
+	other, there, _ := strings.Cut(b, placeSeparator)
 	return cmp.Or(strings.Compare(agent, other), strings.Compare(in, there))
 }
 

@@ -91,7 +91,6 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 	return info, otherName(path, info.Name, name)
 }
 
-// unregisterCity stops a city and unregisters it.
 func (f *fleet) unregisterCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {

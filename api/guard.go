@@ -104,8 +104,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check reports whether a request is permitted. If it is, status is 0, and by is the key that permits it, or nil if no
-// key is needed. Otherwise, msg says why the request is rejected.
+// check returns the status 0 if a request is permitted, and the key that permits it. The key is nil if no key is
+// needed. Otherwise, check returns an HTTP status, and a message that says why the request is rejected.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {

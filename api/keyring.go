@@ -29,8 +29,8 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke arranges for cut to be called when the key is revoked. cancel undoes this arrangement; if cut is already
-// running, cancel waits for it.
+// onRevoke arranges that the function cut is called when the key is revoked. The returned function cancel prevents that
+// call. If cut is already running, cancel waits until it returns.
 func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })

@@ -90,8 +90,8 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns the token in a file, or "" if path is "". If make is set, it creates a missing file. Errors never
-// contain the token.
+// readToken returns the token in a file, or "" if path is "". If the parameter make is true, it creates a missing file.
+// Errors never contain the token.
 func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil

@@ -108,7 +108,6 @@ func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Ro
 	return h.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }
 
-// replyMail replies to a message.
 func (h mailHandlers) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var d sendRequest
 	if err := decode(w, r, &d); err != nil {

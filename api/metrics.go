@@ -58,7 +58,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// addSample adds a sample to the current metric. labels contains alternating names and values.
+// addSample adds a sample to the current metric. The parameter labels contains alternating names and values.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)

@@ -17,7 +17,6 @@ import (
 
 const waitParams = "index wait"
 
-// operations returns all operations of a city.
 func operations() []openapi.Operation {
 	all := slices.Concat(reads(), verbs(), writes())
 	for _, o := range gascity.Operations() {

@@ -108,7 +108,8 @@ func (l *writeLimit) start(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.timeout))
 }
 
-// shorten limits the current and all later writes, so that a client that does not read cannot delay a shutdown.
+// shorten reduces the timeout of the current write and all later writes, so that a client that does not read cannot
+// delay a shutdown.
 func (l *writeLimit) shorten(w http.ResponseWriter) {
 	l.mu.Lock()
 	l.timeout = min(l.timeout, lastWriteTimeout)

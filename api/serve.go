@@ -98,12 +98,11 @@ type conns struct {
 	changes chan struct{} // closed and replaced on every change
 }
 
-// connection is an open connection.
 type connection struct {
 	number uint64 // connections are numbered in the order in which they are accepted
 	state  http.ConnState
 	asks   bool // a complete request has arrived and is being handled
-	closed bool // the server has closed the connection, but has not processed its end yet
+	closed bool // the server has closed the connection, but it is not in StateClosed yet
 }
 
 // connKey is the context key for a request's connection.
@@ -182,7 +181,7 @@ func (c *conns) makeRoom(latest net.Conn) {
 	if oldest != nil {
 		oldest.closed = true
 	}
-	_ = victim.Close() // ends its goroutine
+	_ = victim.Close() // ends the connection's goroutine
 }
 
 // count returns the number of connections with a request in progress, and of all connections.

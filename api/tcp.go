@@ -170,7 +170,7 @@ func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swapTokens replaces the tokens. It closes only the connections with a revoked one.
+// swapTokens replaces the tokens. It closes only the connections that used a revoked token.
 func (k *listenerKeeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return

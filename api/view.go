@@ -15,9 +15,9 @@ type visibleCities struct {
 	visible func(name string) bool // nil = all cities are visible
 }
 
-// of returns a view of those cities for which visible returns true.
-func (v visibleCities) of(visible func(name string) bool) visibleCities {
-	return visibleCities{v, visible}
+// of returns a view that contains only the cities for which isVisible returns true.
+func (v visibleCities) of(isVisible func(name string) bool) visibleCities {
+	return visibleCities{v, isVisible}
 }
 
 // root returns the underlying directory.

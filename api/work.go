@@ -85,7 +85,6 @@ func queriedStatus(s string) beads.Status {
 	return beads.Status(s)
 }
 
-// given returns the non-empty values.
 func given(values []string) (out []string) {
 	for _, v := range values {
 		if v != "" {

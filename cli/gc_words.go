@@ -76,13 +76,13 @@ func commandWords(args []string) (before, words []string) {
 }
 
 // commandLine returns the gcity command that replaces a Gas City command, with the user's flags and arguments filled
-// in. The parameter to is the replacement from the table, in which a trailing * stands for the arguments.
-func commandLine(to string, before, rest []string) string {
+// in. The parameter replacement comes from the table. A trailing * in it stands for the arguments.
+func commandLine(replacement string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {
 		more = append(more, quoted(arg))
 	}
-	line, takes := strings.CutSuffix(to, " *")
+	line, takes := strings.CutSuffix(replacement, " *")
 	if takes && len(more) > 0 {
 		line += " " + strings.Join(more, " ")
 	}

@@ -73,7 +73,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// do not ask if more pasted lines follow the command: they are not an answer, and running init is consent enough
+	// do not ask if pasted lines follow the command: they are not an answer, and the user has already asked for init
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -102,8 +102,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. Without a city.toml, it first writes one. It asks the user before that,
-// unless yes is set.
+// foreground runs the city in this process. Without a city.toml, it first writes one. Unless the parameter yes is true,
+// it asks the user before it writes the file.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {

@@ -88,7 +88,7 @@ type planShape struct {
 	Held *heldShape `json:"held,omitempty"`
 	// providers that could not be listed; their sessions are not in the plan
 	Unknown []string `json:"unknown,omitempty"`
-	// settings that change without starting or stopping an agent; only if a controller runs a different revision
+	// settings that change without starting or stopping an agent; set only if a controller runs a different revision
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"` // warnings about city.toml and automations
 	from     string    // where the configuration comes from, such as "on disk"
@@ -98,7 +98,7 @@ type planShape struct {
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
-	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds it
+	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds this revision
 }
 
 // planInput is the input to a plan: what should run, and what is running.
@@ -170,7 +170,7 @@ func (p *planShape) fails() (n int) {
 	return n
 }
 
-// planOf returns what a configuration would change now. running is the state of the running controller, or nil.
+// planOf returns what a configuration would change now. The snapshot running is nil if no controller is running.
 func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
 	error) {
 	dir := c.Path
@@ -226,8 +226,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held returns the agents that a configuration removes if the running controller would hold the configuration. A
-// controller holds a configuration that removes most of the running agents. Otherwise held returns nil.
+// held returns the agents that a configuration would remove, or nil if the running controller would apply the
+// configuration without confirmation. A controller holds a configuration that removes most of the running agents.
 func (v planInput) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {

@@ -31,12 +31,13 @@ type forecast struct {
 	*city.Snapshot
 }
 
-// forecast returns what a controller would do with the configuration. alive contains the current sessions, by agent.
+// forecast returns what a controller would do with the configuration. The map alive contains the current sessions, by
+// agent.
 func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	f := &forecast{v: v, sessions: maps.Clone(alive), tasks: map[string]string{},
 		starts: map[string]bool{}, stops: map[string]bool{}, barred: map[string]change{}}
 	conf := &effect.Configuration{Wants: v.wants, Pools: v.pools, Overrides: map[string]int{},
-		Patrol: time.Minute} // so long that a failed check of a provider is not repeated
+		Patrol: time.Minute} // long enough that no failed check of a provider is repeated
 	running := cmp.Or(v.running, &city.Snapshot{})
 	for i := range running.Pools {
 		conf.Overrides[running.Pools[i].Name] = running.Pools[i].Desired
@@ -44,7 +45,7 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	for i := range running.Agents {
 		g := &running.Agents[i]
 		if f.tasks[g.Name] = g.Task; g.Pool != "" && !alive[g.Name].Alive {
-			f.tasks[g.Name] = "any" // makes the pool choose this member again
+			f.tasks[g.Name] = "any" // the member had work, so make the pool choose it again
 		}
 	}
 	maps.Copy(conf.Overrides, v.overrides)
@@ -72,7 +73,7 @@ func (v *planInput) histories() effect.Histories {
 		case city.Quarantined, city.Backoff, city.Failed:
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
-			} else if g.Available || v.inForce { // otherwise, the edit has removed the problem
+			} else if g.Available || v.inForce { // otherwise, the edit solves the problem
 				saved.Exited = &effect.SavedExit{Why: g.Reason}
 			}
 		}
@@ -87,7 +88,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; see bar for the agents that wait for a list
+		// a running controller has already listed the sessions; the method bar handles the agents that wait for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}

@@ -72,7 +72,7 @@ func policyChanges(was city.RestartPolicy, is restart.Policy) (out []setting) {
 	return out
 }
 
-// compareDeclared returns one setting for each difference.
+// compareDeclared returns the settings that differ, with their old and new values.
 func compareDeclared(was, is []declared) (out []setting) {
 	find := func(all []declared, name string) (d declared, ok bool) {
 		i := slices.IndexFunc(all, func(d declared) bool { return d.name == name })

@@ -50,7 +50,7 @@ type City struct {
 
 	Remotes []Remote // topologies from git repositories
 
-	patches        patches         // patches that are already applied
+	patches        patches         // patches that were read; they are already applied
 	cityTopologies []*pack         // topologies of the city's agents, in order
 	topologyDirs   []string        // folders of the topologies
 	formulaLayers  []formula.Layer // formula layers of the city's topologies

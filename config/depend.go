@@ -41,9 +41,9 @@ func (d dependencies) depend() {
 	d.checkCycles()
 }
 
-// needed returns the agent or pool that name refers to. The agent's own rig takes precedence over the city. If the name
-// is invalid, the first result is nil and the second one is the reason. The reason is "" if the name could be declared
-// in a file that could not be read.
+// needed returns the agent or pool that a name refers to. The agent's own rig takes precedence over the city. If the
+// name is invalid, the first result is nil and the second one is the reason. The reason is "" if the name could be
+// declared in a file that could not be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where the name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {

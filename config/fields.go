@@ -99,7 +99,7 @@ func (p place) values() any {
 // fieldName returns a key's name in the spelling that fieldIndexes uses: without underscores, but with dots.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
-// fieldIndexes returns the indexes of fields by fieldName, for each type that the method values returns.
+// fieldIndexes maps each struct type that contains configuration values to the indexes of its fields by fieldName.
 var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	out := map[reflect.Type]map[string][]int{}
 	for _, t := range []reflect.Type{

@@ -156,8 +156,8 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts the agents from this index on by their positions. The parser returns [[agent]] and [[agents]] as
-// separate lists.
+// sortByPosition sorts the agents by their positions, starting with the agent at the given index. The parser returns
+// [[agent]] and [[agents]] as separate lists.
 func (d decoder) sortByPosition(index int) {
 	slices.SortStableFunc(d.city.Agents[index:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

@@ -43,7 +43,6 @@ func (c *City) AutomationOptions() automation.Options {
 		Local: time.Local}
 }
 
-// place converts an origin to a toml.Place.
 func (o Origin) place() toml.Place {
 	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }

@@ -18,8 +18,8 @@ const (
 	maxProblems = 50 // maximum number of reported problems
 )
 
-// Find returns the city that contains a folder: start itself, or the nearest parent with a city.toml. The result is
-// absolute and without symbolic links.
+// Find returns the city that contains a folder: the folder itself, or its nearest parent with a city.toml. The result
+// is absolute and without symbolic links.
 func Find(start string) (string, error) {
 	abs, err := filepath.Abs(start)
 	if err != nil {
@@ -79,8 +79,8 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns the path of the key that an environment entry overrides, and its value. path is "" for all other
-// entries.
+// overridden returns the path of the key that an environment entry overrides, and its value. For any other entry, it
+// returns "" as the path.
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",

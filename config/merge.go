@@ -15,7 +15,8 @@ func (d decoder) warnsOnDuplicate(key string) bool {
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// addDuplicate adds a warning if another file has already set the same key. If strict is set, it adds an error instead.
+// addDuplicate adds a warning if another file has already set the same key. If the option strict is set, it adds an
+// error instead.
 func (d decoder) addDuplicate(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.warnsOnDuplicate(key) {
 		return

@@ -44,9 +44,9 @@ func (c *City) enclosed(folder, written, path string) error {
 		"use only its own files; set the key in [[patches.agents]] in %s", written, name, FileName)
 }
 
-// resolve returns the absolute path for a path in the configuration. A relative path is relative to base, or to the
-// city if it begins with "//". A relative path that leaves the city with ".." is an error, unless it stays in base.
-// Symbolic links are not checked.
+// resolve returns the absolute path for a path in the configuration. A relative path is relative to the folder base, or
+// to the city if it begins with "//". A relative path that leaves the city with ".." is an error, unless it stays in
+// base. Symbolic links are not checked.
 func resolve(city, base, path string) (string, error) {
 	inner, ok := strings.CutPrefix(path, "//")
 	switch {

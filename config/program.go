@@ -122,10 +122,11 @@ func isAgentKey(key string) bool {
 	return false
 }
 
-// merge copies each key that is set in other, if the function applies returns true for it. Variables in env are merged.
-func (p *Provider) merge(other *Provider, applies func(key string) bool) {
+// merge copies each key that is set in the provider other and for which mayCopy returns true. It merges the variables
+// in env.
+func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	for key, origin := range other.Origins {
-		if !applies(key) {
+		if !mayCopy(key) {
 			continue
 		}
 		p.Origins[key] = origin
@@ -140,7 +141,7 @@ func (p *Provider) merge(other *Provider, applies func(key string) bool) {
 			p.PromptMode = other.PromptMode
 			if _, written := other.Origins["prompt_flag"]; !written && other.PromptMode != "flag" {
 				p.PromptFlag = ""
-				delete(p.Origins, "prompt_flag") // prompt_flag has no value now
+				delete(p.Origins, "prompt_flag")
 			}
 		case "prompt_flag":
 			p.PromptFlag = other.PromptFlag

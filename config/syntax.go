@@ -12,7 +12,7 @@ import (
 func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
 
 // parseTOML parses a file and checks its encoding, size, syntax and structure. The error for a file without keys ends
-// with hint.
+// with the parameter hint.
 func parseTOML(data []byte, hint string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
 		return nil, []*toml.Fault{files.TooLarge()}

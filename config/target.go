@@ -35,7 +35,7 @@ type Flag struct {
 	NoTable   bool   // the table does not exist yet, which is possible only in "patches.agents"
 }
 
-// SuspendedFlag returns the position of a target's flag.
+// SuspendedFlag returns the position of the key `suspended` for a target.
 func (c *City) SuspendedFlag(t Target) (Flag, error) {
 	switch {
 	case t.Agent != "":

@@ -53,8 +53,8 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. file is the file name to show in problems. The error is a toml.Problems that contains all
-// problems.
+// Parse parses a formula. The parameter file is the file name to show in problems. The error is a toml.Problems that
+// contains all problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }

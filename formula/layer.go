@@ -56,8 +56,8 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula with this name. candidates is the result of Resolve. If Find does not find the formula, the
-// error suggests a similar name.
+// Find reads the formula with this name. The parameter candidates is the result of Resolve. If Find does not find the
+// formula, the error suggests a similar name.
 func Find(name string, candidates []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)

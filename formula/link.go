@@ -20,13 +20,14 @@ type Linked struct {
 }
 
 // Link updates the links in dir, which is a folder in the ".beads" folder of a city or rig. Afterwards dir contains a
-// symbolic link to each winner's file. Link creates both folders if necessary; see disk.OwnFolder. It removes all other
-// links that are named like formulas, but never touches regular files. It replaces each link atomically. Calling it
-// again with the same winners changes nothing. After an error, it continues with the remaining links.
-func Link(dir string, winners []Source) (Linked, error) {
+// symbolic link to the file of each formula in the list selected. Link creates both folders if necessary; see
+// disk.OwnFolder. It removes all other links that are named like formulas, but never touches regular files. It replaces
+// each link atomically. Calling it again with the same list changes nothing. After an error, it continues with the
+// remaining links.
+func Link(dir string, selected []Source) (Linked, error) {
 	var done Linked
 	var errs []error
-	if len(winners) > 0 {
+	if len(selected) > 0 {
 		err := disk.OwnFolder(filepath.Dir(dir))
 		if err == nil {
 			err = disk.MkdirAll(dir, 0o700)
@@ -36,13 +37,13 @@ func Link(dir string, winners []Source) (Linked, error) {
 		}
 	}
 	entries, err := disk.ReadDir(dir)
-	if err != nil && (len(winners) > 0 || !errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && (len(selected) > 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return done, fmt.Errorf("cannot read the formula folder: %w", err)
 	}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), Suffix)
 		if !ok || e.Type() != fs.ModeSymlink ||
-			slices.ContainsFunc(winners, func(s Source) bool { return s.Name == name }) {
+			slices.ContainsFunc(selected, func(s Source) bool { return s.Name == name }) {
 			continue
 		}
 		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
@@ -53,7 +54,7 @@ func Link(dir string, winners []Source) (Linked, error) {
 		}
 		done.Removed = append(done.Removed, name)
 	}
-	for _, s := range winners {
+	for _, s := range selected {
 		made, kept, err := link(filepath.Join(dir, s.Name+Suffix), s.Path)
 		switch {
 		case err != nil:

@@ -39,7 +39,7 @@ func BuiltIn() []string {
 }
 
 func unpack(dir string) error {
-	if err := disk.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // read by agents of any user
+	if err := disk.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // agents of any user read it
 		return err
 	}
 	ours, err := fs.ReadDir(system, "system")

@@ -13,8 +13,8 @@ const (
 )
 
 // Reminder returns a text that reminds an agent of its unread mail. It shows the oldest messages with their senders,
-// and says how to read the others. The messages in unread must be sorted, newest first. Without unread mail, Reminder
-// returns "". A closing tag in a message cannot end the reminder.
+// and says how to read the others. The messages in the list unread must be sorted, newest first. Without unread mail,
+// Reminder returns "". A closing tag in a message cannot end the reminder.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -57,8 +57,8 @@ func unmarked() func(string) string {
 const leftMessagesText = 8 << 10
 
 // LeftMessages returns a text for an agent that is starting. It contains the messages that the agent's previous session
-// has left for it. The messages in own must be sorted, newest first. Without messages, LeftMessages returns "". A
-// closing tag in a message cannot end the text.
+// has left for it. The messages in the list own must be sorted, newest first. Without messages, LeftMessages returns
+// "". A closing tag in a message cannot end the text.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

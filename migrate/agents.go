@@ -28,7 +28,6 @@ type agent struct {
 	prompt           string
 }
 
-// readAgents reads a pack's agents.
 func (c *conversion) readAgents(p *pack) error {
 	entries, err := os.ReadDir(filepath.Join(p.dir, "agents"))
 	if err != nil && !os.IsNotExist(err) {
@@ -63,7 +62,7 @@ func (c *conversion) readAgents(p *pack) error {
 	return nil
 }
 
-// agentFolder reads one subfolder of agents.
+// agentFolder reads an agent from its subfolder of the folder agents.
 func (c *conversion) agentFolder(p *pack, name string) error {
 	dir := filepath.Join(p.dir, "agents", name)
 	a := &agent{was: name, pack: p, dir: dir, place: c.displayPath(dir), keys: map[string]value{}}
@@ -257,7 +256,7 @@ func (c *conversion) renameConflicting() error {
 	return nil
 }
 
-// directFirst returns the same packs as flat, but with the directly imported packs first.
+// directFirst returns the same packs as the method flat, but with the directly imported packs first.
 func (c *conversion) directFirst(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -374,7 +373,6 @@ func (c *conversion) patchAgents(p *pack, s *source) error {
 	return nil
 }
 
-// patch applies a patch to an agent.
 func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 	a.keys = maps.Clone(a.keys)
 	for _, kid := range n.Kids {

@@ -77,7 +77,6 @@ func (c cityWriter) text() string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// workspace returns the [workspace] table.
 func (c cityWriter) workspace() *table {
 	t := &table{}
 	t.text("name", c.cityName())

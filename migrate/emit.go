@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size for a pool that has no limit in the original.
+// unlimited is the maximum size for a pool that has no limit in the original city.
 const unlimited = 5
 
 // copied lists the agent keys with the same meaning in both formats.
@@ -177,7 +177,8 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find converts a path of an agent to a path for the converted file. It returns false if the path does not exist.
+// find converts a path in an agent's settings to a path for the converted file. It returns false if the path does not
+// exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -404,14 +405,14 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an older [[agent]] table declares an agent, and neither the city nor the agent's pack has an
-// overlay.
+// table reports whether an older [[agent]] table declares an agent. It returns false if the city or the agent's pack
+// has an overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original reverses moved: it converts a path from the converted file to a path in the original city.
+// original reverses the method moved: it converts a path from the converted file to a path in the original city.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {
@@ -428,7 +429,6 @@ func (e emitter) original(path string) string {
 	return filepath.Join(e.base, path)
 }
 
-// providerOf returns the name of an agent's provider.
 func (e emitter) providerOf(a *agent) string {
 	if p := a.keys["provider"].text(); p != "" {
 		return p

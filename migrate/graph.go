@@ -276,7 +276,6 @@ func (c *conversion) cityImports() error {
 	return nil
 }
 
-// readRigs reads the rigs and their imports.
 func (c *conversion) readRigs() error {
 	for _, s := range c.files {
 		for _, n := range toml.TablesOf(s.root.Get("rigs")) {

@@ -102,7 +102,7 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// conversion is the state of a conversion.
+// conversion is the state of one call of Convert.
 type conversion struct {
 	dir, out string
 	stage    string // the temporary folder, which is renamed to out
@@ -197,7 +197,6 @@ func (v value) text() string {
 	return v.Text
 }
 
-// texts returns the strings in a list.
 func (v value) texts() []string {
 	if v.Node == nil {
 		return nil

@@ -141,7 +141,6 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 	return b.String()
 }
 
-// orderPool converts an order's pool.
 func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	pool, ok := c.renamed(p, n.Text)
 	if !ok {
@@ -166,7 +165,6 @@ func orderLine(p *pack, s *source, line string) string {
 	return strings.NewReplacer("${ORDER_DIR}", own, "$ORDER_DIR", own).Replace(line)
 }
 
-// formulas converts a pack's formulas.
 func (c *conversion) formulas(p *pack) error {
 	files := formulaFiles(p)
 	for _, name := range sortedKeys(files) {

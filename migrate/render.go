@@ -57,7 +57,7 @@ func (t *table) write(b *strings.Builder, header string) {
 	}
 }
 
-// bare returns a key in TOML form.
+// bare returns a key in TOML form, with quotes only if the key needs them.
 func bare(key string) string {
 	for _, r := range key {
 		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' &&

@@ -320,7 +320,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. If keep is set, it does not replace an existing file.
+// fragment writes a fragment. If the parameter keep is true, it does not replace an existing file.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {

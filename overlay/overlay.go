@@ -44,7 +44,7 @@ type Tree struct {
 // Report is the result of copying an overlay. The lists contain paths below the target folder.
 type Report struct {
 	Copied  []string // files that did not exist before
-	Updated []string // files that were copied earlier and had not changed since
+	Updated []string // files that an earlier call had copied and that had not changed since
 	Kept    []string // foreign or changed files that differ from the overlay
 
 	// files that were copied or updated, or were already up to date
@@ -206,8 +206,8 @@ func (a *applier) mark(at string, data []byte) {
 	a.changed = true
 }
 
-// write writes a file atomically. If replace is not set, it keeps a file that has appeared in the meantime, and returns
-// false.
+// write writes a file atomically. If the parameter replace is false, it keeps a file that has appeared in the meantime,
+// and returns false.
 func (a *applier) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

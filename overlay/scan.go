@@ -63,7 +63,7 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 func foreign(root *os.Root, at string) error {
 	info, err := root.Stat(at)
 	if err != nil {
-		return nil // read will report this error
+		return nil // the caller reports this error when it reads the file
 	}
 	if err := ownership.Entry(filepath.Join(root.Name(), at), info); err != nil {
 		return fmt.Errorf("has a file that another user can change: %w", err)
@@ -71,7 +71,6 @@ func foreign(root *os.Root, at string) error {
 	return nil
 }
 
-// open opens a folder as an os.Root.
 func open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	switch {
@@ -83,7 +82,6 @@ func open(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// read reads one file of an overlay.
 func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	info, err := root.Stat(at)
 	if err != nil {

@@ -15,8 +15,8 @@ type Note struct {
 	Column int
 }
 
-// Lenient is like Parse, but ignores unusable fragments, and names in appended that no fragment has. If the main file
-// is invalid, Lenient uses the file's text verbatim. Lenient fails only if even that is impossible.
+// Lenient is like Parse, but ignores unusable fragments, and names of appended fragments that do not exist. If the main
+// file is invalid, Lenient uses the file's text verbatim. Lenient fails only if even that is impossible.
 func Lenient(main File, fragments []File, appended []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -49,7 +49,7 @@ func Lenient(main File, fragments []File, appended []string) (*Template, []Note,
 }
 
 // columnOf returns the column of an error: the position of the text that the error message quotes. If the message
-// quotes no text, it is the position of the line's first action.
+// quotes no text, columnOf returns the position of the first template action in the line.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {

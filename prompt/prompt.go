@@ -74,8 +74,8 @@ type Field struct {
 	Tested bool // the template only tests whether the value is set
 }
 
-// Parse parses a template. appended lists the names of fragments to append to the template. If several fragments have
-// the same name, Parse uses the last one. It returns an *Error if the template cannot be rendered with any values:
+// Parse parses a template. The list appended contains the names of fragments to append to the template. If several
+// fragments have the same name, Parse uses the last one. It returns an *Error if rendering would fail for all values,
 // because of a syntax error, a missing fragment, or fragments that use each other in a cycle.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").

@@ -18,7 +18,7 @@ type scan struct {
 // tick is the name of the function that counts steps. Templates cannot call it.
 const tick = "_step"
 
-// step returns a node that counts a step and prints nothing.
+// step returns a node that counts one step of the rendering and prints nothing.
 func step(pos parse.Pos) parse.Node {
 	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos,
 		Args: []parse.Node{parse.NewIdentifier(tick).SetPos(pos)}}
@@ -26,7 +26,7 @@ func step(pos parse.Pos) parse.Node {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
 }
 
-// node visits a node of the parse tree. tested is true within a condition.
+// node visits a node of the parse tree. The parameter tested is true if the node is part of a condition.
 func (s *scan) node(n parse.Node, tested bool) {
 	switch n := n.(type) {
 	case *parse.ListNode:

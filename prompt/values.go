@@ -14,7 +14,7 @@ import (
 type Values struct {
 	CityRoot  string // absolute path of the city's folder
 	AgentName string // qualified name
-	// qualified name in the configuration, which for a pool member is the pool's name
+	// qualified name in the configuration; for a pool member, the pool's name
 	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute path of the working folder

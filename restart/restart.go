@@ -28,7 +28,7 @@ type Policy struct {
 	Window      time.Duration
 	// wait before the second consecutive restart, doubled for each later one; 0 = no wait
 	Backoff    time.Duration
-	MaxBackoff time.Duration // maximum wait; for agents, the patrol interval
+	MaxBackoff time.Duration // maximum wait; for an agent, this is the patrol interval
 }
 
 // Death is an exit that was not requested.

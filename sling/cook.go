@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// cook expands a formula. vars returns the values for the formula's variables.
+// cook expands a formula. The function vars returns the values for the formula's variables.
 func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
 	formula.Molecule, error) {
 	f, err := s.FindFormula(name, rig)
@@ -24,7 +24,7 @@ func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]
 	return m, nil
 }
 
-// given returns a function that returns vars for every formula.
+// given returns a function that returns the same values for every formula.
 func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }

@@ -162,8 +162,8 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if another city uses the name of e but has no name in the registry. Add compares only
-// names in the registry.
+// nameTaken returns an error if another city uses the name of the entry e, but has no name in the registry. Add
+// compares only names in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {

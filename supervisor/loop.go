@@ -49,7 +49,6 @@ func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	}
 }
 
-// count returns the number of cities.
 func (s *Supervisor) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // Home contains the folders of a supervisor. Both belong to one user.
 type Home struct {
 	Dir string // GC_HOME, or ~/.gc: registry, settings and log
-	Run string // $XDG_RUNTIME_DIR/gc, or Dir: lock and socket
+	Run string // $XDG_RUNTIME_DIR/gc, or the same as Dir: lock and socket
 }
 
 // FindHome returns the home that an environment selects. It does not access the disk.

@@ -48,7 +48,7 @@ type refresher struct {
 
 	// number of consecutive reads that would stop cities and have not been applied
 	doubts int
-	last   []Entry // entries from the last of these reads
+	last   []Entry // entries from the latest of these reads
 
 	waiting []chan<- struct{} // callers that are waiting for a read that has not started yet
 	// callers that are waiting for the read in progress, or for the read that confirms a doubtful result
@@ -84,7 +84,6 @@ func (e *refresher) request(done chan<- struct{}) {
 	e.poke()
 }
 
-// startRead starts a read in the background.
 func (e *refresher) startRead() {
 	e.served, e.waiting = append(e.served, e.waiting...), nil
 	e.late, e.more = false, false
@@ -118,8 +117,8 @@ func (e *refresher) timerExpired() {
 	e.notifyCallers()
 }
 
-// finishRead handles the result of a read. It returns false if a second read must confirm the result first, because it
-// would stop a city.
+// finishRead handles the result of a read. It returns false if the result is not applied yet. That is the case if the
+// read was late, or if the result would stop a city and a second read must confirm it.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late

@@ -239,7 +239,6 @@ func (e Entry) String() string {
 	return text
 }
 
-// quote returns s as a TOML string.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -27,7 +27,7 @@ type Settings struct {
 	ReadFile  string // absolute path of the file with the read-only token; "" = none
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
-	Warnings  []string // about settings that have no effect
+	Warnings  []string // warnings about settings that have no effect
 }
 
 // Tenant is a user of a shared machine with access to only some of its cities.
@@ -117,7 +117,6 @@ func readSettings(h Home, root toml.Table) Settings {
 	return s
 }
 
-// tokens reads the API's tokens.
 func (h Home) tokens(t toml.Table, s *Settings) {
 	if file := h.file(t.Text("token_file")); file != "" {
 		s.TokenFile, s.MakeToken = file, false

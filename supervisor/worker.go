@@ -32,7 +32,7 @@ type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone if the agents must keep running
+	left chan struct{} // closed before the channel gone if the agents must keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // requests an immediate retry
 
@@ -68,8 +68,8 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until it is no longer wanted. It then stops the agents unless they must keep running. A city that
-// is being opened, or that crashed and is waiting for a retry, can have agents too.
+// run runs the city until the worker is stopped. It then stops the agents unless they must keep running. A city that is
+// being opened, or that crashed and is waiting for a retry, can have agents too.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -220,7 +220,7 @@ func (w *worker) begin() (err error) {
 			err = w.takeName()
 		}
 		select {
-		case <-w.wake: // this attempt also serves a pending request
+		case <-w.wake: // a retry was requested, and this attempt is that retry
 		default:
 		}
 		w.changeState(city.CityStarting)
@@ -228,7 +228,6 @@ func (w *worker) begin() (err error) {
 	return err
 }
 
-// setState records the city's state.
 func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	w.set(func() {
 		w.changeState(state)
@@ -290,8 +289,8 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a city that is waiting. If stopped is true, it also starts a city that a user has stopped.
-// The caller must hold mu.
+// poke immediately retries a city that is waiting. If the parameter stopped is true, it also starts a city that a user
+// has stopped. The caller must hold mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:

@@ -32,9 +32,10 @@ type Result struct {
 }
 
 // Fetch updates a topology's copy to the commit in the lock file. If the lock file has no commit, if the source or the
-// ref has changed, or if update is set, it fetches the ref's newest commit instead, and updates the lock file. git runs
-// without prompts or hooks, and is killed after a few minutes. environ is git's environment. A correct copy is not
-// changed. A copy with changed or missing files is replaced. After an error, the copy and the lock file are unchanged.
+// ref has changed, or if the parameter update is true, it fetches the ref's newest commit instead, and updates the lock
+// file. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
+// environment. A correct copy is not changed. A copy with changed or missing files is replaced. After an error, the
+// copy and the lock file are unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)

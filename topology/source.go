@@ -47,8 +47,9 @@ func RejectReason(source string) string {
 	return ""
 }
 
-// hasPassword reports whether a URL has a password before its host, or a token as its user or in its query. rest is the
-// part after "//". Although a URL must not have a slash in its password, hasPassword recognizes that as well.
+// hasPassword reports whether a URL has a password before its host, or a token as its user or in its query. The
+// parameter rest is the part of the URL after "//". Although a URL must not have a slash in its password, hasPassword
+// recognizes that as well.
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {

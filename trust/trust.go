@@ -102,8 +102,8 @@ func (r *Refusal) Error() string {
 // Command returns the command that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether a city's programs are allowed to run. rec is the city's record, or nil if it has none. renewed
-// is the record to store.
+// Judge decides whether a city's programs are allowed to run. The parameter rec is the city's record, or nil if it has
+// none. Judge also returns the record to store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {

@@ -4,22 +4,22 @@ import "time"
 
 // Chain records whether a watchdog's actions have helped.
 //
-// An action has failed if no new heartbeat has arrived by a later beat. After a wake, that is the next beat. After a
-// start or a restart, or in a new session, it is the next beat that finds the session dead or very stale. Beats during
-// a start or a stop do not count. A new heartbeat resets the count of failures. The zero value is a chain without
-// actions.
+// A wake in a running session has failed if the next beat finds no new heartbeat. In a new session, for example after a
+// restart, an action has failed as soon as a beat finds the session dead or very stale. Beats during a start or a stop
+// do not count. A new heartbeat resets the count of failures. The zero value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
 	Wakes  int // number of consecutive wakes among the latest failed actions
-	// consecutive times that a triage agent did not act although the thresholds would have, without a new heartbeat
+	// consecutive decisions in which a triage agent did not act, although the thresholds would have acted and no new
+	// heartbeat arrived
 	Spared int
 
 	did   Decision // the last action, until it is known whether it helped; "" = none
 	at    time.Time
-	stamp time.Time // latest heartbeat when Spared was last counted
+	stamp time.Time // latest heartbeat when Spared last increased
 }
 
-// Before decides, at the start of a beat, whether the last action has helped. v is the thresholds' verdict. recovered
+// Before decides, at the start of a beat, whether the last action has helped. v is the thresholds' verdict. Before also
 // reports whether the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&

@@ -11,7 +11,7 @@ type Sighting struct {
 
 	age   time.Duration // the timestamp's age when it was first seen
 	at    time.Time     // when it was first seen
-	vague bool          // age is only an upper bound
+	vague bool          // the actual age may be less
 }
 
 // Update records a read of the timestamp. The parameter last is the time of the previous read, or zero.
@@ -47,7 +47,7 @@ func (s Sighting) Time() time.Time {
 func (s Sighting) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
 // After reports whether the timestamp may be later than t, because it was first seen after t and is not known to be
-// older. It allows an error of one second, because timestamps often have no fractions of a second.
+// earlier than t. It allows an error of one second, because timestamps often have no fractions of a second.
 func (s Sighting) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

@@ -51,7 +51,7 @@ type Facts struct {
 	Mail        int           // number of unread messages
 	Frozen      bool          // its process was stopped by a signal
 	Silent      time.Duration // time since the agent's last output
-	SilentKnown bool          // Silent is known
+	SilentKnown bool          // whether Silent is known
 	Stuck       bool          // it has work and has been silent for too long
 	Gate        string        // the gate that its work is waiting for, or ""
 	CannotType  string        // why messages cannot be typed into the session, or ""
@@ -69,7 +69,7 @@ func (f *Facts) WhyNoWake() string {
 	return f.CannotType
 }
 
-// Verdict is what the thresholds decide.
+// Verdict is a decision of the thresholds, with its reason.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness

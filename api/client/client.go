@@ -45,7 +45,7 @@ type Client struct {
 	serverName string // what listens on the socket: "controller" or "supervisor"
 	below      string // the city's path on that socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
-	idleConn   disk.IdleConn   // the connection that Dial opened or the last exchange kept
+	idleConn   disk.IdleConn   // opened by Dial, or kept after the previous exchange
 	life       context.Context // canceled by Close
 	end        context.CancelFunc
 }
@@ -201,7 +201,6 @@ func errorResponse(resp *http.Response) error {
 	return e
 }
 
-// request is a request to send.
 type request struct {
 	method, path string
 	query        url.Values
@@ -214,7 +213,7 @@ func (c *Client) get(ctx context.Context, path string, q url.Values, into any) e
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
-// call sends a request. Unless into is nil, call decodes the JSON response into it.
+// call sends a request. If the parameter into is not nil, call decodes the JSON response into it.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {

@@ -109,7 +109,8 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 	}
 }
 
-// responseBody is the body of a response. Its Close calls keep, with true if the body has been read to its end.
+// responseBody is the body of a response. Its method Close calls the function keep, and reports to it whether the body
+// was read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)
@@ -123,7 +124,7 @@ func (a *responseBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close keeps or closes the connection.
+// Close implements io.Closer. It releases the connection.
 func (a *responseBody) Close() error {
 	if a.keep != nil {
 		a.keep(a.complete)

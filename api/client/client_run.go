@@ -66,7 +66,7 @@ type pieceQueue struct {
 	news   chan struct{}
 }
 
-// put adds a piece, and drops the oldest ones that exceed the limit.
+// put adds a piece, and drops the oldest pieces if the total size exceeds the limit.
 func (h *pieceQueue) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -48,21 +48,21 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 	return resumed(ctx, c, func() (string, url.Values) { return path, nil }, func(city.Frame) {})
 }
 
-// resumed yields the items of a stream until the city ends it. If the connection is lost, it reconnects. where returns
-// the path and query that resume the stream, and got is called with each item.
-func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values),
-	got func(T)) iter.Seq2[T, error] {
+// resumed yields the items of a stream until the city ends it. If the connection is lost, it reconnects. It gets the
+// path and query that resume the stream from resumePath, and calls onItem with each item.
+func resumed[T any](ctx context.Context, c *Client, resumePath func() (string, url.Values),
+	onItem func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(c.life, cancel)()
 		var zero T
 		for tries := 0; tries < maxResume; tries++ {
-			path, q := where()
+			path, q := resumePath()
 			stopped := false
 			err := readStream(ctx, c, path, q, func(v T) bool {
 				tries = 0
-				got(v)
+				onItem(v)
 				stopped = !yield(v, nil)
 				return !stopped
 			})

@@ -54,7 +54,7 @@ type rigRestart struct {
 	// "ok", or "failed" if any agent could not be restarted
 	Status    string   `json:"status"`
 	Restarted []string `json:"restarted"`
-	// agents that were not restarted, because they are suspended or draining
+	// agents that were not restarted because they are suspended or draining
 	Left   []string          `json:"left"`
 	Failed map[string]string `json:"failed,omitempty"`
 }
@@ -154,7 +154,6 @@ func orders(_ context.Context, r *Request) (any, error) {
 	return orderList{List: page, Orders: page.Items}, nil
 }
 
-// orderOf converts an automation to an order.
 func orderOf(a *city.Automation) order {
 	name, _, _ := strings.Cut(a.Name, ":")
 	o := order{

@@ -88,7 +88,6 @@ func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	return b, err
 }
 
-// createConvoy creates a convoy of beads.
 func createConvoy(ctx context.Context, r *Request) (any, error) {
 	var in newConvoy
 	if err := r.decode(&in); err != nil {

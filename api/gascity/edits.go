@@ -12,8 +12,8 @@ import (
 )
 
 // editOperations returns the operations by which Gas City's clients change the configuration. gcity supports suspending
-// agents and rigs, and adding and removing rigs. For all other changes it returns an error that says what to do
-// instead.
+// agents and rigs, and adding and removing rigs. The operations for all other changes return an error that says what to
+// do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -111,7 +111,6 @@ func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 		"run `gcity rig add DIR` or `gcity rig remove NAME`")
 }
 
-// addRig adds a rig to the configuration.
 func addRig(ctx context.Context, r *Request) (any, error) {
 	var in city.NewRig
 	if err := r.decode(&in); err != nil {
@@ -124,7 +123,6 @@ func addRig(ctx context.Context, r *Request) (any, error) {
 	return c.AddRig(ctx, in)
 }
 
-// removeRig removes a rig from the configuration.
 func removeRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

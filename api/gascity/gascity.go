@@ -17,7 +17,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Request is a request for this package.
+// Request is an API request that this package handles.
 type Request struct {
 	City     city.Control
 	Snapshot *city.Snapshot // a snapshot as new as the request requires, or newer
@@ -92,7 +92,6 @@ func listOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// rigOf returns the rig with this name.
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 	if rig, ok := snap.Rig(name); ok {
 		return rig, nil

@@ -93,7 +93,6 @@ func thread(ctx context.Context, r *Request) (any, error) {
 	return listOf(out), nil
 }
 
-// markUnread marks a message as unread.
 func markUnread(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

@@ -70,7 +70,8 @@ func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 	return page, nil
 }
 
-// Beads lists work, or only a rig's work if rig is set. The IDs of a rig's beads begin with the rig's prefix.
+// Beads lists the work that matches a query. If rig is not "", it lists only that rig's work. The IDs of a rig's beads
+// begin with the rig's prefix.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
@@ -95,7 +96,6 @@ func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	return found, nil
 }
 
-// reopen reopens closed work.
 func reopen(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err
@@ -116,7 +116,6 @@ type assignment struct {
 	Assignee *string `json:"assignee"` // "" = no assignee
 }
 
-// assign assigns work to an agent.
 func assign(ctx context.Context, r *Request) (any, error) {
 	var in assignment
 	if err := r.decode(&in); err != nil {

@@ -23,7 +23,7 @@ type Operation struct {
 	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
-// Names maps types to their names in the document, where those differ from the names in the code.
+// Names maps types to their names in the document. It contains only types that have a different name in the code.
 type Names map[reflect.Type]string
 
 // RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
@@ -190,8 +190,8 @@ func (o Operation) Paths() []string {
 	return all
 }
 
-// Parameters returns the names of the query parameters of all operations, keyed by kind and method: "agents GET". kind
-// returns the kind of a path.
+// Parameters returns the names of the query parameters of all operations, keyed by kind and method: "agents GET". The
+// function kind returns the kind of a path.
 func Parameters(all []Operation, kind func(path string) (string, error)) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range all {

@@ -32,8 +32,9 @@ type Socket struct {
 }
 
 // Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: its mode is 0600,
-// and connections from another user are closed immediately. The caller must hold the city's lock, so Listen removes an
-// existing socket. It moves any other file aside; see MovedPath. It fails if the folder belongs to another user.
+// and connections from another user are closed immediately. The caller must hold the city's lock. An existing socket is
+// therefore a leftover, and Listen removes it. Listen moves any other file aside; see MovedPath. It fails if the folder
+// belongs to another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error

@@ -16,7 +16,7 @@ import (
 const (
 	Protocol = "gcity-terminal"
 
-	FrameData   = 'd' // in both directions: bytes of the terminal
+	FrameData   = 'd' // in both directions: input or output of the terminal
 	FrameResize = 'r' // to the city: columns and rows, 2 bytes each
 	// from the city: empty if the session has ended, otherwise a city.Error as JSON
 	FrameEnd = 'e'

@@ -66,7 +66,7 @@ func AgentOf(a city.Agent) Agent {
 	return out
 }
 
-// Cities is a list of cities.
+// Cities is the response to a request for the list of cities.
 type Cities struct {
 	List[city.Info]
 	Running  int      `json:"running"`
@@ -131,8 +131,8 @@ const StatusView = "status"
 // Types of events that end a stream. They never appear in the log. A stream that ends without one of them was cut off
 // and can be resumed.
 const (
-	EventEnd   = "!end"   // the regular end
-	EventError = "!error" // the end because of an error, a city.Error
+	EventEnd   = "!end"   // the stream is complete
+	EventError = "!error" // an error ended the stream; the data is a city.Error
 )
 
 // MaxLines is the maximum number of items on a page, and of output lines in a response.

@@ -139,7 +139,7 @@ type OutputShape struct {
 	Turns  []Turn `json:"turns"`
 }
 
-// Turn is one turn of a conversation.
+// Turn is a text in JSON output, with a role such as "output" or "config".
 type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`

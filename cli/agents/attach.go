@@ -120,7 +120,7 @@ type attachment struct {
 }
 
 // copy connects the keyboard and the screen to the session until the session ends, ctx is done, or the user presses the
-// detach key. It returns after all its goroutines have ended. left reports whether the session is still running.
+// detach key. It returns after all its goroutines have ended. It reports whether the session is still running.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {

@@ -89,8 +89,8 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	return id, err
 }
 
-// showRun prints a run's output so far. If follow is set, it also prints new output until the run ends. shown reports
-// whether there was any output.
+// showRun prints a run's output so far. If the parameter follow is true, it also prints new output until the run ends.
+// It reports whether there was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
 	text, missed := runText{to: e.Out}, int64(0)
@@ -129,7 +129,7 @@ type runText struct {
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }
 
-// end completes the last line of the text.
+// end prints the rest of the output, and ends its last line.
 func (t *runText) end() error {
 	rest := t.clean.End()
 	if rest != "" || t.inner {

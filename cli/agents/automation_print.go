@@ -47,7 +47,7 @@ func urgency(i *city.Automation) int {
 	return 2
 }
 
-// writeAutomations writes a table of automations. live reports whether a controller is running.
+// writeAutomations writes a table of automations. The parameter live reports whether a controller is running.
 func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
@@ -118,7 +118,6 @@ func took(r *city.Run) string {
 	return lasted(r.Ended.Sub(r.Opened))
 }
 
-// lasted formats a run's duration.
 func lasted(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -130,7 +129,6 @@ func lasted(d time.Duration) string {
 	return output.Span(d)
 }
 
-// oneLine joins lines with separators.
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
 // widestWhy is the maximum width of a reason in a list, in columns.

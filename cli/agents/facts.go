@@ -163,8 +163,8 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each agent and pool in names. A pool is up if at least one member is running, or if
-// the pool should have no members.
+// dependencies returns the state of each agent and pool in the list names. A pool is up if at least one member is
+// running, or if the pool should have no members.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {

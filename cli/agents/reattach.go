@@ -21,7 +21,7 @@ const (
 )
 
 // stayAttached keeps the terminal attached after the controller exits, because agents keep running then. It reconnects
-// through the next controller, or directly to the holder. left reports whether the session is still running.
+// through the next controller, or directly to the holder. It reports whether the session is still running.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {
@@ -37,8 +37,8 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in a loop is fine here: the loop runs once for each controller that exits, which is rarely more than
-		// a few times
+		// a defer in a loop is fine here: the loop runs once for each controller that exits, which happens only a few
+		// times
 		defer next.Close()
 		l, at.far = next, far
 	}
@@ -77,7 +77,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	}
 }
 
-// tryAttach tries once to open a terminal. live reports whether a controller is running.
+// tryAttach tries once to open a terminal. It also reports whether a controller is running.
 func tryAttach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (_ *env.Link,
 	far city.Terminal, live bool, err error) {
 	cols, rows, err := output.TerminalSize(at.out)

@@ -77,7 +77,7 @@ func forRig(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// rigs prints one rig, or all if name is empty. If agents is set, it also prints their agents.
+// rigs prints one rig, or all rigs if name is "". If the parameter agents is true, it also prints their agents.
 func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -147,7 +147,6 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
 }
 
-// printRig prints a rig's state and its agents.
 func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	how := fmt.Sprintf("%d of %s running", r.Running, describe.Count(r.Agents, "agent"))
 	if r.Suspended {
@@ -218,7 +217,7 @@ func waves(agents []city.Agent) [][]int {
 		left[i] = i
 	}
 	for len(left) > 0 {
-		names := map[string]bool{} // names of the remaining agents and their pools
+		names := map[string]bool{} // names of the agents without a wave, and of their pools
 		for _, i := range left {
 			names[agents[i].Name] = true
 			if agents[i].Pool != "" {

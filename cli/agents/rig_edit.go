@@ -140,7 +140,7 @@ func belowCity(dir, path string) (string, bool) {
 	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// removeRig removes a rig from the configuration, with its agents if yes is set.
+// removeRig removes a rig from the configuration. If the parameter yes is true, it also removes the rig's agents.
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("rig remove")
@@ -190,8 +190,9 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// hasAgents returns an error that lists the agents that prevent a rig from being removed. declared contains the agents
-// declared for the rig, and fromTopology those that come from its topologies.
+// hasAgents returns an error that lists the agents that prevent a rig from being removed. The list declared contains
+// the agents that the configuration declares for the rig. The list fromTopology contains those from the rig's
+// topologies.
 func hasAgents(rig string, declared, fromTopology []string) error {
 	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"
@@ -262,9 +263,9 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the controller reload the edited file and records the edit as an event. If the controller holds the
-// configuration because it removes agents, rigEdited confirms only the allowed revision. Without a controller,
-// rigEdited stops the sessions of a removed rig.
+// rigEdited makes the controller reload the edited file and records the edit as an event. The controller may hold the
+// configuration because it removes agents. rigEdited then confirms the configuration, but only if it has the allowed
+// revision. Without a controller, rigEdited stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {

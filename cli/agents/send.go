@@ -152,7 +152,7 @@ func agentUnsend(e *env.Env) *cobra.Command {
 	}, suggest.Agent)
 }
 
-// sendText formats the state of a queued nudge.
+// sendText describes the state of a queued nudge.
 func sendText(e *env.Env, d *city.Send) string {
 	size := describe.Count(d.Lines, "line")
 	if d.Lines == 1 {

@@ -75,7 +75,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // without the events, why still shows everything else
+	if err != nil { // without the events, `gcity why` still shows everything else
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {
@@ -138,7 +138,6 @@ func whyShape(f env.Found, b about) any {
 		Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))}, b}
 }
 
-// agentsOf lists a rig's agents.
 func agentsOf(s *city.Snapshot, rig string) []city.Agent {
 	var out []city.Agent
 	for i := range s.Agents {

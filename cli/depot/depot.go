@@ -81,8 +81,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store for a command. It uses the first of these that is set: rig, --city, BEADS_DIR, GC_RIG. If
-// none is set, it opens the store of the current city.
+// openStore opens the store for a command. It uses the first of these that is set: the parameter rig, the flag --city,
+// BEADS_DIR, GC_RIG. If none is set, it opens the store of the current city.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -115,8 +115,8 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	return &Store{Store: s, Place: at, City: dir, Places: all, explicit: meant}, nil
 }
 
-// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. If changes is set, the command
-// fails with --read-only.
+// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. If the parameter changes is true,
+// the command fails with --read-only.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Store, args []string) error) *cobra.Command {
 	var rig string

@@ -101,8 +101,8 @@ type AllStores struct {
 	others          []*Store
 }
 
-// all opens the city's other stores and returns them combined with d. It prints a warning about each store that cannot
-// be opened, and leaves it out.
+// all opens the city's other stores and returns them combined with the store d. It prints a warning about each store
+// that cannot be opened, and leaves it out.
 func all(e *env.Env, d *Store) *Store {
 	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {
@@ -120,7 +120,8 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls run with d or, if everything is set, with all of the city's stores.
+// WithAll calls the function run with the store d. If the parameter everything is true, it uses all of the city's
+// stores instead.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {

@@ -30,7 +30,7 @@ const (
 )
 
 // holdOperation makes commands with --op wait for one another, so that two commands with the same name cannot both make
-// the change. It waits until ctx is done. Without --op it does nothing.
+// the change. It waits for its turn until ctx is done. Without --op it does nothing.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
@@ -80,7 +80,7 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or returns the bead that the same operation has already created. announced reports whether
+// CreateOnce creates a bead, or returns the bead that the same operation has already created. It also reports whether
 // the event for that bead is already in the log.
 func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {

@@ -12,7 +12,7 @@ type check struct {
 	machine bool // the check concerns the machine and does not need a city
 }
 
-// one adapts a check with a single finding.
+// one converts a check that returns one finding to a check that returns a list.
 func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,
 	*Subject) []finding {
 	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
@@ -59,7 +59,6 @@ func checks() []check {
 	}
 }
 
-// examine runs all checks.
 func examine(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	for _, c := range checks() {

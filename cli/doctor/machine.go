@@ -130,8 +130,8 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
-// renewal returns the commands that restart a controller with this program, as its service or by hand, and keep its
-// agents running.
+// renewal returns the commands that restart a controller with this program and keep its agents running. They use the
+// controller's service if it has one.
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":
@@ -144,9 +144,10 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares programs. exe is this program. controller is the program of the running controller, or "" if
-// it is unknown or no controller is running. renew is the command that replaces that controller. holders maps every
-// other program to the number of holders that run it.
+// judgeVersions compares the program files that this process, the controller and the holders run. The parameter exe is
+// this process's program. The parameter controller is the controller's program, or "" if it is unknown or no controller
+// is running. The parameter renew is the command that replaces the controller. The map holders contains every other
+// program and the number of holders that run it.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

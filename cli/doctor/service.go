@@ -80,7 +80,7 @@ type served struct {
 	runs bool // the city or supervisor is running, whether or not as this service
 	// why units are not compared with what install would write; "" = units are compared
 	unknown string
-	// lost returns the programs that this shell finds but a service with the given environment does not
+	// lost returns the programs that this shell finds, but that a service with the given environment would not find
 	lost func(environ []string) []string
 }
 

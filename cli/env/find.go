@@ -207,11 +207,11 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined joins the names of agents with commas. most is the maximum number of names; "…" stands for the others.
-func joined(agents []city.Agent, most int) string {
+// joined joins the names of agents with commas. If there are more than limit names, "…" stands for the others.
+func joined(agents []city.Agent, limit int) string {
 	var names []string
 	for i := range agents {
-		if i == most {
+		if i == limit {
 			names = append(names, "…")
 			break
 		}

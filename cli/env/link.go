@@ -21,7 +21,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Link is an open city.
+// Link gives a command access to a city. The caller must close it.
 type Link struct {
 	city.Control
 	Dir  string

@@ -23,7 +23,7 @@ func (n number[T]) String() string { return fmt.Sprint(*n.to) }
 // Type returns the placeholder for the value in the help.
 func (n number[T]) Type() string { return "N" }
 
-// Set sets the number.
+// Set parses text as a number and stores it.
 func (n number[T]) Set(text string) error {
 	var value T
 	var err error

@@ -63,7 +63,7 @@ func (e *Env) SourceArgs() []string {
 }
 
 // LoadAt reads the configuration that the flags select. Without flags it reads the one that the running controller
-// uses. running is a snapshot of that controller; if it is nil, LoadAt uses this process's environment.
+// uses. The snapshot running comes from that controller. If it is nil, LoadAt uses this process's environment.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {

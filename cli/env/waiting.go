@@ -74,8 +74,8 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress calls text with the city's newest state and shows the result on stderr. It begins after SayAfter and
-// ends when done is called.
+// SayProgress calls the function text with the city's newest state, and shows the returned text on stderr. It begins
+// after SayAfter and ends when done is called.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -41,7 +41,7 @@ func (w *awaited) close() {
 	}
 }
 
-// found returns the list. The list remains usable if a new supervisor replaces the current one.
+// found returns the list of cities. The list remains usable if a new supervisor replaces the current one.
 func (w *awaited) found() (city.Directory, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -353,16 +353,16 @@ func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 // place in the set forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
-// readStates returns the states of cities that see reads. It reads them concurrently, so that cities that do not
+// readStates calls read for each city and returns the results. The calls run concurrently, so that cities that do not
 // respond cost only one timeout. A caller that polls must pass the same set of calls each time.
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
-	see func(context.Context, host.Registered) city.Info) []city.Info {
+	read func(context.Context, host.Registered) city.Info) []city.Info {
 	out := make([]city.Info, len(all))
 	var reads recovery.Group
 	for n, e := range all {
 		reads.Go(func() {
 			i, returned := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout,
-				func() city.Info { return see(ctx, e) })
+				func() city.Info { return read(ctx, e) })
 			if !returned {
 				i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
 					Error: "the city's folder does not respond; check what is mounted there"}

@@ -65,8 +65,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes contains the
-// problems with the default TCP address, which the supervisor tries if its settings do not name an address.
+// SupervisorTroubles returns the problems that the running supervisor reports about itself. The notes are the problems
+// with the default TCP address, which the supervisor tries if its settings do not name an address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {

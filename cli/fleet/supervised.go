@@ -19,9 +19,9 @@ import (
 )
 
 // StartInBackground starts a city in the background and waits until its agents have started. If the city is not
-// registered, has its own service, and supervised is not set, that service starts the city. Otherwise the supervisor
-// does, and StartInBackground first starts a supervisor if none is running. If a headless controller outside a service
-// runs the city, that controller first hands over its agents.
+// registered and has its own service, that service starts the city, unless the parameter supervised is true. Otherwise
+// the supervisor starts the city. If no supervisor is running, StartInBackground first starts one. If a headless
+// controller outside a service runs the city, that controller first hands over its agents.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +

@@ -267,7 +267,7 @@ func supervisorReload(e *env.Env) error {
 		"files and retrying failed cities", r.PID)})
 }
 
-// supervisorLogs prints the end of the log, and new lines if follow is set.
+// supervisorLogs prints the end of the log, and new lines if the parameter follow is true.
 func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) error {
 	home, err := env.Home(e)
 	if err != nil {

@@ -31,8 +31,8 @@ func otherController(ctx context.Context, dir string, supervisor int) *city.Snap
 }
 
 // takeOver replaces a controller without stopping its agents: the controller exits and leaves the agents running, as
-// after SIGUSR1, and start starts its successor. If start fails, takeOver starts a controller of the previous kind
-// again. Only a headless controller outside a service can be replaced.
+// after SIGUSR1. The function start then starts its successor. If start fails, takeOver starts a controller of the
+// previous kind again. Only a headless controller outside a service can be replaced.
 func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	start func() error) error {
 	how := ""

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads the formula with the given name. The list all contains the formulas that apply in the rig. If only
-// other rigs have the formula, the error names those rigs.
+// FindFormula reads the formula with the given name. The parameter all is the list of formulas that apply in the rig.
+// If only other rigs have the formula, the error names those rigs.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,

@@ -13,8 +13,8 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor returns the reason why automations of a rig, or of the city if rig is empty, do not start on their own.
-// It returns "" if nothing suspends them.
+// SuspendedFor returns the reason why automations of a rig, or of the city if rig is "", do not start on their own. It
+// returns "" if nothing suspends them.
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig

@@ -69,7 +69,7 @@ func ProblemLines(problems []config.Problem) []string {
 // Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
-// FindCity returns the folder of the city that contains start.
+// FindCity returns the folder of the city that contains a folder.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
 // LoadCity reads a configuration as a controller with this process's environment would.
@@ -110,8 +110,8 @@ func AddRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
-// RemoveRig removes a rig from a city's configuration file and returns the new configuration. If agents is set, it also
-// removes the rig's agents.
+// RemoveRig removes a rig from a city's configuration file and returns the new configuration. If the parameter agents
+// is true, it also removes the rig's agents.
 func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }

@@ -63,7 +63,6 @@ that PAGER names if stdout is a terminal. help COMMAND does the same as COMMAND
 	})
 }
 
-// list prints the topics with their titles.
 func list(e *env.Env) {
 	group := ""
 	for _, t := range Topics() {

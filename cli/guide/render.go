@@ -149,8 +149,8 @@ func words(text string) []string {
 	return out
 }
 
-// Man returns the topic's page, formatted as a manual page for section 7. escape escapes text so that man prints it
-// unchanged.
+// Man returns the topic's page, formatted as a manual page for section 7. It passes all text through the function
+// escape, so that man prints the text unchanged.
 func (t Topic) Man(version string, escape func(string) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -13,8 +13,8 @@ func (p parts) ended() bool {
 	return err == nil && s.ShutDown
 }
 
-// StartDolt starts the database server for a city that runs without a controller. The server keeps running for the
-// agents.
+// StartDolt starts the database server for a city that runs without a controller. The server keeps running afterwards,
+// because the agents use it.
 func (h *City) StartDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)
 	if err != nil {

@@ -168,8 +168,8 @@ func WarnUnfinished(e *env.Env, h *City) {
 // killLimit is how long HandleSignals waits for sessions to end after killing them, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit HandleSignals kills all sessions. If it waited until the limit, the loop
-// would leave agents running.
+// stopMargin is how long before the stop limit HandleSignals kills all sessions. If HandleSignals waited until the
+// limit, the loop would leave agents running.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its

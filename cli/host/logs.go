@@ -126,5 +126,4 @@ func (s *asyncWriter) drain() {
 	}
 }
 
-// queued returns how many lines are queued.
 func (s *asyncWriter) queued() int { return len(s.lines) }

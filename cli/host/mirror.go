@@ -11,7 +11,7 @@ import (
 	"gcity/trust"
 )
 
-// MirrorOf returns the options for sending a city's events to a script. It does not set Log and Logger. ok reports
+// MirrorOf returns the options for sending a city's events to a script. It does not set Log and Logger. It also reports
 // whether a script is configured and allowed to run.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := folder.ExternalScript(c.Events.Provider)

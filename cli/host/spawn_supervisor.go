@@ -98,7 +98,6 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r, nil
 }
 
-// awaitSupervisor waits until a supervisor responds.
 func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (supervisorRunning,
 	error) {
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -311,7 +311,6 @@ type hostedCity struct {
 	release func()
 }
 
-// openHosted opens a registered city.
 func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
 	o CityOptions) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -34,7 +34,8 @@ func (s tcpListener) want(c config.API) {
 		MakeToken: own, ReadFile: c.ReadFile})
 }
 
-// TokenOf returns the path of the file with the token for [api], or "". If own is true, the city creates the file.
+// TokenOf returns the path of the file with the token for [api], or "". It also reports whether the city creates that
+// file.
 func TokenOf(dir string, c config.API) (path string, own bool) {
 	if c.TokenFile != "" || !c.Token {
 		return c.TokenFile, false

@@ -32,8 +32,8 @@ func (l *limiter) group(tenant string) string {
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups and keeps them up to date until ctx is done. It calls report with the reason if
-// the limits have no effect, and otherwise with "".
+// keep creates the configured groups and keeps them up to date until ctx is done. It calls the function report with the
+// reason if the limits have no effect, and otherwise with "".
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""

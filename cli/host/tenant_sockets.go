@@ -78,7 +78,7 @@ func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConf
 	delete(s.failed, name)
 	ctx, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
-	go func() { // end waits for this goroutine
+	go func() { // tenantSocket.end waits for this goroutine
 		defer close(over)
 		var served error
 		fault := recovery.Catch(func() { served = api.ServeTenant(ctx, l, t, s.cities, s.o) })

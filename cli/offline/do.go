@@ -99,8 +99,9 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 // everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
-// End stops the live sessions of all agents for which selected returns true, and returns the number of these sessions.
-func (b *City) End(ctx context.Context, selected func(agent string) bool) (int, error) {
+// End stops the live sessions of all agents for which isSelected returns true, and returns the number of these
+// sessions.
+func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
 	defer cancel()
@@ -112,7 +113,7 @@ func (b *City) End(ctx context.Context, selected func(agent string) bool) (int, 
 	var alive []session.Status
 	var names []string
 	for _, st := range all {
-		if st.Alive && selected(st.Agent) {
+		if st.Alive && isSelected(st.Agent) {
 			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
@@ -122,10 +123,10 @@ func (b *City) End(ctx context.Context, selected func(agent string) bool) (int, 
 	if err = errors.Join(err, unknown); unknown != nil {
 		return len(alive), err
 	}
-	return len(alive), errors.Join(err, b.recordExits(ctx, selected))
+	return len(alive), errors.Join(err, b.recordExits(ctx, isSelected))
 }
 
-// reportSlow prints what the command is waiting for, if the caller has set slow.
+// reportSlow prints what the command is waiting for. If the field slow is nil, it prints nothing.
 func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}

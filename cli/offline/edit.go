@@ -76,8 +76,8 @@ func SuspendableRig(rig string) suspendable {
 	}
 }
 
-// setSuspended writes the suspended setting. If off is set, it also stops the sessions that the setting applies to, as
-// a controller would.
+// setSuspended writes the suspended setting. If the parameter off is true, it also stops the sessions that the setting
+// applies to, as a controller would.
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
@@ -145,7 +145,7 @@ func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	return r, err
 }
 
-// scale stores a pool's size for the next controller, if it is within the pool's limits.
+// scale stores a pool's size for the next controller, if the size is within the pool's limits.
 func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {

@@ -42,11 +42,11 @@ type City struct {
 	slow env.Slowly // reports slow operations; may be nil
 }
 
-// newCity reads a city's files. If the configuration is invalid, only commands that need it fail. observe must be
-// set unless the caller holds the city's lock.
+// newCity reads a city's files. If the configuration is invalid, only commands that need it fail. The parameter observe
+// must be true unless the caller holds the city's lock.
 //
-// The function broken receives panics from other goroutines. If broken is nil, a panic ends the program.
-func newCity(dir string, observe bool, now func() time.Time, broken func(error)) (*City, error) {
+// The function onPanic receives panics from other goroutines. If onPanic is nil, a panic ends the program.
+func newCity(dir string, observe bool, now func() time.Time, onPanic func(error)) (*City, error) {
 	b := &City{Dir: dir, now: now}
 	if b.config, b.invalid = folder.LoadCity(dir); b.invalid != nil {
 		b.known = folder.LoadConfigCache(dir)
@@ -55,7 +55,7 @@ func newCity(dir string, observe bool, now func() time.Time, broken func(error))
 	var err error
 	b.Sessions, b.close, err = sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant:   b.grant,
-		Observe: observe, Logger: folder.QuietLogger(), Broken: broken})
+		Observe: observe, Logger: folder.QuietLogger(), Broken: onPanic})
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the sessions of %s: %w", dir, err)
 	}
@@ -207,15 +207,15 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 }
 
 // listAll is like list, but waits for slow providers and can return a partial result. It is for callers that change
-// something. unknown is the reason why the result is partial, or nil if it is complete.
+// something. It also returns the reason why the list is partial, or nil if it is complete.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.allowPartial(all, err)
 }
 
-// listAvailable is like list, but does not wait for slow providers and can return a partial result. unknown is the
-// reason why the result is partial, or nil if it is complete.
+// listAvailable is like list, but does not wait for slow providers and can return a partial result. It also returns the
+// reason why the list is partial, or nil if it is complete.
 func (b *City) listAvailable(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.allowPartial(all, err)

@@ -46,7 +46,7 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 // StopOrphans stops the live sessions of a city without a controller, and returns how many there were. It returns an
 // error if a controller is running.
 func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
-	broken func(error)) (int, error) {
+	onPanic func(error)) (int, error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
@@ -56,7 +56,7 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 		return 0, err
 	}
 	defer release()
-	c, err := newCity(dir, false, now, broken)
+	c, err := newCity(dir, false, now, onPanic)
 	if err != nil {
 		return 0, err
 	}

@@ -25,13 +25,13 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return b.observe(ctx, nil)
 }
 
-// observe returns the state of the city. It runs the check of an automation only if asks returns true for that
+// observe returns the state of the city. It runs the check of an automation only if wantsCheck returns true for that
 // automation.
-func (b *City) observe(ctx context.Context, asks func(automation string) bool) (*city.Snapshot,
-	error) {
+func (b *City) observe(ctx context.Context, wantsCheck func(automation string) bool) (
+	*city.Snapshot, error) {
 	times := b.readStateTimes(ctx)
 	saved, problem := folder.AutomationsOf(b.Dir)
-	r := automationReader{b: b, newest: times.seq, asks: asks}
+	r := automationReader{b: b, newest: times.seq, asks: wantsCheck}
 	past := times.past(r.execute)
 	past.Automations = saved
 	if problem != nil {
@@ -111,7 +111,7 @@ type stateTimes struct {
 	ends    map[string]time.Time // time since which each agent has had its state
 }
 
-// past returns the initial state of a state machine that only observes the city.
+// past returns the initial state for a state machine that only observes the city.
 func (p stateTimes) past(
 	execute func(context.Context, effect.Effect) effect.Input) controller.Past {
 	return controller.Past{InitialState: machine.InitialState{

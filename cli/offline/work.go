@@ -47,7 +47,7 @@ func (b *City) checkStores() error {
 	return folder.NeedsFile(b.invalid, folder.UnknownWork)
 }
 
-// Beads implements city.Control on all stores, as a controller does.
+// Beads implements city.Control. It searches all of the city's stores.
 func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := b.checkStores(); err != nil {
 		return nil, err

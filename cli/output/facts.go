@@ -28,7 +28,7 @@ func (p *Printer) FactLine(label, text string) {
 // factIndent is the column in which the text of a fact begins.
 const factIndent = 15
 
-// Ahead returns a future time and the duration until then.
+// Ahead formats a future time and the duration until then.
 func (p *Printer) Ahead(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", p.Clock(t), Span(t.Sub(p.Now())))
 }

@@ -39,7 +39,7 @@ func exitCode(err error) int {
 // peek is a parsed command line.
 type peek struct {
 	agent, city string
-	lines       int // 0 = the screen
+	lines       int // number of lines; 0 = the screen
 }
 
 // parse parses a command line. It returns false if package cli must handle it.
@@ -119,7 +119,8 @@ func (p peek) output() (text string, ok bool) {
 // isSafe reports whether text can be printed to a terminal unchanged. Package cli can print any text, because it
 // replaces control characters.
 func isSafe(text string) bool {
-	length := 0 // of the line, if each character takes as many bytes as possible
+	// length of the current line in bytes, if each character takes as many bytes as possible
+	length := 0
 	for _, r := range text {
 		length += utf8.UTFMax
 		switch {
@@ -139,5 +140,5 @@ func isSafe(text string) bool {
 	return true
 }
 
-// maxLine is the length in bytes from which on package cli shortens a line.
+// maxLine is the maximum length of a line in bytes. Package cli shortens longer lines.
 const maxLine = 4096

@@ -46,9 +46,10 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. held reports whether the city or supervisor is running. If it is not running but the unit's
-// process is still exiting, Start first waits for that process, because systemd would ignore the request.
-func (u *UnitFile) Start(ctx context.Context, held func() (bool, error)) error {
+// Start starts the unit. The function isHeld reports whether the city or supervisor is running. If it is not running
+// but the unit's process is still exiting, Start first waits for that process, because systemd would ignore the
+// request.
+func (u *UnitFile) Start(ctx context.Context, isHeld func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
 		return err
@@ -57,7 +58,7 @@ func (u *UnitFile) Start(ctx context.Context, held func() (bool, error)) error {
 		return fmt.Errorf("%s is a system service; start it with `%s`", u.Name(),
 			u.Manager.Line("start", u.Name()))
 	}
-	if held, unsure := held(); err == nil && unsure == nil && !held &&
+	if held, unsure := isHeld(); err == nil && unsure == nil && !held &&
 		slices.Contains([]string{"active", "reloading", "deactivating"}, active) {
 		if err := u.awaitEnd(ctx); err != nil {
 			return err

@@ -28,12 +28,13 @@ type ServiceFlags struct {
 	user                                     string
 }
 
-// ServiceKind describes what a group of commands installs: the city or the supervisor. Found returns the service for
-// the current folder. known returns only that folder, so that uninstall works even if nothing else can be read.
+// ServiceKind describes what a group of commands installs: the city or the supervisor.
 type ServiceKind struct {
 	Group string // the command group, for example "daemon"
 	What  string // the name in messages, for example "this city"
+	// Found returns the service for the current folder
 	Found func(ctx context.Context) (*unit, error)
+	// known returns only the folder, so that uninstall works even if nothing else can be read
 	known func() (kind, at string, err error)
 	// isRunning reports whether the city or supervisor is running, as a service or otherwise
 	isRunning  func(at string) (bool, error)
@@ -158,7 +159,8 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 // removed while the supervisor is running.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService describes the supervisor of this user's cities as a service. home returns its folder.
+// SupervisorService describes the supervisor of this user's cities as a service. The function home returns the
+// supervisor's folder.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	known := func() (string, string, error) {
@@ -286,8 +288,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enable makes systemd enable the unit, and start it if now is set. After an error, out.Next lists the steps that
-// remain.
+// enable makes systemd enable the unit, and start it if the parameter now is true. After an error, out.Next lists the
+// steps that remain.
 func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Manager,
 	now bool) error {
 	_, err := m.Ask(ctx, "daemon-reload")

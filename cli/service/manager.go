@@ -22,13 +22,13 @@ import (
 // Manager is a systemd instance: the system's or a user's.
 type Manager struct {
 	System  bool
-	Folder  string // the folder with its units
+	Folder  string // the folder with the unit files
 	Environ []string
 }
 
 const systemUnits = "/etc/systemd/system"
 
-// ManagerOf returns the system's systemd instance if system is set, and otherwise the user's.
+// ManagerOf returns the system's systemd instance if the parameter system is true, and otherwise the user's.
 func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
 	if system {
@@ -196,8 +196,8 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 	return out
 }
 
-// UnitOf returns the systemd service that a process belongs to, or "" if it does not belong to one. cgroup is the
-// content of /proc/PID/cgroup.
+// UnitOf returns the systemd service that a process belongs to, or "" if it does not belong to one. The parameter
+// cgroup is the content of /proc/PID/cgroup.
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")

@@ -225,8 +225,8 @@ func unitSafe(name string) string {
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron returns the environment for a service. own means that the service runs as the current user. Otherwise,
-// home is the home folder of the service's user.
+// serviceEnviron returns the environment for a service. The parameter own is true if the service runs as the current
+// user. Otherwise, home is the home folder of the service's user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {

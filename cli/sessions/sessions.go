@@ -167,7 +167,8 @@ func (h *opener) subprocess() (session.Provider, func(), error) {
 	}, nil
 }
 
-// external opens a provider that runs as a separate program. path is relative to the city, or a name on PATH.
+// external opens a provider that runs as a separate program. The parameter path is relative to the city, or a name on
+// PATH.
 func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
@@ -252,7 +253,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // errs contains all errors
+	_ = g.Wait() // the list errs contains all errors
 	return errors.Join(errs...)
 }
 

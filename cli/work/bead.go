@@ -140,7 +140,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes from ready work the steps of molecules that have an owner. If the query selects an assignee,
+// withSteps returns a list of ready work without the steps of owned molecules. If the query selects an assignee,
 // withSteps adds the steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
@@ -160,8 +160,8 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// printBeads prints the beads that match a query, selected and ordered by pick. If pick is nil, all are printed as they
-// are.
+// printBeads prints the beads that match a query, selected and ordered by the function pick. If pick is nil, printBeads
+// prints all of them in their original order.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)

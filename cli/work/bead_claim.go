@@ -14,7 +14,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// claimRetries is the maximum number of attempts to claim a bead while others keep changing it.
+// claimRetries is the maximum number of attempts to claim a bead while other processes keep changing it.
 const claimRetries = 20
 
 // claimBead assigns a bead to an agent or a person, unless the bead already has a different assignee. If several

@@ -19,8 +19,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads a bead's description from a file, or from standard input if file is "-". The parameter twice means that
-// the user has also set --description, which is an error.
+// textOf reads a bead's description from a file, or from standard input if file is "-". If the user has also set
+// --description, the parameter twice is true, and textOf returns an error.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
 		return "", exit.Usage("--description and --description-file are mutually exclusive; use " +

@@ -42,13 +42,13 @@ type listedFormula struct {
 	Rig         string   `json:"rig,omitempty"`
 	Layer       string   `json:"layer"`
 	Source      string   `json:"source"`
-	Vars        []string `json:"vars,omitempty"` // required ones end in !
+	Vars        []string `json:"vars,omitempty"` // a required variable ends in !
 	Steps       int      `json:"steps"`
 	Problem     string   `json:"problem,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// formulasOf returns the city's formulas or, if rig is set, the formulas that apply in that rig.
+// formulasOf returns the city's formulas. If rig is not "", it returns the formulas that apply in that rig.
 func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -85,7 +85,7 @@ and exits with code 3.`,
 	return c
 }
 
-// mayHandOff returns an error if the agent is unknown, or if the message is empty and auto is not set.
+// mayHandOff returns an error if the agent is unknown, or if the message is empty and the parameter auto is false.
 func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bool) error {
 	if agent == "" {
 		return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")

@@ -10,8 +10,8 @@ import (
 	"gcity/mail"
 )
 
-// finishedWisps returns an agent's finished wisps. It also returns text, with the progress of the agent's other wisps
-// appended. If the work cannot be read, it prints the error and returns text unchanged.
+// finishedWisps returns an agent's finished wisps. It also returns the parameter text, with the progress of the agent's
+// other wisps appended. If the work cannot be read, it prints the error and returns the parameter text unchanged.
 func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp,
 	string) {
 	all, err := city.Wisps(ctx, l, me)
@@ -35,8 +35,8 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 	return over, text
 }
 
-// squash replaces finished wisps with digests. The result said has a clause for each replaced wisp. The result failed
-// lists the wisps that could not be replaced and are unchanged.
+// squash replaces finished wisps with digests. It returns a clause for each replaced wisp. It also returns the wisps
+// that it could not replace, which are unchanged.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {

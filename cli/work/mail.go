@@ -43,7 +43,8 @@ all people.`
 	return c
 }
 
-// withMail sets RunE of a command that needs an open city. If changes is set, the command fails with --read-only.
+// withMail sets RunE of a command that needs an open city. If the parameter changes is true, the command fails with
+// --read-only.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -131,7 +132,7 @@ func mailSend(e *env.Env) *cobra.Command {
 	return c
 }
 
-// send sends a message. If notify is set, it also notifies the recipients in their terminals.
+// send sends a message. If the parameter notify is true, it also notifies the recipients in their terminals.
 func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify bool) error {
 	m.Depth = e.Depth()
 	r, err := city.SendMail(ctx, l, m)
@@ -324,7 +325,6 @@ the agent. It does not mark messages as read.`,
 	return c
 }
 
-// countShape is the number of messages in a mailbox.
 type countShape struct {
 	Recipient string `json:"recipient"` // "" is the mailbox shared by people
 	city.MailCount

@@ -115,7 +115,6 @@ func mailPeek(e *env.Env) *cobra.Command {
 		})
 }
 
-// printMail prints one message.
 func printMail(e *env.Env, m mail.Message) error {
 	if e.JSON {
 		return e.WriteJSON(m)

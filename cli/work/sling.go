@@ -210,7 +210,6 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		Then("for a rig's formula add --formula, and to create a bead use text with several words"))
 }
 
-// formulaNames returns the names of the city's formulas.
 func formulaNames(e *env.Env) ([]string, error) {
 	_, all, err := formulasOf(e, "")
 	if err != nil {

@@ -38,9 +38,9 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts the server whenever it does not respond, until ctx is done. Then it stops the server if ended reports
-// that the city was stopped. If the agents keep running, the server keeps running too.
-func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
+// KeepDolt starts the server whenever it does not respond, until ctx is done. Then it calls cityStopped. If the result
+// is true, KeepDolt stops the server. Otherwise the agents keep running, and so does the server.
+func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
 	for wait := time.Duration(0); folder.Pause(ctx, wait); wait = doltEvery {
@@ -57,7 +57,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 				started)
 		}
 	}
-	if !ended() {
+	if !cityStopped() {
 		return
 	}
 	if _, err := s.Stop(last.Context()); err != nil {

@@ -24,8 +24,8 @@ import (
 // OpenStore opens a place's store. It neither reads nor creates the store; the first operation does.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store. If serve is set, the store stays open for as long as the city runs. A store managed by another
-// program can be used only with the grant.
+// openFor opens a store. If the parameter serve is true, the store stays open for as long as the city runs. A store
+// managed by another program can be used only with the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -82,8 +82,8 @@ type Condition = sqlite.Condition
 // no longer being truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks a place's store without creating anything. The result unread contains the records that this
-// version of gcity cannot read, each with the reason.
+// ExamineStore checks a place's store without creating anything. It also returns the records that this version of gcity
+// cannot read, each with the reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
 	err error) {
 	s, err := p.embedded()
@@ -118,7 +118,7 @@ type Stores struct {
 	Open map[Place]Store
 }
 
-// Of returns the store of a rig, or of the city if rig is empty. It opens the store on first use.
+// Of returns the store of a rig, or of the city if rig is "". It opens the store on first use.
 func (s *Stores) Of(rig string) (beads.Store, error) {
 	for _, p := range s.Places() {
 		if p.Rig != rig {

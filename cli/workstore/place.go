@@ -28,7 +28,8 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns advice to import a bead into this place, because the place's store already contains the bead.
+// ImportHint returns advice for a bead that must be imported into this place, because the place's store already
+// contains it.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"

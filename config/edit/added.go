@@ -63,8 +63,8 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without removes from a file the text that suspending added. It returns nil if the text was changed later. To detect
-// such a change, it suspends the result again and compares it with the original file.
+// without returns the file without the text that suspending added, or nil if that text was changed later. To detect
+// such a change, it suspends the result again, which must produce the original file.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

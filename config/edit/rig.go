@@ -120,10 +120,10 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 }
 
 // RemoveRig removes a rig from city.toml and returns the new configuration. It also removes the tables that affect only
-// this rig: patches of its agents, overrides of its automations, and, if agents is true, its agents. Comments above the
-// removed tables remain; comments in them are removed. If agents is false and the rig has agents, the error is
-// ErrInUse. If other files declare parts of the rig, RemoveRig returns an error. In all other respects it behaves like
-// AddRig.
+// this rig: patches of its agents, overrides of its automations, and, if the parameter agents is true, its agents.
+// Comments above the removed tables remain; comments in them are removed. If the parameter agents is false and the rig
+// has agents, the error is ErrInUse. If other files declare parts of the rig, RemoveRig returns an error. In all other
+// respects it behaves like AddRig.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -171,10 +171,10 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml if the result is a valid configuration. If the function fit is not nil, it must also
-// accept the result.
+// editCity changes city.toml if the result is a valid configuration. If the function accept is not nil, it must return
+// nil for the result.
 func editCity(
-	src config.Source, what string, fit func(*config.City) error,
+	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
 ) (*config.City, error) {
 	dir, err := config.Canonical(src.Dir)
@@ -204,8 +204,8 @@ func editCity(
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		return nil, &InvalidRig{What: what, Err: wrong}
 	}
-	if err == nil && fit != nil {
-		err = fit(c)
+	if err == nil && accept != nil {
+		err = accept(c)
 	}
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func rigTables(root *toml.Node, rig string) []*toml.Node {
 	return out
 }
 
-// withoutRig removes the tables that rigTables finds from a decoded file, and then any empty lists.
+// withoutRig changes a decoded file: it removes the tables that rigTables finds, and then any empty lists.
 func withoutRig(m map[string]any, rig string) {
 	drop := func(in map[string]any, list, key string) {
 		if in == nil {
@@ -59,8 +59,8 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without removes tables from a file. If there are blank lines before and after a table, it removes one of the two
-// groups.
+// without returns a file's content without the given tables. If there are blank lines before and after a table, it
+// removes one of the two groups.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {

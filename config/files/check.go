@@ -40,14 +40,15 @@ func StartCheck(path string) {
 	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
 }
 
-// Responds reports whether a folder responded to a check that began at or after start. It waits for at most a second. A
-// folder that does not respond, for example on a dead network mount, must not be read.
+// Responds reports whether a folder responded to a check that began at or after the time start. It waits for at most a
+// second. A folder that does not respond, for example on a dead network mount, must not be read.
 func Responds(path string, start time.Time) bool {
 	_, ok := CheckFolder(path, start)
 	return ok
 }
 
-// CheckFolder returns the result of a check that began at or after start. ok is false if the folder does not respond.
+// CheckFolder returns the result of a check that began at or after the time start. ok is false if the folder does not
+// respond.
 func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	saw, ok := folders.Do(context.Background(), path, start, checkTimeout, func() folderCheck {
 		return checkFolder(path)

@@ -19,7 +19,7 @@ type SchemaNode struct {
 
 	Type  string                 `json:"type,omitempty"`
 	Props map[string]*SchemaNode `json:"properties,omitempty"`
-	// false, or the *SchemaNode of each additional value
+	// false, or the schema of each additional value (a *SchemaNode)
 	More     any           `json:"additionalProperties,omitempty"`
 	Required []string      `json:"required,omitempty"`
 	Items    *SchemaNode   `json:"items,omitempty"`

@@ -1,6 +1,6 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and how it receives its prompt.
+// ProgramKeys returns the keys that select an agent's program and the way in which the program receives its prompt.
 func ProgramKeys() []Key {
 	const over = " This key overrides the provider's value."
 	return []Key{

@@ -31,7 +31,7 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. It returns an error for a template that uses one of the fields listed in unknown. The
+// Expand expands a template. It returns an error for a template that uses one of the fields in the list unknown. The
 // language is a subset of text/template: fields, if, with, comparisons and similar. Loops and definitions are rejected,
 // so every expansion terminates and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
@@ -100,7 +100,7 @@ func (v *Values) get(name string) (string, bool) {
 	return "", false
 }
 
-// plainly removes the prefix with the template's empty name from an error.
+// plainly returns an error's message without the prefix that contains the template's empty name.
 func plainly(err error) string {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {

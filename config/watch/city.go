@@ -95,7 +95,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 	}
 	for _, p := range s.inputs.Rigs {
 		if !files.Responds(p, began) {
-			continue // the kernel could not watch this folder either
+			continue // the kernel cannot watch a folder that does not respond
 		}
 		p = missingAncestor(p)
 		s.files[p] = true

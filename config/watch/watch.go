@@ -65,8 +65,8 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 type subject interface {
 	// refresh updates the subject's list of files.
 	refresh()
-	// folders returns the folders that the kernel should watch. The value is true if changes would be missed without
-	// that watch.
+	// folders returns the folders that the kernel should watch. The map's value is true if changes would be missed
+	// without the watch on that folder.
 	folders() map[string]bool
 	// isChange reports whether an event for a path may be a change.
 	isChange(path string) bool
