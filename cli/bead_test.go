@@ -156,7 +156,7 @@ func TestCloseSteps(t *testing.T) {
 	if _, out, _ := runCLI(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps are still open: `gcity bead close br-1 --steps` closes them too\n" {
 		t.Errorf("%q", out)
 	}
-	if _, out, _ := runCLI(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is already closed") {
+	if _, out, _ := runCLI(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 was already closed") {
 		t.Errorf("%q", out)
 	}
 	if _, out, _ := runCLI(t, s, "bead", "list", "--status", "open"); out != "no matching work in the city\n" {
@@ -284,7 +284,7 @@ func TestBeadClaim(t *testing.T) {
 	}
 	runCLI(t, s, "bead", "close", "br-1")
 	for _, refused := range []struct{ line, why string }{
-		{"bead update br-1 --claim --assignee " + mine, "br-1 is already closed"},
+		{"bead update br-1 --claim --assignee " + mine, "br-1 was already closed"},
 		{"bead update br-1 --claim", "no assignee given"},
 		{"bead update br-1 --claim --assignee me --title y", "cannot be combined with other changes"},
 		{"bead update br-1 --claim --assignee me --if-rev 3", "cannot be combined with other changes"},
