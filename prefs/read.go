@@ -128,7 +128,7 @@ func bindings(t toml.Table, above string) []Binding {
 			if len(b.Keys) == 0 && !t.Empty(name) {
 				continue // the list has items that are not strings, which were already reported
 			}
-		case "a string", "a whole number": // the key 5 may be written as a number
+		case "a string", "a whole number": // the key 5 needs no quotes
 			if text, _ := t.Scalar(name); text != "" {
 				b.Keys = []string{text}
 			}

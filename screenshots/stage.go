@@ -141,7 +141,7 @@ func (s *terminalRoom) look() (lines []string, more chan struct{}, err error) {
 	return s.screen.Lines(s.cols, s.rows), s.more, err
 }
 
-// sees waits until the screen shows the text want and has stopped changing.
+// sees waits until the screen contains the wanted text and has stopped changing.
 func (s *terminalRoom) sees(want string) error {
 	late := time.After(patience)
 	rest := time.NewTimer(quiet)

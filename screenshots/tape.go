@@ -43,7 +43,7 @@ type timedEvent[T any] struct {
 	It T         `json:"it"`
 }
 
-// words is an agent's last output.
+// words contains the last output of an agent.
 type words = timedEvent[string]
 
 // timedFrame is a piece of a terminal's output, or the end of the output.
@@ -81,8 +81,8 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. pairs
-// contains alternating old and new strings.
+// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. The
+// parameter pairs contains alternating old and new strings.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

@@ -20,7 +20,7 @@ type Style struct {
 // 256-color palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
-	paint := &s.Text // &s.Ground after the word "on"
+	paint := &s.Text // changes to &s.Ground after the word "on"
 	for _, word := range strings.Fields(style) {
 		if word == "on" {
 			paint = &s.Ground

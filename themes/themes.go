@@ -14,7 +14,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Token is the meaning of a part of the screen.
+// Token says what a piece of text on the screen means, for example a warning. A theme gives each token a style.
 type Token int
 
 const (

@@ -137,7 +137,7 @@ func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 
 // scrollWheel scrolls the panel or text under the pointer; the focus does not change.
 func scrollWheel(m *state.Room, w wheel) {
-	const lines = 3 // lines per notch in text; most lists move by one row per notch
+	const lines = 3 // a text scrolls by this many lines per notch; most lists move by one row
 	switch {
 	case m.Dialogs.Choice() != nil || m.Typing():
 		return

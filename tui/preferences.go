@@ -33,7 +33,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 	m.Keys = actions.NewRegistry(m.Panels)
 	m.Keys.Add(actions.ThemeActions(p.Themes))
 	m.Unbound = m.Keys.Rebind(p.Keys)
-	for _, id := range []string{"agent.attach"} { // its description names the detach key
+	for _, id := range []string{"agent.attach"} { // its description contains the detach key
 		a := m.Keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Default,
 			p.Detach.String()))

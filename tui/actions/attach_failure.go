@@ -15,8 +15,8 @@ func Attaches(m *state.Room, a *state.Action) bool {
 }
 
 // ReportNotAttached shows in a dialog why the terminal is not attached to an agent. The user might already be typing to
-// the agent, and without the dialog these keys would run verbs. since is the time at which the dialog becomes visible;
-// the zero time means with the next message.
+// the agent, and without the dialog these keys would run verbs. The parameter since is the time when the dialog becomes
+// visible. If it is the zero time, the dialog becomes visible with the next message.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})

@@ -21,7 +21,7 @@ type question struct {
 	count   int    // number of targets
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
-	harms   bool   // askIfWanted and askLiveIfWanted ask, because the action can do harm
+	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
 	do      func(*state.Room) []feed.Effect
 	stay    state.Task     // called after "no", or when the user cancels; nil = nothing to call
 	more    []state.Answer // answers after "yes"
@@ -121,14 +121,14 @@ func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) 
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
-// aboutListed is about for rows that can also be missing because the list shows only a part of the rows.
+// aboutListed is like about, but says that the omitted rows are no longer listed, because they might still exist.
 func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
-// aboutLeft returns a builder for a question about the objects that left returns. The function missing describes the
-// other objects.
+// aboutLeft returns a builder for a question about the first result of remaining(). The names in the second result are
+// passed to missing(), which describes them.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

@@ -176,7 +176,7 @@ func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command
 		Target: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
-// aboutCity returns a builder for a question about a city that is still listed.
+// aboutCity returns a builder for a question about a listed city.
 func aboutCity(m *state.Room, c *fleet.City,
 	build func(m *state.Room, c *fleet.City) question) builder {
 	return aboutListed(m, []*fleet.City{c}, state.FindCity,

@@ -152,8 +152,8 @@ func sendComposed(m *state.Room) []feed.Effect {
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends text to agents, after a confirmation if one is needed. Immediately before sending, it calls the
-// function agreed.
+// deliver sends text to agents, after a confirmation if one is needed. It calls agreed() immediately before it sends
+// the text.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -238,8 +238,7 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent returns a condition for the agent in the open reader, regardless of marks. The condition calls the
-// function why with that agent as the only target.
+// ofOpenAgent returns a condition that has the agent in the open reader as its only target, regardless of marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
@@ -251,7 +250,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails returns an action that closes an agent's details and then calls the function do for that agent.
+// fromDetails wraps an action on an agent. The new action first closes the agent's details.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name

@@ -13,7 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns what the snapshot says about an agent, reasons first. d is the agent's inspection.
+// Agent describes an agent as the snapshot shows it, beginning with the reasons for its state. The parameter d is the
+// agent's inspection.
 func Agent(src *Source, d *Inspection, w int) []string {
 	name := d.Name
 	r := src.Agents.Find(name)

@@ -16,7 +16,7 @@ import (
 type Answer[T any] struct {
 	Key   string // letter that selects it immediately; "" = none
 	Title string
-	Safe  bool // the answer changes nothing, so no text must be typed for it
+	Safe  bool // it changes nothing and requires no typed text
 	Do    T    // the zero task does nothing
 }
 
@@ -345,8 +345,8 @@ const (
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )
 
-// answerLines returns the answers in lines of w columns: complete answers if whole is set, otherwise one line per
-// answer.
+// answerLines returns the answers in lines of w columns. If the parameter whole is set, it returns complete answers,
+// otherwise one line per answer.
 func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	var lines []string
 	c.rows = c.rows[:0]

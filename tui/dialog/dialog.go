@@ -18,12 +18,11 @@ import (
 type Dialog[T any] interface {
 	// Zone returns the zone in which the dialog's keys are bound. Each type of dialog has its own zone.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. The argument
-	// takes is set if the key chooses the entry under the cursor or the pointer. If the dialog rejects a key, it shows
-	// that to the user.
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. The caller
+	// sets the parameter "takes" if the key chooses the entry under the cursor or the pointer. If the dialog rejects a
+	// key, it shows the rejection to the user.
 	Accepts(key string, takes bool, now time.Time) bool
-	// Key handles a key that is not bound to an action of the zone. To close itself, the dialog calls the function
-	// close.
+	// Key handles a key that is not bound to an action of the zone. To close itself, the dialog calls close().
 	Key(k tea.KeyPressMsg, close func()) []T
 	// Paste handles text that was pasted.
 	Paste(text string)

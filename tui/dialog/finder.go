@@ -47,7 +47,7 @@ type Rank int
 // The ranks, best first.
 const (
 	rankNoun    Rank = iota - 1 // the text is one of the entry's Names
-	RankExact                   // the text is its action or key, or the entry completes the text
+	RankExact                   // the text is its action or key, or this is a completion
 	RankNamed                   // a word in the entry's name starts with the text
 	RankWords                   // the entry's name contains all words of the text, in any order
 	RankMention                 // the entry's description contains all words of the text
@@ -411,7 +411,7 @@ func (f *Finder[T]) showHistory(at int) {
 	f.Search()
 }
 
-// typed repeats the search after an edit.
+// typed repeats the search after the user has edited the text.
 func (f *Finder[T]) typed() {
 	f.historyIndex = len(f.history())
 	f.Search()

@@ -24,10 +24,11 @@ type ConfigFile interface {
 	Path(file string) string
 	// ReadOnlyReason returns the reason why a file cannot be edited here, and where to change it, or "".
 	ReadOnlyReason(file string) string
-	// Check returns the problems that a file would have with data as its content, each with its position, and the line
-	// of the first problem. The line is 0 if that problem is in another file.
+	// Check checks data as the new content of a file. It returns the problems with their positions, and the line of the
+	// first problem. The line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
-	// Plan returns the changes that a file would cause now with data as its content. The data must have passed Check.
+	// Plan returns the changes that would result now from replacing the content of a file with data. The data must have
+	// passed Check.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
 	// Replace replaces the old content of a file with the updated content. It fails if the file's current content is
 	// not the old content.

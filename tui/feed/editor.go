@@ -22,8 +22,8 @@ type foreground struct {
 	variable    string // environment variable that sets the command; "" = none
 }
 
-// Failed returns an error that says why the program failed, or nil if it exited normally. err is the error that
-// starting it or waiting for it returned.
+// Failed returns an error that says why the program failed, or nil if it exited normally. The parameter err is the
+// error from starting the program or from waiting for it.
 func (l *foreground) Failed(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {

@@ -43,7 +43,7 @@ func sortedChanges(p *Plan) []Change {
 // planRow is a change to one agent, or the same change to several members of a pool.
 type planRow struct {
 	Change
-	members int // 0 = it is one agent
+	members int // 0 = a single agent
 }
 
 // planRows groups members of a pool that have the same change for the same reason, if there are enough of them.
@@ -97,7 +97,7 @@ func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 		}
 	}
 	switch {
-	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes say why no changes are known
+	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes explain why the changes are unknown
 	case unchangedCount == len(p.Changes):
 		lines = append(lines, "The change does not affect any agent.")
 	case unchangedCount > 0 && !includeUnchanged:

@@ -212,7 +212,7 @@ func (r *Runner) RunTasks(d RunTasks) {
 	})
 }
 
-// runTask runs one task. If the task fails, the result failed contains the reason.
+// runTask runs one task. It returns the task's message or, if the task fails, the reason.
 func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()

@@ -151,8 +151,7 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
-// sendCommand sends one command. If the command fails, the result failed contains the reason. Otherwise the receipt has
-// a message.
+// sendCommand sends one command. It returns a receipt with a message or, if the command fails, the reason.
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)

@@ -99,7 +99,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 	}
 }
 
-// FollowPreferences calls the function take each time the preferences change, until ctx ends or the channel is closed.
+// FollowPreferences passes changed preferences to take(), until ctx ends or the channel is closed.
 func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferences,
 	take func(Preferences)) {
 	for {
@@ -135,8 +135,8 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Pump passes the contents of the mailbox to the function send, at most once per gap. It also passes the time once a
-// second. It returns when ctx ends. After the program has ended, send must not block.
+// Pump sends the contents of the mailbox, at most once per gap. It also sends the time once a second. It returns when
+// ctx ends. After the program has ended, send() must not block.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

@@ -74,7 +74,7 @@ type Need struct {
 // maxNeeds is the maximum number of agents and of problems listed for one city.
 const maxNeeds = 50
 
-// Summarize summarizes a snapshot. now is when the snapshot was received.
+// Summarize returns the summary of a snapshot that was received at the time now.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended,

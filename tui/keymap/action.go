@@ -25,7 +25,7 @@ const (
 	InWork        Zone = "Work"
 	InPeek        Zone = "Pane"
 	InChoice      Zone = "Questions"     // a question with answers
-	InReader      Zone = "Reader"        // a page to scroll
+	InReader      Zone = "Reader"        // a page that can be scrolled
 	InFinder      Zone = "Help, palette" // help and palette
 	InMail        Zone = "Mail"
 	InFleet       Zone = "All cities" // the list of all cities

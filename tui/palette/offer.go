@@ -47,7 +47,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	v := l.Verb
 	words, far := matching(v.words(h, l.Args), l.Part)
 	member := memberWord(words, l.Part)
-	// offer the line as typed if it may be complete
+	// if the line may already be complete, offer it as typed
 	if l.Part == "" && len(l.Args) > 0 && (len(words) == 0 || strings.HasSuffix(v.Usage, "…")) {
 		words = slices.Insert(words, 0, Word{Note: "as typed"})
 	}
@@ -189,7 +189,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 
 // wordMatch says how the words of a text match a verb and the name of an object.
 type wordMatch struct {
-	verb   bool // a word is the verb or its beginning
+	verb   bool // a word is the verb or the beginning of the verb
 	named  bool // a word is the full name
 	part   bool // a word is a part of the name
 	within bool // a word is inside the name, but does not abbreviate it or start a part of it
@@ -252,7 +252,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 }
 
 // matching returns the words that match: first equal words, then words that begin with the text, then words that
-// contain it. If no word matches, it returns fuzzy matches and sets far.
+// contain it. If no word matches, it returns fuzzy matches, and the second result is true.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

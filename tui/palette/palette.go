@@ -24,7 +24,8 @@ type Verb[H, E any] struct {
 	ReadOnly    bool     // it changes nothing
 	// position of the argument that is free text up to the end of the line, counted from 1; 0 = none
 	Text int
-	// Noun is set if Run accepts a noun before the name: "suspend rig shop". For other verbs the noun is removed.
+	// Noun is set if Run accepts a noun before the name: "suspend rig shop". Without this flag, the palette removes the
+	// noun.
 	Noun bool
 	Args func(h H, before []string) []Word
 	// returns the reason why it cannot run now, or ""; nil = it always can
@@ -37,7 +38,7 @@ type Word struct {
 	Word string
 	Note string
 	Noun string // kind of the named object; "" = none
-	Line string // text that stands for it in a line, if Word alone would be ambiguous; "" = Word
+	Line string // text in a command line, if Word alone would be ambiguous; "" = Word
 }
 
 // text returns the text of the word in a line.

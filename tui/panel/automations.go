@@ -102,7 +102,7 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	return text
 }
 
-// Why returns the gate and its state, with the given dot between them. If the automation is failing or broken, the text
+// Why returns the gate and its state, separated by the parameter dot. If the automation is failing or broken, the text
 // includes the reason.
 func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}

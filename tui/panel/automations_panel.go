@@ -102,7 +102,7 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	for _, r := range rows {
 		c.name = max(c.name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {
-			c.last = most // one of two widths, so that the column rarely changes
+			c.last = most // the column has one of two widths, so that its width rarely changes
 		}
 	}
 	c.name = min(c.name, max(8, min(28, w/4)))

@@ -143,8 +143,8 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-// stateLine draws the agent's state, its duration, and what happens next. If clock is set, the line includes the time
-// of the next event.
+// stateLine draws the agent's state, its duration, and what happens next. If the parameter clock is set, the line
+// includes the time of the next event.
 func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
 	l.Add(token, sign)

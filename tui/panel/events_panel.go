@@ -286,7 +286,7 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 	}
 }
 
-// set records an event that the user selected.
+// set records that the user selected an event.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
 // target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the

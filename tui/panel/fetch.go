@@ -130,7 +130,7 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 
 // next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
-	const gap = 800 * time.Millisecond // per page; a single page is updated within a second
+	const gap = 800 * time.Millisecond // for each page; one page is updated within a second
 	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}

@@ -54,7 +54,7 @@ type Panel interface {
 	About() *About
 	// Update rebuilds the rows from the snapshot of the city.
 	Update(e *Env)
-	// Refill applies the filter. Rows for which the function holds returns true stay even if they do not match.
+	// Refill applies the filter. Rows for which holds(id) is true stay even if they do not match.
 	Refill(e *Env, holds func(id string) bool)
 	// Subject returns the object under the cursor, on which verbs act.
 	Subject() Ref

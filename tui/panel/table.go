@@ -29,7 +29,7 @@ type Definition[R any, P named[R]] struct {
 	// reports whether a row matches the filter
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool // reports whether a row needs attention
-	// reports whether a row is included, in a panel that is a subset
+	// reports whether a row belongs to the panel, if the panel shows a subset of another panel's rows
 	Belongs func(r P) bool
 	Columns func(e *Env, rows []P, w int) []Column[P] // returns the columns that fit into w
 	// reports whether the cursor is on a row; nil = the cursor is on the selected row
@@ -121,8 +121,7 @@ func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter. Rows for which the function holds returns true are
-// ignored.
+// Settled reports whether all visible rows match the filter. It ignores rows for which holds(id) is true.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
@@ -371,7 +370,6 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	return strings.TrimSpace(note)
 }
 
-// nothing returns an h-line message, including the horizontal rule, that explains why the list is empty.
 func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	lines := t.Help(e, w)
 	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&

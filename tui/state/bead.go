@@ -11,8 +11,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// ParseBead parses a bead from typed text. If the text is invalid, the result why contains the reason. Empty text is
-// not an error.
+// ParseBead parses a bead from typed text. If the text is invalid, the second result is the reason. Empty text is not
+// an error.
 func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {

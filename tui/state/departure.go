@@ -19,7 +19,7 @@ type Departure struct {
 	// agents with a drain command that has not failed, in the order of the commands
 	Draining  []string
 	responded bool // the results of the drain commands are known
-	// the user stays; the drains are canceled when their results are known
+	// the user stays after all; the drains are canceled when the results of the drain commands are known
 	canceled bool
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int

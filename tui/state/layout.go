@@ -124,8 +124,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row.
-// follows reports whether the pane may be shown next to the description, because it is about the same row.
+// panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row. The
+// second result reports whether the pane may be shown next to the description, because both are about the same row.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
 		return panel.IDDetail, p.Follows

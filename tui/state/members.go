@@ -87,7 +87,7 @@ func (t *DrainTargets) Names(m *Room, rows []*panel.AgentRow) string {
 	return widget.Count(len(rows), "member") + " of " + t.Pools
 }
 
-// Undrainable returns the reason why there is neither a drain to start nor a drain to cancel, or "".
+// Undrainable returns the reason why the user cannot start or cancel a drain, or "".
 func (t *DrainTargets) Undrainable(m *Room) string {
 	drain, undrain := t.Split()
 	switch {

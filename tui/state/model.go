@@ -242,7 +242,7 @@ type Mode int
 const (
 	Hosting  Mode = iota // the controller runs in this process
 	Joined               // the controller runs in another process
-	ReadOnly             // like Joined, but no verb is allowed
+	ReadOnly             // another process runs the controller, and no verb is allowed
 )
 
 // String returns the mode as shown in the header.

@@ -46,7 +46,7 @@ func Show(m *Room, text string, failed bool) {
 	}
 }
 
-// BeginAction shows that an action is in progress and returns the ID of its result.
+// BeginAction shows that an action is in progress. It returns the ID of the action.
 func BeginAction(m *Room, text string) int {
 	m.Actions++
 	m.Status = Status{ID: m.Actions, Text: widget.Plain(text), Token: themes.Busy, Pending: true,

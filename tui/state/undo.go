@@ -23,7 +23,7 @@ type Undo struct {
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
 	sessions map[string]string // sessions of the agents that were draining, by agent
-	seen     map[string]bool   // targets whose change a snapshot has shown, by name
+	seen     map[string]bool   // names of the targets that a snapshot has shown as changed
 }
 
 // reversal returns the commands that undo the given commands, in the same order. If one of them cannot be undone, it
@@ -113,8 +113,8 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. Every snapshot decides this again. If there are
-// none, why is the reason.
+// Possible returns the undo commands that would still have an effect. Every snapshot decides this again. If no command
+// would have an effect, the second result is the reason.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	for _, c := range u.Commands {
 		if over := u.whyOver(m, c); over != "" {

@@ -41,8 +41,8 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	return ""
 }
 
-// undoTarget reports whether the target of an undo command exists, and whether the command would change its state.
-// without is the reason why the command would not.
+// undoTarget reports whether the target of an undo command exists, and whether the command would change its state. If
+// the command would change nothing, the last result is the reason.
 func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
 	name := widget.Plain(back.Target())
 	switch c := back.(type) {

@@ -31,7 +31,7 @@ type Pane struct {
 
 	X       int  // number of columns hidden on the left
 	Y       int  // number of rows of a full-screen program hidden at the top
-	YChosen bool // the user has chosen Y; otherwise it follows the cursor
+	YChosen bool // the user has scrolled to Y; otherwise Y follows the cursor
 
 	Search Search
 

@@ -108,8 +108,8 @@ func (e offsetColumns) after(at int) int {
 	return e[min(i, len(e)-1)].col
 }
 
-// highlighted returns lines in which the matches are highlighted. first is the number of the first line in the frozen
-// content.
+// highlighted returns lines in which the matches are highlighted. The parameter first is the number of the first line
+// in the frozen content.
 func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Search
 	if s.Re == nil {

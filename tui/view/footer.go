@@ -203,8 +203,8 @@ func changes(m *state.Room, a *state.Action) bool {
 	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
-// undrainsOnly reports whether the release verb would only cancel drains. In that case the footer contains the drain
-// key instead.
+// undrainsOnly reports whether the release verb would do nothing except cancel drains. In that case, the footer
+// contains the drain key instead of the release key.
 func undrainsOnly(m *state.Room) bool {
 	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),

@@ -65,7 +65,7 @@ func (h *layout) free(w int) int {
 const (
 	briefPlace = 1 + iota // without the place
 	briefKey              // with only the key and the number of problems of other cities
-	briefest              // without the key while there are no other cities
+	briefest              // if there are no other cities, without the key
 )
 
 // headerLayout returns the parts of the header that fit into w columns, with at least the given form of its start. The
@@ -94,7 +94,7 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 }
 
 // headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
-// place. brief says how much to abbreviate the text about other cities, from 0 to briefest.
+// place. The parameter brief says how much to abbreviate the text about other cities, from 0 to briefest.
 func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -164,8 +164,7 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state. urgent contains the states that need attention. rest contains the other states
-// except running.
+// byState counts the agents by state, in three parts: states that need attention, running agents, and all other states.
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	rest []widget.Counter) {
 	n := m.Snap.Count()
@@ -192,9 +191,9 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state in at most w columns. lost says what is missing: 0 if the running
-// agents and each state that needs attention are counted, 1 if the agents in trouble are only counted together, 2 if
-// the total is missing too, or more.
+// headerCounts returns the counts of agents by state in at most w columns. The second result is 0 if the running agents
+// and each state that needs attention are counted. It is 1 if the agents in trouble are only counted together, and 2 if
+// at least the total is missing too.
 func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil, 0
@@ -336,7 +335,7 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	default:
 		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
 	}
-	if n > 0 { // the key follows the text that comes last
+	if n > 0 { // append the key to the text that is shown last
 		position, _ = strings.CutSuffix(position, " "+key)
 		wanting = widget.Count(n, "problem") + " in other cities " + key
 		if w < 100 {

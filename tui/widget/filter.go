@@ -93,7 +93,7 @@ func abbreviates(word string, parts []string) bool {
 	if word == "" || len(parts) == 0 {
 		return false
 	}
-	ends := []int{0} // lengths that the previous parts can match at the start of word
+	ends := []int{0} // for each n in ends, the previous parts can match word[:n]
 	for i, part := range parts {
 		var next []int
 		for _, end := range ends {

@@ -20,8 +20,8 @@ type List struct {
 }
 
 // Fill selects the rows that belong to the list and match. The cursor stays on the selected row. If that row no longer
-// exists, the cursor keeps its position. A shown row that no longer matches stays if the function holds returns true
-// for it, because a key that the user is about to press may be meant for that row. If holds is nil, no such row stays.
+// exists, the cursor keeps its position. A shown row that no longer matches stays if holds(id) is true, because a key
+// that the user is about to press may be meant for that row. If holds is nil, no such row stays.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -60,7 +60,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// AllMatch reports whether all shown rows match the filter. Rows for which the function holds returns true are ignored.
+// AllMatch reports whether all shown rows match the filter. It ignores rows for which holds(id) is true.
 func (l *List) AllMatch(holds func(id string) bool) bool {
 	for id := range l.Unmatched {
 		if !holds(id) {

@@ -30,7 +30,7 @@ type Records[R any, P keyed[R]] struct {
 	Version uint64 // increases when rows change
 
 	before []R       // the rows before the latest change of their order
-	moved  time.Time // time of that change
+	moved  time.Time // when the order of the rows last changed
 }
 
 // Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, rows that already exist
@@ -129,7 +129,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	if added := t.awaited; added != "" && t.Find(added) != nil {
 		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // treat it as shown
 		t.awaited = ""
-		// holds has been made for the row that was selected before
+		// the caller built holds before this row was selected
 		others := holds
 		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}
