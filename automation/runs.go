@@ -90,7 +90,7 @@ type Run struct {
 	Depth   int       // greatest depth of these events; see Depth
 
 	events batch
-	gate   string // the gate's reason, if the run was already due when a user requested it
+	gate   string // why the gate was already open when a user requested the run; "" = it was closed
 }
 
 // began returns the time at which a run was opened, or at which it became due if it is not open yet.

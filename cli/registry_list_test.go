@@ -219,7 +219,7 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 		return string(out)
 	}
 	gcity("start", "--city", dir)
-	defer gcity("supervisor", "stop")
+	defer exec.Command("gcity", "supervisor", "stop").Run() // if the test fails before it does so
 	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
 	d, closeIt := fleet.RoomDirectory(e, nil, "")
@@ -257,6 +257,26 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 	if c, err := d.City("pier"); err != nil {
 		t.Error(err)
 	} else if s, err := c.Snapshot(t.Context()); err != nil || s.Mode != "supervised" {
+		t.Errorf("%+v, %v", s, err)
+	}
+
+	// When the supervisor has stopped, the list works without it.
+	gcity("supervisor", "stop")
+	eventually.True(t, "a list without a supervisor", func() bool {
+		for _, err := range d.Watch(t.Context()) {
+			if err != nil || !d.(city.Starter).Supervised() {
+				break
+			}
+		}
+		return !d.(city.Starter).Supervised()
+	})
+	if err := d.(city.Starter).Start(t.Context(), "pier"); err != nil {
+		t.Fatal(err)
+	}
+	defer gcity("stop", "--city", dir)
+	if c, err := d.City("pier"); err != nil {
+		t.Error(err)
+	} else if s, err := c.Snapshot(t.Context()); err != nil || s.Mode != "headless" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

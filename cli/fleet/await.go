@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/describe"
 )
 
@@ -65,7 +66,17 @@ func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.Cities(ctx)
+	all, err := d.Cities(ctx)
+	return all, stopped(err)
+}
+
+// stopped returns city.ErrNoSupervisor if err means that the supervisor has stopped. It returns any other error
+// unchanged.
+func stopped(err error) error {
+	if exit.IsNotRunning(err) {
+		return city.ErrNoSupervisor
+	}
+	return err
 }
 
 // Watch implements city.Directory. It returns city.ErrNoSupervisor while no supervisor is running.
@@ -76,7 +87,11 @@ func (w *awaited) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 			yield(nil, err)
 			return
 		}
-		d.Watch(ctx)(yield)
+		for all, err := range d.Watch(ctx) {
+			if !yield(all, stopped(err)) {
+				return
+			}
+		}
 	}
 }
 
@@ -106,7 +121,8 @@ func (w *awaited) Register(ctx context.Context, path string) (city.Info, error) 
 	if err != nil {
 		return city.Info{}, err
 	}
-	return r.Register(ctx, path)
+	info, err := r.Register(ctx, path)
+	return info, stopped(err)
 }
 
 // Unregister implements city.Registrar.
@@ -115,5 +131,6 @@ func (w *awaited) Unregister(ctx context.Context, name string) (city.Receipt, er
 	if err != nil {
 		return city.Receipt{}, err
 	}
-	return r.Unregister(ctx, name)
+	receipt, err := r.Unregister(ctx, name)
+	return receipt, stopped(err)
 }

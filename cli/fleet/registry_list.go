@@ -306,9 +306,14 @@ func (l *registryList) folderOf(ctx context.Context, name string) (string, error
 
 // City implements city.Directory.
 func (l *registryList) City(name string) (city.Control, error) {
-	c, err := l.Directory.City(name)
-	if !errors.Is(err, city.ErrNoSupervisor) && !exit.HasCode(err, city.NotFound) {
-		return c, err
+	l.mu.Lock()
+	gone := l.last != nil && !l.supervised
+	l.mu.Unlock()
+	if !gone {
+		c, err := l.Directory.City(name)
+		if !errors.Is(err, city.ErrNoSupervisor) && !exit.HasCode(err, city.NotFound) {
+			return c, err
+		}
 	}
 	dir, err := l.folderOf(context.Background(), name)
 	if err != nil {

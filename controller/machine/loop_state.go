@@ -29,6 +29,8 @@ func New(past InitialState) *Machine {
 	return m
 }
 
+func (m *Machine) stops() bool { return m.ending != running && !m.leftRunning }
+
 // Configuration returns the configuration in force.
 func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 
@@ -40,6 +42,7 @@ func (c runsCity) OneShot() bool                        { return c.m.oneShot }
 func (c runsCity) FolderMoved() bool                    { return c.m.folderMoved != "" }
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
+func (c runsCity) Stops() bool                          { return c.m.stops() }
 
 // Observed reports whether the machine only observes a city without a controller.
 func (c runsCity) Observed() bool { return c.m.observes != nil }

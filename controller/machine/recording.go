@@ -297,7 +297,6 @@ func (kp *historyFile) saveFailed(now time.Time, err error) {
 			"retries every %s, and agents keep running", err, SaveRetry))
 }
 
-// hasNoHistory reports whether an agent has no history to save.
 func (a *record) hasNoHistory() bool {
 	return a.want == nil || len(a.restart.history.Crashes) == 0 && a.restart.history.Streak == 0 &&
 		a.restart.pause() == ""

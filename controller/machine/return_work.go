@@ -217,7 +217,6 @@ func (wk *work) whyUndeclared(assignee string) (why string, gone bool) {
 	return "", false
 }
 
-// members formats a number of members.
 func members(n int) string {
 	if n == 1 {
 		return "1 member"

@@ -16,7 +16,7 @@ import (
 // Snapshot returns the state of the city for clients. It is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
-		ShutDown: m.ending != running && !m.leftRunning, Ending: m.cityStop.snapshotStop()}
+		ShutDown: m.stops(), Ending: m.cityStop.snapshotStop()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
 		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,
@@ -83,7 +83,6 @@ func (m *Machine) warnings() []string {
 	return all
 }
 
-// drawPools returns all pools for a snapshot.
 func (m *Machine) drawPools() []city.Pool {
 	members := map[*pools.Pool]pools.MemberCount{}
 	for _, a := range m.order {
@@ -214,7 +213,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		}
 		return &city.Next{At: &t, What: what}
 	}
-	if m.ending != running && !m.leftRunning && !a.phase.Alive() {
+	if m.stops() && !a.phase.Alive() {
 		switch {
 		case a.state == city.Quarantined && !a.until.IsZero():
 			return at(a.until, "starts again if the city is running")

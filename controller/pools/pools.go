@@ -24,6 +24,7 @@ import (
 type City interface {
 	rollout.City
 	Configuration() *effect.Configuration
+	Stops() bool  // the city is stopping with its agents, or has stopped
 	Listed() bool // the sessions were listed at least once
 	Step() uint64 // number of the current step
 	Work() Work
@@ -475,6 +476,9 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 		}
 		if since, ok := ps.checking[p.Name()]; ok {
 			out[i].Check.Running = &since
+		}
+		if ps.city.Stops() {
+			out[i].Desired, out[i].Reason, out[i].Check.Problem = 0, "the city was stopped", ""
 		}
 	}
 	return out

@@ -28,6 +28,7 @@ type town struct {
 }
 
 func (c *town) Running() bool                                 { return true }
+func (c *town) Stops() bool                                   { return false }
 func (c *town) Restart(time.Time, string) string              { return "" }
 func (c *town) Configuration() *effect.Configuration          { return &c.conf }
 func (c *town) Listed() bool                                  { return true }

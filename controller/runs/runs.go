@@ -74,6 +74,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
+	Stops() bool                          // the city is stopping with its agents, or has stopped
 	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
@@ -252,6 +253,8 @@ func (rs *Runs) Snapshot() []city.Automation {
 		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason,
 			shown(s.Until), s.Memory.Failures
 		switch {
+		case rs.city.Stops() && s.Run == nil:
+			v.State, v.Reason, v.Next = city.AutomationOff, "the city was stopped", nil
 		case rs.city.Observed():
 			if s.Run != nil {
 				v.Reason = s.Run.Reason

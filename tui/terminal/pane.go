@@ -25,7 +25,7 @@ type Pane struct {
 	bookmarks  []bookmark
 
 	FrozenPicture *Picture // the frozen content; nil = the pane follows the output
-	// first visible row of FrozenPicture, unless it is a full-screen program
+	// first visible row of FrozenPicture; unused if the agent shows a full-screen program
 	Top             rowPosition
 	LinesWhenFrozen uint64 // number of received lines when the content was frozen
 

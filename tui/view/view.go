@@ -180,7 +180,7 @@ func selectionSummary(m *state.Room, w, h int) []string {
 	return m.Look.FillDetails(lines, w, h)
 }
 
-// TabsFor returns the titles for the rule above a panel of w columns.
+// TabsFor returns the tabs for the line above a panel that is w columns wide.
 func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	e := m.Env()
 	own := tabFor(m, e, at, w)
