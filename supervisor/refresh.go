@@ -46,7 +46,7 @@ type refresher struct {
 	// fires when the read is late, or when it is time to confirm a doubtful result
 	timer *time.Timer
 
-	// number of consecutive reads that would stop cities and have not been applied
+	// number of consecutive reads that were not applied because they would stop cities
 	doubts int
 	last   []Entry // entries from the latest of these reads
 

@@ -119,7 +119,7 @@ func New(w World) *Runner {
 		checker: preflight.New(w.Provider)}
 	sr.provider = &limitedProvider{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		forked: sr.startForked, answered: sr.answered, asks: sr.asks}
+		forked: sr.startForked, answered: sr.answered, asks: sr.reportQuestion}
 	au := &automations{base: b, state: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}

@@ -366,8 +366,8 @@ func lossIsSignaled(t *testing.T, h Harness) {
 		eventually.Receive(t, "another signal of the loss", changes)
 	}
 	restore()
-	for eventually.Receive(t, "a signal of the return", changes); !known(); {
-		eventually.Receive(t, "another signal of the return", changes)
+	for eventually.Receive(t, "a signal that the session is back", changes); !known(); {
+		eventually.Receive(t, "another signal that the session is back", changes)
 	}
 	if n, ok := p.(session.Notifier); ok {
 		select {
