@@ -200,6 +200,27 @@ func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	s.shows("No member matches. Type the number at the end of its name")
 }
 
+// The entry that drains all members matches only the beginning of its title. Otherwise a user who types m for "only one
+// member", as in the question about a restart, would drain all members.
+func TestTheEntryForAllMembersMatchesOnlyItsBeginning(t *testing.T) {
+	for _, text := range []string{"m", "me", "members", "lm", "l"} {
+		s := pooled(t, 80, 24)
+		s.pick("worker")
+		s.press("D")
+		s.typeIn(text)
+		s.hides("all members")
+		s.press("enter")
+		s.wants()
+	}
+	for _, text := range []string{"a", "al", "all"} {
+		s := pooled(t, 80, 24)
+		s.pick("worker")
+		s.press("D")
+		s.typeIn(text)
+		s.shows("> all members")
+	}
+}
+
 // From the question about restarting a pool, the user can go to one of the pool's members.
 func TestRestartOneMemberOfAPool(t *testing.T) {
 	s := pooled(t, 80, 24)
