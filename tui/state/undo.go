@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -145,10 +146,7 @@ func NeedUndo(m *Room) string {
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
 		return "the latest action is older than " + widget.Duration(UndoDuration)
 	}
-	if _, over := m.Undo.Possible(m); over != "" {
-		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
-	}
-	return "the latest action cannot be undone"
+	return cmp.Or(UndoOver(m), "the latest action cannot be undone")
 }
 
 // RunUndo undoes the latest verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.
@@ -238,5 +236,5 @@ func UndoHint(m *Room) string {
 	if m.ReducedMotion {
 		return "  " + k + " undoes"
 	}
-	return "  " + k + " undoes for " + widget.Age(m.Undo.Until.Sub(m.Now)+time.Second-1)
+	return "  " + k + " undoes for " + widget.Age(m.Undo.end(m).Sub(m.Now)+time.Second-1)
 }
