@@ -122,7 +122,7 @@ func TestAttention(t *testing.T) {
 	s.press("r")
 	s.shows("no pool is selected: the attention filter hides all rows; ! shows all 3")
 	s.press("esc", "!", "/", "z", "z", "enter", "r")
-	s.shows("no pool is selected: the filter hides all rows; esc clears it")
+	s.shows("no pool is selected: the filter hides all rows  esc dismisses")
 }
 
 // Some conditions need attention only after a while: a pool that stays too small, an agent that keeps waiting, and a
