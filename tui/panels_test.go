@@ -389,7 +389,7 @@ func TestLastOutputNamesItsFile(t *testing.T) {
 	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Session = city.Suspended, false, nil })
 	s.choose("idle")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "idle", Ended: true}})
-	s.shows("idle is suspended; only the output of a crashed session is stored.")
+	s.shows("idle is suspended; it has no stored output, because gcity stores output", "only after a crash.")
 	s.choose("scout")
 	var words []string
 	for i := range 100 {
