@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -389,6 +390,16 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 		s.wants()
 		if got, want := s.m.Status.Text, "cannot release or undo: the drain of worker-2 has ended"; got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+		s.wait(20 * time.Second) // 40s after the drain began
+		s.press("esc", "u")
+		if got := s.m.Status.Text; !strings.HasSuffix(got, ": the drain of worker-2 has ended") {
+			t.Errorf("%s: after the time limit: %q", id, got)
+		}
+		s.wait(state.UndoDuration)
+		s.press("esc", "u")
+		if got := s.m.Status.Text; strings.Contains(got, "drain of worker-2") {
+			t.Errorf("%s: much later: %q", id, got)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -143,10 +142,12 @@ func NeedUndo(m *Room) string {
 		return ""
 	case m.Actions == 0:
 		return "no action to undo yet"
+	case UndoOver(m) != "":
+		return UndoOver(m)
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
 		return "the latest action is older than " + widget.Duration(UndoDuration)
 	}
-	return cmp.Or(UndoOver(m), "the latest action cannot be undone")
+	return "the latest action cannot be undone"
 }
 
 // RunUndo undoes the latest verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.

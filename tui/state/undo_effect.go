@@ -8,11 +8,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why nothing is left to undo although the time limit has not passed, or "".
+// UndoOver returns the reason why nothing of the latest verb is left to undo, or "". It returns "" if the time limit
+// passed long ago, because the user then does not mean that verb.
 func UndoOver(m *Room) string {
 	possible, over := m.Undo.Possible(m)
 	switch {
-	case over == "" || len(possible) > 0 || !m.Now.Before(m.Undo.Until):
+	case over == "" || len(possible) > 0 || !m.Now.Before(m.Undo.Until.Add(UndoDuration)):
 		return ""
 	case len(m.Undo.Commands) > 1:
 		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
