@@ -68,7 +68,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		}
 		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil ||
 			a.Until.Sub(a.Since) < time.Hour-time.Minute ||
-			!strings.Contains(fmt.Sprint(a.Decisions), "from the previous controller") {
+			!strings.Contains(fmt.Sprint(a.Decisions), "), from the previous controller") {
 			t.Errorf("shown: %+v", a)
 		}
 		if _, err := w.Do(t.Context(), city.Release{Agent: "a"}); err != nil {

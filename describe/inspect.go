@@ -60,10 +60,10 @@ func RestartLines(s *city.Spec) []string {
 	}
 	switch first, most := p.Waits(); {
 	case first > 0 && first < most:
-		lines = append(lines, "waits "+span.Text(first)+
-			" before a second restart in a row, doubling up to "+span.Text(most))
+		lines = append(lines, "first restart: immediate; then waits "+span.Text(first)+
+			", doubling up to "+span.Text(most))
 	case first > 0:
-		lines = append(lines, "waits "+span.Text(first)+" before a second restart in a row")
+		lines = append(lines, "first restart: immediate; then waits "+span.Text(first))
 	}
 	switch s.Strategy {
 	case "rest_for_one":

@@ -205,7 +205,7 @@ func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 	s.choose("shop/writer") // suspended
 	s.hides("r restart")
 	s.press("r")
-	s.shows("shop/writer is suspended; s resumes it")
+	s.shows("cannot restart shop/writer: it is suspended; s resumes it")
 	s.press("ctrl+k")
 	s.shows("shop/writer is suspended and has no session")
 	s.choose("scout") // quarantined

@@ -77,6 +77,15 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows("ready in 2m01s", "running 54s", "due for 43s")
 }
 
+// The details of an automation that only runs by hand name the key once, and do not repeat the gate as a reason.
+func TestTheDetailsOfAManualAutomationNameItsKeyOnce(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.point("release")
+	s.press("d")
+	s.shows("gate        manual, press t")
+	s.hides("reason ")
+}
+
 func TestAutomationTexts(t *testing.T) {
 	at := epoch.Add(time.Minute)
 	gone := epoch.Add(-time.Minute)

@@ -96,11 +96,11 @@ func TestStoppingTheCityAsks(t *testing.T) {
 		return ok && f.Exit == feed.StopCity
 	}
 	s.line("stop city", "enter")
-	s.shows("Stop 6 agents and the controller?", "type 6")
+	s.shows("Stop 6 agents and the city?", "type 6")
 	s.press("esc")
 	s.change(few)
 	s.line("stop city", "enter")
-	s.shows("Stop 3 agents and the controller?")
+	s.shows("Stop 3 agents and the city?")
 	s.press("enter") // "no" is preselected
 	if left() {
 		t.Fatal("stopped without a confirmation")

@@ -3,8 +3,10 @@ package tui
 import (
 	"testing"
 
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/terminal"
 )
 
 // If there is room for only one panel below a list, that panel shows the details of the selected row, and not the
@@ -34,5 +36,31 @@ func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s.press("2") // the pane would show an agent that has nothing to do with the pool
 	if state.OnScreen(s.m, panel.IDPeek) || !state.OnScreen(s.m, panel.IDDetail) {
 		t.Error("the pane of another agent is next to the pool")
+	}
+}
+
+// If a filter hides all rows of the focused list, the pane and the description show that nothing is selected. They do
+// not show an agent, which would look like the selected row.
+func TestNothingIsDescribedWhileAFilterHidesAllRows(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		for id, noun := range map[string]string{"agents": "agent", "pools": "pool", "rigs": "rig", "automations": "automation",
+			"work": "bead", "mail": "message", "events": "event", "watchdogs": "watchdog"} {
+			s := pooled(t, size[0], size[1])
+			s.choose("builder")
+			s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith("output of builder\r\n")}})
+			s.shows("output of builder")
+			s.out = perform(s.m, actionOf(s.m, "focus."+id))
+			if _, _, _, total := s.m.Focused().Cursor(); total == 0 {
+				continue
+			}
+			s.press("/")
+			s.typeIn("zzqq")
+			s.press("enter")
+			s.shows("No " + noun + " is selected: the filter hides all rows.")
+			s.hides("output of builder", "keeps the main branch green")
+			if got := state.Watching(s.m).Agent; got != "" {
+				t.Errorf("%v, %s: the pane shows %s", size, id, got)
+			}
+		}
 	}
 }

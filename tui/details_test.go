@@ -151,7 +151,7 @@ func TestTheLastOutputIsCurrent(t *testing.T) {
 	s.hear(feed.News{Pane: paneOf("builder", "1")})
 	s.wait(20 * time.Second)
 	s.press("d")
-	s.shows("last output at most 20s ago")
+	s.shows("output within the last 20s")
 	s.hear(feed.News{Pane: paneOf("builder", "1")})
 	s.shows("last output 0s ago")
 }
@@ -169,5 +169,5 @@ func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
 	s.press("d")
 	s.shows("last output 0s ago", "3 automatic · 1 crash recently")
 	s.wait(20 * time.Second)
-	s.shows("last output at most 20s ago")
+	s.shows("output within the last 20s")
 }

@@ -200,6 +200,27 @@ func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	s.shows("No member matches. Type the number at the end of its name")
 }
 
+// The entry that drains all members matches only the beginning of its title. Otherwise a user who types m for "only one
+// member", as in the question about a restart, would drain all members.
+func TestTheEntryForAllMembersMatchesOnlyItsBeginning(t *testing.T) {
+	for _, text := range []string{"m", "me", "members", "lm", "l"} {
+		s := pooled(t, 80, 24)
+		s.pick("worker")
+		s.press("D")
+		s.typeIn(text)
+		s.hides("all members")
+		s.press("enter")
+		s.wants()
+	}
+	for _, text := range []string{"a", "al", "all"} {
+		s := pooled(t, 80, 24)
+		s.pick("worker")
+		s.press("D")
+		s.typeIn(text)
+		s.shows("> all members")
+	}
+}
+
 // From the question about restarting a pool, the user can go to one of the pool's members.
 func TestRestartOneMemberOfAPool(t *testing.T) {
 	s := pooled(t, 80, 24)
@@ -343,7 +364,7 @@ func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	}
 }
 
-// The entry for all members says whether it asks first.
+// The entry for all members says whether it asks for confirmation.
 func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 	normal := pooled(t, 120, 40).m.Confirm
 	for _, c := range []struct {
@@ -353,8 +374,8 @@ func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 	}{
 		{"merge", normal, "enter drains it"},
 		{"merge", state.ConfirmNever, "enter drains it"},
-		{"merge", state.ConfirmAlways, "enter asks first"},
-		{"worker", normal, "enter asks first"}, // worker-2 and worker-3 cannot be drained
+		{"merge", state.ConfirmAlways, "enter asks for confirmation"},
+		{"worker", normal, "enter asks for confirmation"}, // worker-2 and worker-3 cannot be drained
 		{"worker", state.ConfirmNever, "enter drains it"},
 		{"batch", state.ConfirmNever, "enter drains them"},
 	} {
@@ -365,7 +386,7 @@ func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 		s.press("D")
 		s.shows("> all members", c.says)
 		s.press("enter")
-		if asked := s.m.Dialogs.Choice() != nil; asked != (c.says == "enter asks first") {
+		if asked := s.m.Dialogs.Choice() != nil; asked != (c.says == "enter asks for confirmation") {
 			t.Errorf("%s, confirmations %v: the entry says %q, asked: %v", c.pool, c.confirm, c.says, asked)
 		}
 	}

@@ -79,7 +79,7 @@ func TestInspection(t *testing.T) {
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
 	got := describe.RestartLines(spec)
-	if want := []string{"on-failure", "crashes never lead to quarantine", "waits 500ms before a second restart in a row"}; !slices.Equal(got, want) {
+	if want := []string{"on-failure", "crashes never lead to quarantine", "first restart: immediate; then waits 500ms"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

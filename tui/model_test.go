@@ -438,7 +438,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.line("stop city", "enter")
-	s.shows("Stop 6 agents and the controller?")
+	s.shows("Stop 6 agents and the city?")
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	why := "the controller has exited"
 	s.hear(feed.News{Unreachable: &why})
@@ -532,5 +532,17 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 			t.Errorf("/%s selects %s of %v", text, s.m.Agents.SelectedKey, s.order())
 		}
 		s.press("esc")
+	}
+}
+
+// The hint on how to start a stopped city fits into 80 columns.
+func TestTheHintAboutAStoppedCityIsNotCut(t *testing.T) {
+	for opened, want := range map[string]string{"": "run `gcity` again", "bright-lights": "run `gcity start` in its folder"} {
+		s := demo(t, 80, 24)
+		s.m.OpenedAs, s.m.Mode = opened, state.Joined
+		why := feed.Exited
+		s.change(func(n *city.Snapshot) { n.ShutDown = true })
+		s.hear(feed.News{Unreachable: &why})
+		s.shows("the city stopped 0s ago; " + want)
 	}
 }

@@ -368,7 +368,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s.shows("Suspend bright-lights?")
 	s.press("esc")
 	s.line("city stop", "enter")
-	s.shows("and the controller?")
+	s.shows("and the city?")
 }
 
 // If the user types a noun and presses enter, the panel for that noun opens.

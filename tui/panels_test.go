@@ -120,9 +120,9 @@ func TestAttention(t *testing.T) {
 	s.press("2")
 	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: press 1.")
 	s.press("r")
-	s.shows("no pool is selected: the attention filter hides all rows; ! shows all 3")
+	s.shows("cannot restart the pool: no pool is selected: the attention filter hides all rows; ! shows all 3")
 	s.press("esc", "!", "/", "z", "z", "enter", "r")
-	s.shows("no pool is selected: the filter hides all rows; esc clears it")
+	s.shows("no pool is selected: the filter hides all rows  esc dismisses")
 }
 
 // Some conditions need attention only after a while: a pool that stays too small, an agent that keeps waiting, and a
@@ -281,7 +281,10 @@ func TestZoomThenAttach(t *testing.T) {
 	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to an agent without a terminal")
 	}
-	s.shows("scout is quarantined and has no session; u releases it")
+	s.shows("Not attached", "scout is quarantined and has no session", "After you close this, u releases it.")
+	s.hides("no session; u")
+	s.press("q", "u")
+	s.wants(city.Release{Agent: "scout"})
 }
 
 func TestTheListStaysWithThePane(t *testing.T) {
@@ -386,7 +389,7 @@ func TestLastOutputNamesItsFile(t *testing.T) {
 	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Session = city.Suspended, false, nil })
 	s.choose("idle")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "idle", Ended: true}})
-	s.shows("idle is suspended; only the output of a crashed session is stored.")
+	s.shows("idle is suspended; it has no stored output, because gcity stores output", "only after a crash.")
 	s.choose("scout")
 	var words []string
 	for i := range 100 {

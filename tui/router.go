@@ -244,7 +244,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		}
 	}
 	if why := a.WhyUnavailable(m); why != "" {
-		why = "cannot " + keymap.Verb(a.Title()) + ": " + why
+		why = state.Refusal(m, a.Title(), why)
 		if actions.Attaches(m, a) {
 			actions.ReportNotAttached(m, why, m.Now)
 			return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -323,7 +324,7 @@ func TestUndoEndsWithItsAction(t *testing.T) {
 		keys      []string
 		changes   []func(s *stage)
 	}{
-		{"drain has ended", "the session of builder has ended", []string{"D", "y"}, []func(*stage){
+		{"drain has ended", "the drain of builder has ended", []string{"D", "y"}, []func(*stage){
 			func(s *stage) { s.agent("builder", func(a *city.Agent) { a.State = city.Draining }) },
 			func(s *stage) {
 				s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
@@ -354,10 +355,52 @@ func TestUndoEndsWithItsAction(t *testing.T) {
 			s.choose("idle")
 			s.press("u")
 			s.wants()
-			s.shows("cannot be undone anymore: " + c.why)
+			s.shows("cannot release or undo: " + c.why)
+			s.hides("only agents in quarantine")
 			s.line("undo", "enter")
 			s.wants()
 		})
+	}
+}
+
+// The offer to undo a drain ends at its deadline, even before a snapshot shows its end. Then u says only that the drain
+// has ended, in every panel in which u neither releases an agent nor marks a message.
+func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
+	for _, id := range []string{"agents", "pools", "rigs", "automations", "work", "events"} {
+		s := pooled(t, 120, 40)
+		s.pool("worker", func(p *city.Pool) { p.Timeout = 20 * time.Second })
+		s.choose("worker-2")
+		s.press("D")
+		s.shows("u undoes for 20s") // before a snapshot shows the drain
+		s.done("worker-2 was asked to finish")
+		s.agent("worker-2", func(a *city.Agent) {
+			until := s.now.Add(20 * time.Second)
+			a.State, a.Drain, a.Until = city.Draining, &city.DrainInfo{By: "operator", Since: s.now, Deadline: &until}, &until
+		})
+		s.shows("u undoes for 20s")
+		s.wait(8 * time.Second)
+		s.shows("u undoes for 12s")
+		s.wait(12 * time.Second)
+		s.hides("undoes for")
+		s.agent("worker-2", func(a *city.Agent) {
+			a.State, a.Running, a.Drain, a.Until, a.Session = city.Exited, false, nil, nil, nil
+		})
+		s.out = perform(s.m, actionOf(s.m, "focus."+id))
+		s.press("u")
+		s.wants()
+		if got, want := s.m.Status.Text, "cannot release or undo: the drain of worker-2 has ended"; got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+		s.wait(20 * time.Second) // 40s after the drain began
+		s.press("esc", "u")
+		if got := s.m.Status.Text; !strings.HasSuffix(got, ": the drain of worker-2 has ended") {
+			t.Errorf("%s: after the time limit: %q", id, got)
+		}
+		s.wait(state.UndoDuration)
+		s.press("esc", "u")
+		if got := s.m.Status.Text; strings.Contains(got, "drain of worker-2") {
+			t.Errorf("%s: much later: %q", id, got)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -24,6 +25,25 @@ func unsupervisedFleet() *fleet.List {
 	f.Rows = append(f.Rows, fleet.City{DisplayName: "wharf",
 		Info: city.Info{Name: "wharf", Path: "/srv/wharf", Status: city.CityStopped, LeftoverSessions: 2}})
 	return f
+}
+
+// If control rooms host several cities, @ marks the one that this room shows.
+func TestTheListOfCitiesMarksTheCityOfThisRoom(t *testing.T) {
+	for mode, want := range map[state.Mode]string{state.Hosting: "this room", state.Joined: "this room; hosted by a control"} {
+		s := among(t, 80, 24)
+		s.m.Mode = mode
+		f := unsupervisedFleet()
+		f.Rows[0].Summary.Mode, f.Rows[1].Summary.Mode = "hosted by a control room", "hosted by a control room"
+		s.hear(feed.News{Fleet: f})
+		s.press("@")
+		s.shows(want)
+		if n := strings.Count(s.text(), "this room"); n != 1 {
+			t.Errorf("%d cities are marked", n)
+		}
+		if n := strings.Count(s.text(), " hosted by a control"); mode == state.Hosting && n != 1 {
+			t.Errorf("%d cities are hosted by another control room", n)
+		}
+	}
 }
 
 // Without a supervisor, @ lists the registered cities and says how each of them runs. It switches to a city that is

@@ -463,16 +463,16 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
-		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
+		what = append(what, fmt.Sprintf("%s (%s)", r.State, r.Why))
 	}
 	if x := r.Exited; x != nil {
 		a.restart.inheritExit(x)
 		a.sess.exit = x.Exit
 		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
 		a.since = effect.NotInFuture(now, x.Since)
-		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))
+		what = append(what, fmt.Sprintf("%s (%s)", city.Exited, x.Why))
 	}
 	if len(what) > 0 {
-		kp.m.decided(now, a, "recall", "from the previous controller: "+strings.Join(what, "; "))
+		kp.m.decided(now, a, "restore", strings.Join(what, "; ")+", from the previous controller")
 	}
 }

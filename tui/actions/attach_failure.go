@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"strings"
 	"time"
 
 	"gcity/themes"
@@ -20,6 +21,13 @@ func Attaches(m *state.Room, a *state.Action) bool {
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
-	m.Dialogs.Open(&state.Choice{Title: "Not attached", Body: []string{widget.FirstItem(why)},
+	body := []string{widget.FirstItem(why)}
+	if r := state.SingleAgent(m); r != nil {
+		hint := releaseHint(m, r)
+		if text, ok := strings.CutSuffix(body[0], hint); ok && hint != "" {
+			body = []string{text, "After you close this, " + strings.TrimPrefix(hint, "; ") + "."}
+		}
+	}
+	m.Dialogs.Open(&state.Choice{Title: "Not attached", Body: body,
 		Answers: []state.Answer{{Key: "q", Title: "close", Safe: true}}, Since: since})
 }

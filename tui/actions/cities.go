@@ -68,7 +68,7 @@ func cityItems(m *state.Room) []state.Item {
 		case canStart(m, &c):
 			item.Verb = "asks whether to start it"
 		case m.Fleet.Unmaintained && c.Summary.Mode != "":
-			item.Note = strings.TrimSuffix(c.Summary.Mode+"; "+item.Note, "; ")
+			item.Note = strings.TrimSuffix(state.RunnerText(m, &c)+"; "+item.Note, "; ")
 		}
 		items = append(items, item)
 	}

@@ -43,7 +43,7 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 func drainAll(m *state.Room, pool string) state.Item {
 	t := state.DrainTargetsOf(m, pool)
 	drain, undrain := t.Split()
-	all := state.Item{Title: "all members", Verb: "asks first",
+	all := state.Item{Title: "all members", Prefix: true, Verb: "asks for confirmation",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
 		Run: func(m *state.Room) []feed.Effect {

@@ -143,7 +143,7 @@ func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) 
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
 		if t.Verb == "" { // if Verb is set, the title is the name of an object
-			why = "cannot " + keymap.Verb(t.Title) + ": " + why
+			why = state.Refusal(m, t.Title, why)
 		}
 		state.ShowFailure(m, why)
 	} else {

@@ -56,7 +56,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 			answers: answers, stay: stay,
 			body: append(slices.Clone(first),
 				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
-				"Run `gcity` in the city's folder to return, or to start it again.")}
+				"To return to the city or to start it again, run `gcity` in its folder.")}
 	})
 	m.Dialogs.Choice().AboutLeaving = true
 	return nil
@@ -77,7 +77,7 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 	}
 	askLive(m, func(m *state.Room) question {
 		n := state.RunningAgents(m)
-		return question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
+		return question{title: "Stop " + widget.Count(n, "agent") + " and the city?",
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
 			of: "running agents", plan: true, do: stop, stay: stay,
 			body: []string{"The sessions stop, even in the middle of work, and none starts until " +

@@ -102,7 +102,7 @@ func Unstored(r *panel.AgentRow) string {
 	case r.HasOutput():
 		return "its last session has printed nothing that can be shown"
 	}
-	return "only the output of a crashed session is stored"
+	return "it has no stored output, because gcity stores output only after a crash"
 }
 
 func needOutput(m *state.Room) string {

@@ -14,17 +14,18 @@ func needUndoOrHeld(m *state.Room) string {
 	if state.AcknowledgeableWatchdog(m) != nil && len(m.NamedAgents) == 0 {
 		return ""
 	}
-	why := state.NeedUndo(m)
+	why, held, over := state.NeedUndo(m), needHeld(m), state.UndoOver(m)
 	switch {
 	case state.Undoable(m) || state.NeedWritable(m) != "":
 		return why
+	case held != "" && over != "":
+		return over
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
 	case len(m.NamedAgents) == 0 && state.AgentVerbsUnavailable(m):
 		return why + "; to release an agent, press " + m.Keys.KeyText("focus.agents") +
 			" for the agents"
 	}
-	held := needHeld(m)
 	if why != "" && held == palette.OnlyHeld {
 		return why + "; " + held
 	}

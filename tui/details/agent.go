@@ -253,6 +253,15 @@ func outputAge(src *Source, a *city.Agent) string {
 	return text + widget.Age(src.Now.Sub(at))
 }
 
+// outputText returns text that says when an agent last wrote output: "last output 4s ago".
+func outputText(src *Source, a *city.Agent) string {
+	age := outputAge(src, a)
+	if limit, ok := strings.CutPrefix(age, "at most "); ok {
+		return "output within the last " + limit
+	}
+	return "last output " + age + " ago"
+}
+
 func sessionText(src *Source, a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
@@ -262,7 +271,7 @@ func sessionText(src *Source, a *city.Agent) string {
 		s = fmt.Sprintf("pid %d, %s", a.PID, s)
 	}
 	if a.Session.LastActivity != nil {
-		s += ", last output " + outputAge(src, a) + " ago"
+		s += ", " + outputText(src, a)
 	}
 	if a.Session.Viewers > 0 {
 		s += ", " + widget.Count(a.Session.Viewers, "viewer")

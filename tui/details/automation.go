@@ -42,9 +42,13 @@ func Automation(src *Source, h *RunHistory) []string {
 		}
 	}
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.GateText())}
-	if a.State == city.AutomationBroken {
+	says := r.GateState(src.Now) // empty if the countdown shows the state
+	switch {
+	case a.State == city.AutomationBroken:
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	} else if says := r.GateState(src.Now); says != "" { // empty if the countdown shows the state
+	case r.State == panel.AutomationManual: // the state repeats the gate
+		lines[len(lines)-1] = src.Look.Field("gate", says)
+	case says != "":
 		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {

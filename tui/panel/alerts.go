@@ -286,7 +286,7 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	case shown > 0 || !here:
 		return none + "; press " + e.KeyOf("focus."+string(a.ID))
 	case p.Query().Active():
-		return none + ": the filter hides all rows; " + e.KeyOf("view.back") + " clears it"
+		return none + ": the filter hides all rows"
 	case e.Attention && !a.Always:
 		return fmt.Sprintf("%s: the attention filter hides all rows; %s shows all %d", none,
 			e.KeyOf("view.attention"), total)

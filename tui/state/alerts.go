@@ -120,15 +120,16 @@ func rejectedConfig(m *Room) []panel.Alert {
 	return []panel.Alert{a}
 }
 
-// restartHint returns a hint on how to start a city that does not respond, or "".
+// restartHint returns a hint on how to start a city that does not respond, or "". It is short, so that it fits into 80
+// columns together with the state of the city.
 func restartHint(m *Room) string {
 	switch {
 	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
 	case m.OpenedAs != "":
-		return "; run `gcity start` in its folder to start it again"
+		return "; run `gcity start` in its folder"
 	}
-	return "; run `gcity` again to start it"
+	return "; run `gcity` again"
 }
 
 // AlertLines returns the lines below the header.

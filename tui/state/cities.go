@@ -73,6 +73,18 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
+// RunnerText returns text that says what runs a city: "headless", "hosted by a control room". The text marks the city
+// that this room shows.
+func RunnerText(m *Room, c *fleet.City) string {
+	switch {
+	case !IsHere(m, c):
+		return c.Summary.Mode
+	case m.Mode == Hosting:
+		return "this room"
+	}
+	return "this room; " + c.Summary.Mode
+}
+
 // StepFleet moves the cursor by n rows in the list that has the focus in the all-cities room.
 func StepFleet(m *Room, n int) {
 	if m.OnNeeds {

@@ -127,10 +127,12 @@ func (m *Room) planTabbed(p *Plan, body int) {
 // panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row. The
 // second result reports whether the pane may be shown next to the description, because both are about the same row.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
-	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
-		return panel.IDDetail, p.Follows
+	p := m.Focused()
+	if a := p.About(); m.Focus != panel.IDPeek && a.Described && p.Key() != "" {
+		return panel.IDDetail, a.Follows
 	}
-	return panel.IDPeek, true
+	_, _, shown, total := p.Cursor()
+	return panel.IDPeek, m.Focus == panel.IDPeek || shown > 0 || total == 0
 }
 
 // frontList returns the visible list among the lists that share a place.

@@ -142,11 +142,10 @@ func NeedUndo(m *Room) string {
 		return ""
 	case m.Actions == 0:
 		return "no action to undo yet"
+	case UndoOver(m) != "":
+		return UndoOver(m)
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
 		return "the latest action is older than " + widget.Duration(UndoDuration)
-	}
-	if _, over := m.Undo.Possible(m); over != "" {
-		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
 	}
 	return "the latest action cannot be undone"
 }
@@ -238,5 +237,5 @@ func UndoHint(m *Room) string {
 	if m.ReducedMotion {
 		return "  " + k + " undoes"
 	}
-	return "  " + k + " undoes for " + widget.Age(m.Undo.Until.Sub(m.Now)+time.Second-1)
+	return "  " + k + " undoes for " + widget.Age(m.Undo.end(m).Sub(m.Now)+time.Second-1)
 }

@@ -1,9 +1,66 @@
 package state
 
 import (
+	"time"
+
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/widget"
 )
+
+// UndoOver returns the reason why nothing of the latest verb is left to undo, or "". It returns "" if the time limit
+// passed long ago, because the user then does not mean that verb.
+func UndoOver(m *Room) string {
+	possible, over := m.Undo.Possible(m)
+	switch {
+	case over == "" || len(possible) > 0 || !m.Now.Before(m.Undo.Until.Add(UndoDuration)):
+		return ""
+	case len(m.Undo.Commands) > 1:
+		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
+	}
+	return over
+}
+
+// end returns the time at which the offer to undo the latest verb ends. If undo would only cancel drains, that can be
+// the latest deadline of these drains.
+func (u *Undo) end(m *Room) time.Time {
+	possible, _ := u.Possible(m)
+	var latest time.Time
+	for _, c := range possible {
+		deadline := u.drainDeadline(m, c)
+		if deadline.IsZero() {
+			return u.Until
+		}
+		if deadline.After(latest) {
+			latest = deadline
+		}
+	}
+	if latest.IsZero() || u.Until.Before(latest) {
+		return u.Until
+	}
+	return latest
+}
+
+// drainDeadline returns the deadline of the drain that an undo command would cancel. It returns the zero time if the
+// command cancels no drain, or if the drain has no deadline. Until a snapshot shows the drain, the deadline is an
+// estimate.
+func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
+	c, ok := back.(city.Undrain)
+	if !ok {
+		return time.Time{}
+	}
+	r := m.Agents.Find(c.Agent)
+	switch {
+	case r == nil:
+		return time.Time{}
+	case r.State == city.Draining:
+		return r.Until
+	}
+	if d := details.DrainTimeout(m.Pools, r); d > 0 {
+		return u.Until.Add(d - UndoDuration)
+	}
+	return time.Time{}
+}
 
 // noteEffect records which targets of the latest action the snapshot shows as changed.
 func (u *Undo) noteEffect(m *Room) {
@@ -28,17 +85,25 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	session, drained := u.sessions[back.Target()]
 	r := m.Agents.Find(back.Target())
 	_, cancels := back.(city.Undrain)
+	deadline := u.drainDeadline(m, back)
 	switch {
 	case !exists:
 		return name + " no longer exists"
+	case cancels && (drained && sessionOf(r) != session || passed(m, deadline)):
+		return "the drain of " + name + " has ended"
 	case drained && sessionOf(r) != session:
 		return "the session of " + name + " has ended"
 	case cancels && r != nil && r.Surplus():
-		return "its pool scales down"
+		return SurplusReason(m, r)
 	case !changes && u.seen[back.Target()]:
 		return without
 	}
 	return ""
+}
+
+// passed reports whether a deadline has passed. The zero time never passes.
+func passed(m *Room, deadline time.Time) bool {
+	return !deadline.IsZero() && !m.Now.Before(deadline)
 }
 
 // undoTarget reports whether the target of an undo command exists, and whether the command would change its state. If

@@ -80,6 +80,12 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 	return "No output yet."
 }
 
+// nothingSelected returns a sentence that says why no row of a panel is selected.
+func nothingSelected(m *state.Room, p panel.Panel) string {
+	text := state.NothingSelected(m, p)
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
 // noAgentText returns the reason why the pane shows no agent.
 func noAgentText(m *state.Room) string {
 	p := m.Focused()
@@ -87,7 +93,10 @@ func noAgentText(m *state.Room) string {
 	if len(*p.Marking().Marks) > 0 { // the pane is about a single row
 		name = widget.Plain(p.Key())
 	}
+	_, _, shown, total := p.Cursor()
 	switch a := p.About(); {
+	case shown == 0 && total > 0:
+		return nothingSelected(m, p)
 	case a.Kind == panel.KindPool && name != "":
 		return "No member of " + name + " is running."
 	case !a.Follows || name == "":

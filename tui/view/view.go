@@ -171,11 +171,16 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 // agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
-	lines := m.ActionPanel().Summary(e, w)
-	if lines == nil {
-		if r := state.Selected(m); r != nil {
-			lines = m.Agents.SummaryOf(e, r, w)
-		}
+	p := m.ActionPanel()
+	lines := p.Summary(e, w)
+	_, _, shown, total := p.Cursor()
+	switch r := state.Selected(m); {
+	case lines != nil:
+	case r != nil:
+		lines = m.Agents.SummaryOf(e, r, w)
+	case shown == 0 && total > 0:
+		lines = append([]string{m.Look.Title(w, false, nil, "")},
+			m.Look.Notes(w, nothingSelected(m, p))...)
 	}
 	return m.Look.FillDetails(lines, w, h)
 }

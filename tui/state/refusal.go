@@ -1,0 +1,44 @@
+package state
+
+import (
+	"strings"
+
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+)
+
+// Refusal returns text that says why an action with the given title cannot run. If the action would act on one agent or
+// on pools, the text names them instead of "the agent or the pool".
+func Refusal(m *Room, title, why string) string {
+	verb := keymap.Verb(title)
+	for _, noun := range []string{"the agent or the pool", "the agent or pool"} {
+		before, after, found := strings.Cut(verb, noun)
+		if !found {
+			continue
+		}
+		name := refused(m)
+		verb = before + name + after
+		if rest, ok := strings.CutPrefix(why, name+" is "); ok {
+			why = "it is " + rest
+		}
+		break
+	}
+	return "cannot " + verb + ": " + why
+}
+
+// refused returns text that names the agent or the pools that verbs act on.
+func refused(m *Room) string {
+	rows := Targets(m)
+	switch p := m.ActionPanel(); {
+	case len(m.NamedAgents) == 0 && p.About().Kind == panel.KindPool:
+		if name := p.Called(); name != "" {
+			return name
+		}
+		return "the pool"
+	case len(m.NamedAgents) == 0 && AgentVerbsUnavailable(m):
+		return "the agent or the pool"
+	case len(rows) == 0:
+		return "the agent"
+	}
+	return TargetNames(m, rows)
+}
