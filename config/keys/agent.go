@@ -140,9 +140,9 @@ func rigKeys() []Key {
 				"part. Otherwise it consists of the first two letters, or of the whole name if " +
 				"the name has at most three letters."},
 		{Path: "rigs.suspended", Kind: Bool, Def: "false",
-			Doc: "`true`: the rig's agents do not run, watchdogs do not check them, and its " +
-				"automations run only by hand or with `while_suspended`. `gcity rig suspend` and " +
-				"`gcity rig resume` set this key."},
+			Doc: "`true`: the rig's agents do not run, and watchdogs do not check them. " +
+				"Automations without `while_suspended` run only if you start them. `gcity rig " +
+				"suspend` and `gcity rig resume` set this key."},
 		{Path: "rigs.formulas_dir", Kind: String, Check: checkPath,
 			Doc: "Folder of the rig's own formulas, with the rig's own automations in " +
 				"`automations/`; relative to the file that contains the key. The folder need not " +

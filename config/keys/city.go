@@ -21,9 +21,9 @@ func workspaceKeys() []Key {
 			Doc: "Name of the city. Default: the name of its folder. You cannot rename a running " +
 				"city."},
 		{Path: "workspace.suspended", Kind: Bool, Def: "false",
-			Doc: "`true`: the city's agents do not run, watchdogs do not check them, and its " +
-				"automations run only by hand or with `while_suspended`. `gcity suspend` and " +
-				"`gcity resume` set this key."},
+			Doc: "`true`: the city's agents do not run, and watchdogs do not check them. " +
+				"Automations without `while_suspended` run only if you start them. `gcity " +
+				"suspend` and `gcity resume` set this key."},
 		{Path: "workspace.session_template", Kind: String, Def: `"gc-{{.City}}-{{.Agent}}"`,
 			Check: checkFilled,
 			Doc: "Template for the names of agents' sessions. It must produce a different name " +
