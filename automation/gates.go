@@ -74,7 +74,8 @@ func cronGate() Kind {
 				doc: "Time zone of the schedule, for example `Europe/Berlin` or `UTC`."},
 			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
 				doc: "`true`: if scheduled times were missed while no controller was " +
-					"running, run once at startup, however long ago they were."},
+					"running, the automation runs once when a controller starts, however long " +
+					"ago the missed times were."},
 		},
 		parse: (*converter).cron,
 		describe: func(d Definition, _ func(time.Duration) string) string {

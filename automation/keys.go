@@ -34,9 +34,9 @@ func actionKeys() []key {
 			"root of its topology."},
 		{name: "formula", kind: "string", doc: "Formula to create work from. Either `exec` or " +
 			"`formula` is required."},
-		{name: "pool", kind: "string", doc: "Pool that does the formula's work: `RIG/NAME`, " +
-			"or `NAME` for a pool of the automation's rig, or of the city if the automation has " +
-			"no rig."},
+		{name: "pool", kind: "string", doc: "Pool that does the formula's work. `RIG/NAME` " +
+			"is a rig's pool. `NAME` is a pool of the automation's rig; if the automation has " +
+			"no rig, it is a pool of the city."},
 		{name: "vars", kind: "table of strings", doc: "Values for the formula's variables: a " +
 			"table `[automation.vars]` with lines of the form `NAME = \"value\"`."},
 		{name: "gate", kind: "string", def: "required", doc: "What starts a run: `cooldown`, " +

@@ -108,8 +108,8 @@ func keysDoc(r *state.Registry) string {
 		"A filter (`/`) consists of words, all of which must match. `!x` excludes the rows that match `x`. `~x` matches names\n" +
 		"that contain the letters of `x` in the same order. `state:x` matches rows with a state that begins with `x`; `pool:`,\n" +
 		"`rig:`, `name:` and `provider:` work in the same way.\n\n" +
-		"An action applies to the marked rows, or to the selected row if none is marked. What the keys for agents do depends on\n" +
-		"the panel:\n\n" +
+		"An action applies to the marked rows, or to the selected row if none is marked. The effect of the keys for agents\n" +
+		"depends on the panel:\n\n" +
 		"- In Pools, `s`, `r`, `D`, `d`, `W` and `B` apply to the pool. `D` and `r` can also apply to one member, and `a`\n" +
 		"  attaches to one member. For all other actions on agents, press `1` to go to Agents.\n" +
 		"- In Watchdogs, the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
@@ -144,7 +144,7 @@ func keysDoc(r *state.Registry) string {
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
-	b.WriteString("\nIn a question, the letter next to an answer chooses that answer immediately. For 0.3 seconds after it opens, a\nquestion ignores all other keys and says so.\n")
+	b.WriteString("\nIn a question, the letter next to an answer chooses that answer immediately. After a question\nopens, it ignores all other keys for 0.3 seconds, and says so.\n")
 	b.WriteString("\nTo change the key for an action, set the action's ID from the tables above under `[keys]` in the file that\n`gcity prefs path` prints; see [room.md](room.md#preferences).\n")
 	return b.String()
 }

@@ -133,16 +133,16 @@ func rigKeys() []Key {
 				"create the folder: while it is missing, the rig's agents do not start and show " +
 				"the reason."},
 		{Path: "rigs.prefix", Kind: String, Check: checkPrefix, Pattern: prefixPattern,
-			Doc: "Prefix of the rig's bead IDs, unique in the city, including the city's own " +
-				"prefix. By default, gcity derives the prefix from the rig's name, without the " +
-				"ending `-go` or `-py`. If the name has several parts (`my-app`, `my_app`, " +
-				"`myApp`), the prefix consists of the first letter of each part. Otherwise it " +
-				"consists of the first two letters, or of the whole name if the name has at most " +
-				"three letters."},
+			Doc: "Prefix of the rig's bead IDs. It must differ from the prefixes of the city " +
+				"and of the other rigs. By default, gcity derives the prefix from the rig's " +
+				"name, without the ending `-go` or `-py`. If the name has several parts " +
+				"(`my-app`, `my_app`, `myApp`), the prefix consists of the first letter of each " +
+				"part. Otherwise it consists of the first two letters, or of the whole name if " +
+				"the name has at most three letters."},
 		{Path: "rigs.suspended", Kind: Bool, Def: "false",
-			Doc: "`true`: the rig's agents do not run, watchdogs do not check them, and its " +
-				"automations run only by hand or with `while_suspended`. `gcity rig suspend` and " +
-				"`gcity rig resume` set this key."},
+			Doc: "`true`: the rig's agents do not run, and watchdogs do not check them. " +
+				"Automations without `while_suspended` run only if you start them. `gcity rig " +
+				"suspend` and `gcity rig resume` set this key."},
 		{Path: "rigs.formulas_dir", Kind: String, Check: checkPath,
 			Doc: "Folder of the rig's own formulas, with the rig's own automations in " +
 				"`automations/`; relative to the file that contains the key. The folder need not " +

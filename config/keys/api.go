@@ -21,7 +21,8 @@ func apiKeys() []Key {
 			Doc: "The TCP port. 0 = no port: the city's API is only on its socket."},
 		{Path: "api.bind", Kind: String, Def: `"127.0.0.1"`, Check: checkBind,
 			Doc: "The IP address to listen on, or `localhost`. An address that other machines " +
-				"can reach requires a token, because the API can do everything that you can."},
+				"can reach requires a token, because a client of the API can do everything " +
+				"that you can."},
 		{Path: "api.hosts", Kind: Strings, Check: checkHosts,
 			Doc: "Additional host names, without ports, that requests can use: names of a proxy " +
 				"or of this machine. gcity always accepts `localhost`, loopback addresses and " +

@@ -21,9 +21,9 @@ func workspaceKeys() []Key {
 			Doc: "Name of the city. Default: the name of its folder. You cannot rename a running " +
 				"city."},
 		{Path: "workspace.suspended", Kind: Bool, Def: "false",
-			Doc: "`true`: the city's agents do not run, watchdogs do not check them, and its " +
-				"automations run only by hand or with `while_suspended`. `gcity suspend` and " +
-				"`gcity resume` set this key."},
+			Doc: "`true`: the city's agents do not run, and watchdogs do not check them. " +
+				"Automations without `while_suspended` run only if you start them. `gcity " +
+				"suspend` and `gcity resume` set this key."},
 		{Path: "workspace.session_template", Kind: String, Def: `"gc-{{.City}}-{{.Agent}}"`,
 			Check: checkFilled,
 			Doc: "Template for the names of agents' sessions. It must produce a different name " +
@@ -61,7 +61,7 @@ func daemonKeys() []Key {
 			Enum: []string{"memory", "disk"},
 			Doc: "Where gcity stores crashes, delays and quarantines. `memory`: they are lost if " +
 				"the controller crashes. `disk`: in `.gc/`. A controller that deliberately " +
-				"leaves its agents running always passes them on to the next controller."},
+				"leaves its agents running always passes this data on to the next controller."},
 		{Path: "daemon.wisp_gc_interval", Kind: Duration, Check: checkWisp,
 			Doc: "How often gcity deletes wisps (work that automations have created) that have " +
 				"been closed for longer than `wisp_ttl`. The minimum is 100ms."},
@@ -69,9 +69,9 @@ func daemonKeys() []Key {
 			Doc: "How long gcity keeps a closed wisp before it deletes it. If neither this key " +
 				"nor `wisp_gc_interval` is set, gcity keeps all wisps. If only one of them is " +
 				"set, gcity prints a warning and uses a default for the other: \"24h\" for this " +
-				"key, \"5m\" for `wisp_gc_interval`. gcity also deletes records of automation " +
-				"runs after this time, or after 14 days if this key is not set, but keeps the " +
-				"newest 100 records of each automation."},
+				"key, \"5m\" for `wisp_gc_interval`. This key also determines how long gcity " +
+				"keeps records of automation runs (14 days if the key is not set). gcity always " +
+				"keeps the newest 100 records of each automation."},
 	}
 }
 
@@ -84,12 +84,12 @@ func sessionKeys() []Key {
 				"terminals (\"\" means the same); `tmux`, sessions to which you can also attach " +
 				"with tmux itself; `subprocess`, processes without a terminal; `plugin:PROGRAM`, " +
 				"a [helper program](session-protocol.md); `exec:SCRIPT`, a " +
-				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md), which needs the " +
-				"program `gcity-session-k8s` next to gcity or on `PATH`. Two providers are for " +
-				"drills: `fake` runs nothing, and `fail` makes every start fail. PROGRAM and " +
-				"SCRIPT are paths relative to the city's folder, or names on `PATH`. A change " +
-				"restarts the affected agents. The environment variable `GC_SESSION` takes " +
-				"precedence."},
+				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md). The provider `k8s` " +
+				"needs the program `gcity-session-k8s` next to gcity or on `PATH`. Two providers " +
+				"are for drills: `fake` runs nothing, and `fail` makes every start fail. PROGRAM " +
+				"and SCRIPT are paths relative to the city's folder, or names on `PATH`. A " +
+				"change restarts the affected agents. The environment variable `GC_SESSION` " +
+				"takes precedence."},
 		{Path: "session.cols", Kind: Int, Def: "120", Within: sizeBounds(),
 			Doc: "Width of an agent's terminal while no user is attached, 2 to 1000."},
 		{Path: "session.rows", Kind: Int, Def: "40", Within: sizeBounds(),

@@ -32,8 +32,9 @@ func ProgramKeys() []Key {
 		{Path: "agents.emits_permission_warning", Kind: Bool,
 			Doc: "`true`: gcity answers \"yes\" to known questions that the program asks on " +
 				"startup (whether the folder is trusted, whether the program may work without " +
-				"asking for permission), and an event records each answer. Otherwise the agent " +
-				"is not ready until a user answers the questions in the terminal." + over},
+				"asking for permission). An event records each answer. Without this setting, " +
+				"the agent is not ready until a user answers the questions in the terminal." +
+				over},
 	}
 }
 

@@ -12,8 +12,8 @@ func watchKeys() []Key {
 	return append([]Key{
 		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At regular " +
 			"intervals, it checks whether the agent has a running session, how old the agent's " +
-			"heartbeat is, and whether the agent has unread mail, and acts on the result. See " +
-			"[watchdogs.md](watchdogs.md)."},
+			"heartbeat is, and whether the agent has unread mail. It then acts on the " +
+			"result. See [watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
 			Doc:     "Name, unique among the watchdogs. The same rules apply as for agent names."},

@@ -77,8 +77,9 @@ func overrideKeys() []Key {
 		{Path: "automations.overrides.on", Kind: String, Check: checkOn,
 			Doc: "For `event`: an event type, or a prefix of event types followed by `*`."},
 		{Path: "automations.overrides.pool", Kind: String, Check: checkPool,
-			Doc: "The pool that does the formula's work: `RIG/NAME`, or `NAME` for a pool of the " +
-				"automation's rig, or of the city if the automation has no rig."},
+			Doc: "The pool that does the formula's work. `RIG/NAME` is a rig's pool. `NAME` is a " +
+				"pool of the automation's rig; if the automation has no rig, it is a pool of " +
+				"the city."},
 		{Path: "automations.overrides.timeout", Kind: Duration,
 			Check: checkAtLeast(automation.MinTime),
 			Doc: "A run that takes longer fails, and all its processes are killed. The minimum " +
