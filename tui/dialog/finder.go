@@ -447,7 +447,6 @@ func (f *Finder[T]) Complete() {
 	f.typed()
 }
 
-// commonPrefix returns the longest common prefix of texts.
 func commonPrefix(texts []string) string {
 	if len(texts) == 0 {
 		return ""

@@ -41,7 +41,8 @@ type QueuedNudge struct {
 	Send  *city.Send
 }
 
-// QueuedNudges returns the queued nudges of agents. If next is set, it returns only the next one of each agent.
+// QueuedNudges returns the queued nudges of agents. If the parameter next is set, it returns only the first nudge in
+// each agent's queue.
 func QueuedNudges(rows []*panel.AgentRow, next bool) (all []QueuedNudge) {
 	for _, r := range rows {
 		for i := range r.Waiting {

@@ -374,7 +374,7 @@ func (p *Pane) Back() bool {
 	return true
 }
 
-// Output returns the picture's lines as one string. The string contains styles if color is set.
+// Output returns the picture's lines as one string. If the parameter color is set, the string contains styles.
 func (s Picture) Output(color bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

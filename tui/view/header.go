@@ -133,8 +133,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. least is the form
-// that makes room for counts: it contains the state of the controller only if its patrol is late.
+// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. The result least
+// is the form that leaves the most room for counts. It contains the state of the controller only if its patrol is late.
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
