@@ -34,7 +34,6 @@ type roomSwitcher struct {
 	preferences *feed.Preferences // the changed preferences; nil = they have not changed
 }
 
-// cityRoom is the room of one city.
 type cityRoom struct {
 	m           *state.Room
 	r           *feed.Runner

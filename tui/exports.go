@@ -7,7 +7,7 @@ import (
 	"gcity/tui/state"
 )
 
-// Callers of Run use these types from other packages.
+// Callers of Run use these types without importing the packages that define them.
 type (
 	// Preferences are the user's preferences.
 	Preferences = feed.Preferences

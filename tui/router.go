@@ -170,7 +170,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	actions.RefreshMembers(m)
 	actions.RefreshQuestion(m)
-	// As time passes, rows may start to need attention without new data.
+	// Even without new data, rows may start to need attention as time passes.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}

@@ -34,7 +34,7 @@ func askDrain(m *state.Room) []feed.Effect {
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
 
-// asksToDrain reports whether the user must confirm before several targets, or some of them, are drained.
+// asksToDrain reports whether the user must confirm the drain of the given targets.
 func asksToDrain(m *state.Room, t state.DrainTargets) bool {
 	drain, _ := t.Split()
 	switch m.Confirm {

@@ -28,8 +28,8 @@ func leaveActions() []state.Action {
 // AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks how to leave.
 func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 
-// AskLeave is like AskQuit, but adds the given lines before the question's text. If the user stays, it runs the task
-// stay.
+// AskLeave is like AskQuit, but adds the given lines before the question's text. If the user stays, it runs the given
+// task.
 func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }

@@ -124,7 +124,7 @@ func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) 
 	}
 }
 
-// fromOpenMail returns an action that closes the open message and passes it to a function.
+// fromOpenMail returns an action that closes the open message and passes the message to a function.
 func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
 	*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {

@@ -190,8 +190,8 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets with queued nudges. If no target has any, it returns all agents with queued nudges
-// from this room, because the cursor might have moved.
+// waitingRows returns the targets with queued nudges. If the selected agent has none, the user might have moved the
+// cursor after sending a nudge. waitingRows then returns every agent for which a nudge from this room is queued.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {

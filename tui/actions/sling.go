@@ -150,7 +150,6 @@ func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
 	return todo
 }
 
-// slingLine slings the named bead.
 func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if m.Snap == nil {
 		return nil, needCity(m)

@@ -268,7 +268,6 @@ func goAndRun(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// attachLine attaches to an agent.
 func attachLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := agentsWhy("", palette.CannotAttach)(m, args); why != "" {
 		return nil, why

@@ -124,8 +124,8 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText returns the number of automatic restarts and the number of recent crashes. window is the period in which
-// crashes count towards a quarantine; 0 = unknown.
+// restartsText returns the number of automatic restarts and the number of recent crashes. The parameter window is the
+// period in which crashes count towards a quarantine; 0 = unknown.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"

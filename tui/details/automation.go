@@ -144,7 +144,6 @@ func Runs(src *Source, h *RunHistory) []string {
 // shownOutput is the maximum number of output lines in the details.
 const shownOutput = 100
 
-// outputFields returns the output of a run as fields.
 func outputFields(src *Source, run *city.Run) []string {
 	var lines []string
 	label := "output"

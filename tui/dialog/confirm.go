@@ -50,8 +50,9 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // Accepts reports whether a key was meant for the question. For the duration of keymap.DialogGuard, a new question
 // rejects keys that choose an answer, because they might be meant for the previous screen. If the user opened the
 // question with a key, it accepts the keys of its answers sooner. After it has rejected an answer, it rejects all
-// answers for keymap.DialogGuard, so that the user sees the rejection first. A notice, which has a single answer, does
-// so after every other key, because a key that closes it might belong to a text that the user is typing.
+// answers for keymap.DialogGuard, so that the user sees the rejection first. A notice, which has a single answer, also
+// rejects this answer for keymap.DialogGuard after any other key. The user might still be typing text that contains the
+// answer's key.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := len(c.Answers) == 1
 	own := c.OpenedByKey && !takes && !notice

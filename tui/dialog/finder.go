@@ -30,7 +30,7 @@ type Item[T any] struct {
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates it; lines from the history are complete, so they never run it
+	// the typed text abbreviates the entry; a line from the palette's history never runs such an entry
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none
@@ -48,7 +48,7 @@ type Rank int
 // The ranks, best first.
 const (
 	rankNoun    Rank = iota - 1 // the text is one of the entry's Names
-	RankExact                   // the text is its action or key, or this is a completion
+	RankExact                   // the text is an action's ID or key, or the entry is a completion
 	RankNamed                   // a word in the entry's name starts with the text
 	RankWords                   // the entry's name contains all words of the text, in any order
 	RankMention                 // the entry's description contains all words of the text
@@ -175,7 +175,7 @@ func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if f.Palette == nil && k.Text == "/" && f.Edit.String() == "" {
-		return nil // users may press / to start a search, but it has already started
+		return nil // users may press / to start a search, but the search is already open
 	}
 	if f.Edit.Key(k) {
 		f.typed()
@@ -183,7 +183,7 @@ func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// Paste inserts into the search text.
+// Paste inserts text into the search text.
 func (f *Finder[T]) Paste(text string) {
 	f.Edit.Paste(text)
 	f.typed()
@@ -450,7 +450,6 @@ func (f *Finder[T]) Complete() {
 	f.typed()
 }
 
-// commonPrefix returns the longest common prefix of texts.
 func commonPrefix(texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -561,7 +560,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 // hint returns the last line: the problem with the typed text, or the keys and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
-	full := widget.Width(f.whyNot()) > w // two lines above already show the reason
+	full := widget.Width(f.whyNot()) > w // two lines above the hint already show the reason
 	if f.Problem != "" && !full {
 		return c.Styles.Paint(themes.Bad, f.Problem)
 	}

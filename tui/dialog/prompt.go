@@ -21,7 +21,8 @@ type Prompt[T any] struct {
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
 	Done     func(text string) T // returns the task for the line; nil = no task
-	// returns the new text when the key for the next step is pressed; nil = that key does nothing, unless Leads is set
+	// returns the text that the key for the next step puts into the line; nil = the key does nothing or, if Leads is
+	// set, submits the line
 	Next   func(text string) string
 	Leads  bool   // another input follows, so the key for the next step ends this one
 	Cancel func() // called if the line closes without a task; nil = not called

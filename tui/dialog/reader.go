@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Reader is a page of text in a sheet.
+// Reader shows a page of text in a sheet.
 type Reader[T any] struct {
 	Title  string
 	Lines  func(w int) []string // called for every frame, so that the text is always current

@@ -96,7 +96,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	return message, v.ended, err
 }
 
-// run opens the agent's terminal and copies until the attachment ends.
+// run opens the agent's terminal and copies bytes in both directions until the attachment ends.
 func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {

@@ -46,7 +46,6 @@ type Deliveries struct {
 	senders []runningSender
 }
 
-// runningSender is one running sender.
 type runningSender struct {
 	runner *Runner
 	sender *Sender

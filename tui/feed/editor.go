@@ -35,7 +35,7 @@ func (l *foreground) Failed(err error) error {
 	case ws.Signaled():
 		sig = ws.Signal()
 	case status > 128 && unix.SignalName(syscall.Signal(status-128)) != "":
-		// this is how a shell reports a signal
+		// shells add 128 to the number of the signal
 		sig = syscall.Signal(status - 128)
 	}
 	named := ""

@@ -16,7 +16,8 @@ import (
 
 // ShowInPager runs the pager as the foreground program of the terminal until the pager or ctx ends. The pager has its
 // own process group, so that ctrl+c does not stop the city. ctrl+z is disabled. If the pager stops itself, ShowInPager
-// continues it, because the pager has no shell to do so. ShowInPager always restores the terminal's modes.
+// continues it, because there is no shell in which the user could do so. ShowInPager always restores the terminal's
+// modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // listDeadline is the time limit for reading the list of cities before a switch to a city.
 const listDeadline = 5 * time.Second
 
-// pinned is a city in the list that is tied to its folder. If its name starts to refer to a different city, its methods
-// return errors.
+// pinned is a city in the list that is tied to its folder. If the city's name starts to refer to a different city, the
+// methods of pinned return errors.
 type pinned struct {
 	city.Control
 	r          *Runner

@@ -24,7 +24,7 @@ type Preferences struct {
 	Problems      []string         // errors in the file, with positions
 }
 
-// HangupText returns text that says what happens to the city that this program runs if its terminal closes.
+// HangupText returns text that says what happens to a city when the terminal of the program that runs it is closed.
 func (p *Preferences) HangupText() string {
 	switch p.OnHangup {
 	case "stop":

@@ -100,7 +100,7 @@ func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	}
 }
 
-// view shows one session until ctx ends. If the stream breaks while the agent is running, it is reopened.
+// view shows one session until ctx ends. If the stream breaks while the agent is running, view opens a new stream.
 func (v *Viewer) view(ctx context.Context, t Watch) {
 	p := terminal.News{Agent: t.Agent, Session: t.Session, HistoryLimit: terminal.Scrollback}
 	if t.AllOutput {

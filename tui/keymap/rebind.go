@@ -164,7 +164,8 @@ func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	})
 }
 
-// keepEssential removes a key from the claims if an essential action would otherwise have no key.
+// keepEssential finds essential actions that the claims would leave without a key. For each, it removes the action's
+// main key from the claims.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {

@@ -84,8 +84,8 @@ func starts(word, name string) bool {
 	return false
 }
 
-// memberWord returns the one word that ends with the given number, as the name of a pool member does. It returns "" if
-// there are several or none.
+// memberWord returns the only word that ends with the given number, as the name of a pool member does. If there are
+// several such words or none, it returns "".
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -225,8 +225,8 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can still run, newest first. If existing contains a row for the line,
-// Recents returns that row.
+// Recents returns the rows of earlier lines that can still run, newest first. If the parameter existing contains a row
+// for a line, Recents returns that row.
 func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
@@ -251,8 +251,8 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
-// matching returns the words that match: first equal words, then words that begin with the text, then words that
-// contain it. If no word matches, it returns fuzzy matches, and the second result is true.
+// matching returns the words that match: first words that equal the text, then words that begin with it, then words
+// that contain it. If no word matches, it returns fuzzy matches, and the second result is true.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

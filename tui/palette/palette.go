@@ -22,7 +22,7 @@ type Verb[H, E any] struct {
 	ID          string   // ID of the action with the same effect, for its keys
 	Names       []string // lower-case words that mean exactly this verb
 	ReadOnly    bool     // it changes nothing
-	// position of the argument that is free text up to the end of the line, counted from 1; 0 = none
+	// position, counted from 1, of the argument that consists of the rest of the line; 0 = none
 	Text int
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop". Without this flag, the palette removes the
 	// noun.

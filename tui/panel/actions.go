@@ -26,7 +26,7 @@ type Request struct {
 	Counts      string // plural noun for the targets: "agents"
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command
-	// rigs that the question is about, and a function that builds it for those that still exist
+	// rigs that the question is about, and a function that returns the question for those that still exist
 	Rigs  []*RigRow
 	Build func(rows []*RigRow) Request
 

@@ -20,8 +20,8 @@ type BeadPanel interface {
 	Outdated()
 	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads. If it has already returned
-	// the current wait, it returns 0, so that the caller starts only one timer.
+	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads. For each wait it returns
+	// this time only once and then 0, so that the caller starts only one timer.
 	TimeToQuery(now time.Time) time.Duration
 }
 
@@ -32,9 +32,10 @@ type Fetch struct {
 	stale   bool
 	urgent  bool      // the next queries ignore the gap
 	at      time.Time // time of the last queries
-	wakeAt  time.Time // when to request outdated results; zero = TimeToQuery has returned it
+	// when to request outdated results; TimeToQuery returns this time once and then resets it to zero
+	wakeAt  time.Time
 	wokenAt time.Time // the previous value of wakeAt
-	pending []int     // request IDs, in the order of the queries; 0 = has a result
+	pending []int     // request IDs, in the order of the queries; 0 = the result has arrived
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed
 }
@@ -77,8 +78,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. ours reports whether this Fetch requested the result, and done whether all results have
-// arrived. If a query failed, the returned results are nil.
+// Take handles a result. It reports whether this Fetch requested the result (ours), and whether all results have
+// arrived (done). If a query failed, the returned results are nil.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)
@@ -130,7 +131,7 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 
 // next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
-	const gap = 800 * time.Millisecond // for each page; one page is updated within a second
+	const gap = 800 * time.Millisecond // per page; a single page is updated within a second
 	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}

@@ -150,7 +150,6 @@ func (k *Mail) People(s *city.Snapshot) (names []string) {
 	return names
 }
 
-// rows returns the rows for the latest results.
 func (k *Mail) rows(e *Env) []MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {

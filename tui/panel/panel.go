@@ -149,7 +149,7 @@ type Env struct {
 	ReadOnly  bool
 	Attention bool           // show only what needs attention
 	Alerts    func() []Alert // returns the alerts of the whole city, worst first; nil = unknown
-	Still     bool           // the user is working in the lists, so that rows keep their order
+	Still     bool           // the user is working in the lists, so rows keep their order
 	UI        uint64         // changes with every change of the view, but not with new data
 }
 
@@ -157,5 +157,5 @@ type Env struct {
 type Box struct {
 	W, H  int
 	Focus bool
-	Tabs  []widget.Tab // titles in the rule above it
+	Tabs  []widget.Tab // titles in the panel's top line
 }

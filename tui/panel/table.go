@@ -32,7 +32,7 @@ type Definition[R any, P named[R]] struct {
 	// reports whether a row belongs to the panel, if the panel shows a subset of another panel's rows
 	Belongs func(r P) bool
 	Columns func(e *Env, rows []P, w int) []Column[P] // returns the columns that fit into w
-	// reports whether the cursor is on a row; nil = the cursor is on the selected row
+	// reports whether a row is drawn with the cursor; nil = only the selected row is
 	Cursor  func(at int, r P, focus bool) bool
 	Current func() P // returns the row that keys apply to
 	// returns the number in the title; nil = the number of all rows
@@ -45,7 +45,7 @@ type Definition[R any, P named[R]] struct {
 	Empty func(e *Env, w int) []string
 	// describes the filter of the list; nil = the default text
 	Search func(e *Env) string
-	// returns the text at the end of the rule; nil = the default text
+	// returns the text at the right end of the top line; nil = the default text
 	Note    func(e *Env, tabs []widget.Tab) string
 	Agent   func(r P) string                  // returns the agent that the row refers to
 	Rig     func(r P) string                  // returns the rig of the row
@@ -291,7 +291,7 @@ func SearchText(e *Env, f *widget.Filter, always bool) string {
 	return strings.Join(parts, " ")
 }
 
-// Draw returns the lines of the panel: its rule, the column headings, and its rows.
+// Draw returns the lines of the panel: its top line, the column headings, and its rows.
 func (t *Table[R, P]) Draw(e *Env, at Box) []string {
 	key := widget.CacheKey{
 		W:      at.W,
@@ -354,8 +354,8 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.HiddenRows(room)
 }
 
-// ruleNote returns the text at the end of the rule: the filter and the number of matching rows, unless a title contains
-// them.
+// ruleNote returns the text at the right end of the panel's top line: the filter and the number of matching rows,
+// unless a title contains them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at.Tabs)
@@ -444,7 +444,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 			gap = 0
 		}
 		if head != "" && c.orderName() == sorted {
-			token, sorted, more = themes.Text, "-", "" // there is only one arrow
+			token, sorted, more = themes.Text, "-", "" // only one heading has an arrow
 			over, blank := widget.Width(head+arrow)+1-width, " "
 			if c.Right { // the arrow may use the gap in front of the heading
 				use := max(0, min(over, gap-1))

@@ -51,8 +51,8 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of the
-// ready beads. It is nil if unclosed contains all unclosed beads.
+// workRows returns the rows for unclosed beads and for beads that were closed today. The parameter ready contains the
+// IDs of the ready beads. It is nil if the parameter unclosed contains all unclosed beads of the city.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {

@@ -115,7 +115,6 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// rows returns the rows for the latest results.
 func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
 		return a.Name == b.Name && a.Prefix == b.Prefix

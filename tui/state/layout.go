@@ -213,8 +213,8 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width that is available for the titles in a panel's rule. The rule of Events may end with a note
-// about its filter.
+// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events may end
+// with a note about its filter.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said = 28
 	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {

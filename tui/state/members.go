@@ -23,7 +23,7 @@ func MembersAt(m *Room) []*panel.AgentRow {
 			rows = append(rows, r)
 		}
 	}
-	selected := Selected(m) // once, because it searches all agents
+	selected := Selected(m) // call Selected only once, because it searches all agents
 	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
 		return memberRank(a, selected) - memberRank(b, selected)
 	})

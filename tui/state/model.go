@@ -126,7 +126,8 @@ type inputState struct {
 	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
 	// the session ended during the latest attach, and the user might still be typing to it
 	SessionEnded bool
-	// time of the latest key that was meant for that session; zero = the room has not been drawn since
+	// time of the latest key that was meant for the ended session; initially the time at which the room resumed, zero
+	// until then
 	StrayKeyAt time.Time
 }
 

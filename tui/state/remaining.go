@@ -41,7 +41,8 @@ type QueuedNudge struct {
 	Send  *city.Send
 }
 
-// QueuedNudges returns the queued nudges of agents. If next is set, it returns only the next one of each agent.
+// QueuedNudges returns the queued nudges of agents. If the parameter next is set, it returns only the first nudge in
+// each agent's queue.
 func QueuedNudges(rows []*panel.AgentRow, next bool) (all []QueuedNudge) {
 	for _, r := range rows {
 		for i := range r.Waiting {
@@ -63,8 +64,9 @@ func RecipientsOf(nudges []QueuedNudge) (rows []*panel.AgentRow) {
 	return rows
 }
 
-// RemainingNudges returns a function that returns the nudges that are still queued, and the recipient of each of the
-// others. A controller that has restarted uses the same IDs for other texts.
+// RemainingNudges returns a function that returns two lists: the nudges that are still queued, and the recipients of
+// those that are not. The function also compares the texts, because a restarted controller uses the same IDs for other
+// nudges.
 func RemainingNudges(nudges []QueuedNudge) func(m *Room) ([]QueuedNudge, []string) {
 	type key struct {
 		agent, text string

@@ -168,9 +168,9 @@ func RunUndo(m *Room) []feed.Effect {
 	return todo
 }
 
-// Undoable reports whether the release verb undoes the latest verb. If agents can be released, the verb releases them
-// instead, unless the latest verb was about the same agents and Quarantine does not have the focus. If a watchdog waits
-// to be acknowledged, the verb acknowledges it.
+// Undoable reports whether the key of the release verb would undo the latest verb. Acknowledging a watchdog has
+// priority over undo. Releasing agents also has priority, unless the latest verb acted on the same agents and
+// Quarantine does not have the focus.
 func Undoable(m *Room) bool {
 	acknowledges := len(m.NamedAgents) == 0 && AcknowledgeableWatchdog(m) != nil
 	if !CanUndo(m) || acknowledges {

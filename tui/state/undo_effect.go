@@ -74,8 +74,9 @@ func (u *Undo) noteEffect(m *Room) {
 	}
 }
 
-// whyOver returns the reason why an undo command would no longer have an effect, or "". A command that would change
-// nothing is over only if a snapshot has shown the state that it changes: a snapshot may be older than the action.
+// whyOver returns the reason why an undo command would no longer have an effect, or "". Until a snapshot has shown the
+// effect of the action, whyOver ignores that the command would change nothing: the snapshot might be older than the
+// action.
 func (u *Undo) whyOver(m *Room, back city.Command) string {
 	if m.Snap == nil {
 		return ""

@@ -26,8 +26,8 @@ const (
 	contextLines = 6
 )
 
-// Bookmark adds a rule below the newest line, or removes that rule if it already exists. If it can do neither, it
-// returns the reason.
+// Bookmark sets a bookmark below the newest line, or removes the bookmark that is already there. If it can do neither,
+// it returns the reason. The parameter rule is the label of the bookmark.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
@@ -89,7 +89,8 @@ func (p *Pane) locateBookmarks() {
 	}
 }
 
-// withBookmarks inserts the rules of the bookmarks between numbered lines.
+// withBookmarks returns the given lines, with a labeled rule at the place of each bookmark. The parameter first is the
+// number of the first line.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

@@ -48,10 +48,10 @@ type fullScreenCache struct {
 	full    bool
 }
 
-// PaneLine is a line of a terminal, or a rule between two lines.
+// PaneLine is a line of a terminal, or a labeled rule between two such lines.
 type PaneLine struct {
 	Text string // text and SGR
-	Rule string // label of a rule; "" = it is a line of output
+	Rule string // label of a horizontal rule; "" = the line is output
 }
 
 // Picture is the content of a terminal at one moment.
@@ -83,7 +83,8 @@ func (p *Pane) LastOutput(agent string) time.Time {
 	return p.lastOutput
 }
 
-// Apply applies news about the terminal. sessionRule is the label for the rule above a new session of the same agent.
+// Apply applies news about the terminal. The parameter sessionRule is the label of the line that separates a new
+// session of the same agent from older output.
 func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
@@ -373,7 +374,7 @@ func (p *Pane) Back() bool {
 	return true
 }
 
-// Output returns the picture's lines as one string. The string contains styles if color is set.
+// Output returns the picture's lines as one string. If the parameter color is set, the string contains styles.
 func (s Picture) Output(color bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

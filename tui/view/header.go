@@ -61,16 +61,16 @@ func (h *layout) free(w int) int {
 	return w - h.start.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4
 }
 
-// The forms of the start of the header. Each omits more than the one before.
+// The short forms of the left part of the header. Each form omits more than the previous one.
 const (
-	briefPlace = 1 + iota // without the place
-	briefKey              // with only the key and the number of problems of other cities
-	briefest              // if there are no other cities, without the key
+	briefPlace = 1 + iota // without the host and the mode
+	briefKey              // only the key and the number of problems of other cities
+	briefest              // like briefKey, but without the key if there is only one city
 )
 
-// headerLayout returns the parts of the header that fit into w columns, with at least the given form of its start. The
-// counts of running agents and of each state that needs attention have priority. The header omits first the state of a
-// controller that works normally, then the time, then parts of its start.
+// headerLayout returns the parts of the header that fit into w columns. The parameter brief is the longest form of the
+// left part that it may use. The counts of running agents and of each state that needs attention have priority. The
+// header omits first the state of a controller that works normally, then the time, then pieces of the left part.
 func headerLayout(m *state.Room, w, brief int) (best layout) {
 	ends, least := clockTexts(m)
 	found := false
@@ -94,7 +94,7 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 }
 
 // headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
-// place. The parameter brief says how much to abbreviate the text about other cities, from 0 to briefest.
+// host and the mode. The parameter brief says how much to abbreviate the text about other cities, from 0 to briefest.
 func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -133,8 +133,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. least is the form
-// that makes room for counts: it contains the state of the controller only if its patrol is late.
+// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. The result least
+// is the form that leaves the most room for counts. It contains the state of the controller only if its patrol is late.
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
@@ -335,7 +335,7 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	default:
 		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
 	}
-	if n > 0 { // append the key to the text that is shown last
+	if n > 0 { // move the key to the end of the text
 		position, _ = strings.CutSuffix(position, " "+key)
 		wanting = widget.Count(n, "problem") + " in other cities " + key
 		if w < 100 {
@@ -345,7 +345,8 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	return position, wanting
 }
 
-// onlyCity returns the key for other cities while there is only one. A wide screen shows the key in the footer.
+// onlyCity returns the key for other cities. It is used while there is only one city. On a wide screen, it returns ""
+// because the footer shows the key.
 func onlyCity(key string, w, brief int) string {
 	switch {
 	case w < 60 || w >= wideFooter || key == "" || brief == briefest:

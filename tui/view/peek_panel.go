@@ -121,7 +121,7 @@ func peekTab(m *state.Room) widget.Tab {
 	t.Name = row.Shown
 	n := &m.Peek.News
 	if n.Agent != row.Name {
-		if row.Running && !m.Peek.Logs { // predict the title, so that the rule is drawn only once
+		if row.Running && !m.Peek.Logs { // predict the title, so that it need not be drawn again
 			t.Count = "following"
 		}
 		return t
@@ -193,8 +193,8 @@ func newOutputText(m *state.Room) string {
 	return m.Env().NewText(m.Peek.LinesReceived()-m.Peek.LinesWhenFrozen, before)
 }
 
-// peekNote returns the text at the right end of the pane's rule: the size, the viewers and, for an agent that is not
-// running, its last exit.
+// peekNote returns the text at the right end of the pane's top line: the size, the viewers and, for an agent that is
+// not running, its last exit.
 func peekNote(m *state.Room) string {
 	row := state.Selected(m)
 	if row == nil || m.Peek.News.Agent != row.Name {

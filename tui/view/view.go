@@ -236,12 +236,12 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	return own
 }
 
-// minSearchWidth returns the smallest width at which a rule has the search at its end. On narrower screens, the search
-// is in the title.
+// minSearchWidth returns the smallest width of a screen that shows the search at the right end of a panel's top line.
+// On narrower screens, the search is in the title.
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // the rule contains its title
+		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // its title needs room
 			w += 24
 		}
 	}

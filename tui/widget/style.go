@@ -93,7 +93,7 @@ type Line struct {
 	Text     []byte
 	Styles   *Styles
 	Selected bool // the row is under the cursor, so all pieces have the background of that row
-	Reversed bool // all pieces exchange text and background colors
+	Reversed bool // text and background colors are exchanged in all pieces
 	Width    int  // columns so far
 }
 

@@ -55,9 +55,10 @@ func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	Sort(t.Rows, rank)
 }
 
-// Recall restores the previous order of the rows if it changed so recently that a key pressed at the given time is
-// meant for the previous order. Rows that were added by the change keep their places. Recall reports whether rows have
-// moved. Pointers to the previous Rows stay valid, because an open question might hold such pointers.
+// Recall restores the previous order of the rows. It does so only if the order changed so recently that a key pressed
+// at the given time is meant for the previous order. Rows that were added by the change keep their places. Recall
+// reports whether rows have moved. Pointers to the previous Rows stay valid, because an open question might hold such
+// pointers.
 func (t *Records[R, P]) Recall(now time.Time) bool {
 	before := t.before
 	if t.before = nil; before == nil || now.Sub(t.moved) >= ReactionTime {
@@ -127,9 +128,9 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	t.Version++
 	user := holds == nil
 	if added := t.awaited; added != "" && t.Find(added) != nil {
-		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // treat it as shown
+		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // count it as a shown row
 		t.awaited = ""
-		// the caller built holds before this row was selected
+		// the caller created its function holds before this row was selected
 		others := holds
 		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}
@@ -171,8 +172,8 @@ func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 // Preferred returns the key of the row that is selected if no filter hides it.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
 
-// Prefer sets the key of the row to select when the user changes the filter so that the row becomes visible. The key ""
-// stands for the row under the cursor.
+// Prefer sets the key of a hidden row. The list selects this row as soon as the user changes the filter so that it no
+// longer hides the row. The key "" stands for the row under the cursor.
 func (t *Table[R, P]) Prefer(key string) {
 	if t.hiddenKey = key; key == t.SelectedKey {
 		t.hiddenKey = ""

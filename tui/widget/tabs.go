@@ -42,8 +42,8 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended returns the titles from shortest, with as many additions as fit into w columns. It never adds the number of
-// hidden rows.
+// extended adds as many parts to the titles from shortest() as fit into w columns. It never adds the number of hidden
+// rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)

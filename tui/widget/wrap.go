@@ -33,8 +33,8 @@ func WrapHanging(s string, w int) []string {
 	return lines
 }
 
-// textBegins returns the column after the first gap, if a label or a time can end there. Otherwise it returns the
-// column after the leading spaces or symbol.
+// textBegins returns the column at which the text after a label or a time begins. The label or time ends with a gap
+// near the beginning of the line. Without such a gap, textBegins returns the column after the leading spaces or symbol.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0
@@ -85,7 +85,8 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps text with a hanging indent. The first line begins with lead.
+// Hanging wraps text with a hanging indent. The first line begins with the text lead, and the other lines are indented
+// by the width of lead.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))
