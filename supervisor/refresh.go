@@ -48,7 +48,7 @@ type refresher struct {
 
 	// number of consecutive reads that would stop cities and have not been applied
 	doubts int
-	last   []Entry // entries from the latest read that doubts counts
+	last   []Entry // entries from the latest read that would stop cities
 
 	waiting []chan<- struct{} // callers that are waiting for a read that has not started yet
 	// callers that are waiting for the read in progress, or for the read that confirms a doubtful result

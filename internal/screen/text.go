@@ -176,9 +176,9 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor one line down, and scrolls at the bottom. It counts scrolls of the whole screen, and flush
-// does them in one step before it writes the pending lines. If one more scroll would remove a pending line, lineFeed
-// calls flush first.
+// lineFeed moves the cursor one line down, and scrolls at the bottom. It counts scrolls of the whole screen, and the
+// method flush does them in one step before it writes the pending lines. If one more scroll would remove a pending
+// line, lineFeed calls flush first.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false

@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // the method leave closed the socket, or settle replaced it
+			return // the method leave closed the socket, or the method settle replaced it
 		}
 		if err := sameUser(fd); err != nil {
 			h.logError("rejected a connection", err)
