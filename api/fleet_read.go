@@ -85,7 +85,7 @@ func (f *fleet) readCityState(name string) (g cityState) {
 	return g
 }
 
-// safely calls ask. It turns a panic in ask into an error, so that only this call fails.
+// safely calls the function ask. It turns a panic in ask into an error, so that only this call fails.
 func (f *fleet) safely(name string, ask func() error) (err error) {
 	fault := recovery.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {

@@ -55,7 +55,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		// an earlier request on this connection might have set a deadline
 		_ = rc.SetWriteDeadline(time.Time{})
 		if r.ContentLength != 0 {
-			// this applies even if the handler does not read the body
+			// the deadline applies even if the handler does not read the body
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 		}
 		r = r.WithContext(city.WithPeer(r.Context(),

@@ -106,7 +106,7 @@ func (a *limitedControl) Events(ctx context.Context, after uint64) iter.Seq2[eve
 	}
 }
 
-// inTime calls ask, which must not panic. If ctx ends first, inTime returns without a result.
+// inTime calls the function ask, which must not panic. If ctx ends first, inTime returns without a result.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

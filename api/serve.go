@@ -184,7 +184,7 @@ func (c *conns) makeRoom(latest net.Conn) {
 	_ = victim.Close() // ends the connection's goroutine
 }
 
-// count returns the number of connections with a request in progress, and of all connections.
+// count returns the number of connections with a request in progress, and the number of all connections.
 func (c *conns) count() (active, all int, change <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -183,7 +183,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil {
 		return "", err
 	}
-	// the registered name belongs to another owner, so the current configuration does not matter
+	// another owner has registered the folder, so the name in the folder's configuration does not matter
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.rejectFolder(path, known[i].Name, nil)

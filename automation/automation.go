@@ -27,7 +27,7 @@ const FileName = "automation.toml"
 type Gate string
 
 const (
-	Cooldown  Gate = "cooldown"  // an interval after the start of the last run
+	Cooldown  Gate = "cooldown"  // an interval after the start of the latest run
 	Cron      Gate = "cron"      // at scheduled times
 	Condition Gate = "condition" // when a check succeeds
 	Event     Gate = "event"     // when an event occurs

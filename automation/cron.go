@@ -38,7 +38,7 @@ func macros() map[string]string {
 type field struct {
 	name      string
 	low, high int
-	words     string // three-letter names of the numbers from low to high
+	words     string // names of the numbers from low to high, three letters each
 }
 
 func fields() [5]field {
@@ -228,9 +228,9 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
 	switch shown := wallClock(at); {
-	case shown.After(wall): // a clock change before the instant skipped the time
+	case shown.After(wall): // a clock change skips wall, and at is after the change
 		return start
-	case shown.Before(wall): // a clock change after the instant skipped the time
+	case shown.Before(wall): // a clock change skips wall, and at is before the change
 		return end
 	}
 	if start.IsZero() {
@@ -243,7 +243,7 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// location returns the time zone with this name, or local if the name is empty.
+// location returns the time zone with this name, or the parameter local if the name is empty.
 func location(name string, local *time.Location) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
 		return local, nil

@@ -9,9 +9,9 @@ import (
 
 // Limits for automatic runs.
 const (
-	// Late is the maximum delay of a scheduled run without catch_up. Earlier times have been missed, because the
-	// machine slept or the clock was set. A last run that is more than Late in the future is ignored, because it means
-	// that the clock was set back.
+	// Late is the maximum delay of a scheduled run without catch_up. A scheduled time that is longer ago counts as
+	// missed, because the machine slept or the clock was set. If the latest run is more than Late in the future, it is
+	// ignored, because the clock was set back.
 	Late = 3 * time.Hour
 	// Rate is the maximum number of runs that an event gate starts within RateWindow. Further events wait, and one run
 	// handles several of them.
@@ -32,7 +32,7 @@ type Facts struct {
 	Skipped   time.Time // when a run was last skipped because another one was active
 	Running   time.Time // start of the active run; zero = no run is active
 	Queued    time.Time // when the queued run became due; zero = none is queued
-	Suspended string    // why the automation must not fire: "with the city", "with rig demo"
+	Suspended string    // completes "suspended …": "with the city", …; "" = not suspended
 
 	Tries    int       // number of the next retry; 0 = no retry is due
 	FailedAt time.Time // end of the latest failed run
@@ -51,7 +51,7 @@ type ScheduleCache struct {
 	from, next time.Time
 }
 
-// nextScheduled returns the first scheduled time that is later than from.
+// nextScheduled returns the first scheduled time that is later than the parameter from.
 func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
 	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
 		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
@@ -226,7 +226,7 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		v.Reason = "condition: check was killed by a signal"
 	case c.Code == 0 && !c.Fresh && c.Running:
 		v.Reason = "condition: check is running"
-	case c.Code == 0 && !c.Fresh: // this result has already opened a run, and the run has ended
+	case c.Code == 0 && !c.Fresh: // a run was already opened for this result, and has ended
 		v.Reason = "condition: not checked since the last run"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
@@ -257,7 +257,7 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// noEvents returns an event gate's reason if no event has occurred since the last run.
+// noEvents returns the reason why an event gate is closed: no event has occurred since the latest run.
 func (d Definition) noEvents(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
@@ -269,7 +269,7 @@ func (d Definition) noEvents(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events returns an event gate's reason if events have occurred.
+// events says how many events have occurred for an event gate, and after which seq.
 func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }

@@ -19,8 +19,8 @@ const patience = 10 * time.Second
 // not start another one.
 const maxReading = 256
 
-// layerCache is the content of a layer's folder at the time of a read. It is immutable, because a read that takes long
-// may still use it.
+// layerCache is the content of a layer's folder at the time of a read. It is immutable, because a slow read may still
+// use it.
 type layerCache struct {
 	err      error                  // why the folder could not be read
 	names    []string               // names of the entries, from the last successful read

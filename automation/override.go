@@ -34,7 +34,8 @@ func (o Override) place(key string) toml.Place {
 // overridesKey is the name of the tables with overrides in city.toml.
 const overridesKey = "automations.overrides"
 
-// assign groups overrides by automation. It adds a problem for each override of an automation that does not exist.
+// assign returns the overrides by the scoped name of their automation. It adds a problem for each override of an
+// automation that does not exist.
 func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Override {
 	out := map[string][]Override{}
 	for _, over := range o.Overrides {
@@ -49,7 +50,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns advice on how to name a rig's automation in a table that has the separate key rig.
+// rigKey returns advice on how to name a rig's automation in a table that has a separate key named rig.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"

@@ -205,8 +205,8 @@ type stamp struct {
 	sure bool // any later change to the file also changes the field info
 }
 
-// stampOf returns the stamp of a file that is about to be read. If the file was written just before, another write may
-// leave its modification time unchanged.
+// stampOf returns the stamp of a file that is about to be read. The stamp of a file that was written within the last
+// two seconds is not sure: another write may leave the modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

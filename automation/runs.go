@@ -37,7 +37,7 @@ type item struct {
 	memory Memory
 
 	judgedAt      time.Time // when Judge was last called
-	settled       bool      // only the time has changed since then
+	settled       bool      // since Judge was last called, only the time has changed
 	suspended     string    // why the automation was suspended when Judge was last called
 	verdict       Verdict
 	scheduleCache ScheduleCache
@@ -103,11 +103,11 @@ func (r *Run) began() time.Time {
 
 // World is the input to Advance that Runs does not store.
 type World struct {
-	// Suspended returns why the rig's automations do not fire: "with the city", "with rig demo"; "" = not suspended
+	// Suspended returns text that completes "suspended …": "with the city", "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
 	Closed    string // why no run can be opened now, or ""
-	// Ending reports whether the end of the last run is still being recorded, in which case the next run waits; nil =
-	// never
+	// Ending reports whether the end of an automation's latest run is still being recorded, so that the next run must
+	// wait. If Ending is nil, no run waits.
 	Ending func(scoped string) bool
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
@@ -118,7 +118,7 @@ type Actions struct {
 	Check   []Definition // conditions to check; pass each result to Checked
 	Open    []Run        // runs to open; pass each result to Opened or Unopened
 
-	// something in an automation's status other than its remaining time has changed
+	// whether the status of an automation has changed in more than a remaining time
 	TextChanged bool
 }
 

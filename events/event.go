@@ -115,7 +115,7 @@ const (
 
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
-	// PoolWorkReturned: a member has left its pool, and its work is open to the rest of the pool again.
+	// PoolWorkReturned: a member has left its pool, and the other members can claim its work.
 	PoolWorkReturned = "pool.work_returned"
 
 	CitySuspended = "city.suspended"

@@ -232,9 +232,9 @@ const (
 )
 
 // Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A slow
-// reader falls behind but misses no events, because nothing is buffered for it. A read error, or ErrClosed, is yielded
-// once and ends Follow. Payloads are shared and must not be modified. If after is higher than the newest seq, Follow
-// waits until that seq is reached; callers can check with Last.
+// reader falls behind but misses no events, because Follow reads what the reader has missed from the log. A read error,
+// or ErrClosed, is yielded once and ends Follow. Payloads are shared and must not be modified. If after is higher than
+// the newest seq, Follow waits until that seq is reached; callers can check with Last.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)

@@ -94,8 +94,8 @@ func (r *recent) waited() bool {
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. The second result reports whether no
-// other follower was waiting.
+// changed returns a channel that is closed when there is an event after a seq. The result first is true if the caller
+// is the only follower that waits.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

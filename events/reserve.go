@@ -58,7 +58,7 @@ func (l *Log) refill(now time.Time) {
 // release frees the reserve of the active file, which is about to become a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		// the size does not change; if this fails, it only wastes some disk space
+		// the file's size does not change; a failed call only wastes some disk space
 		_ = l.f.Truncate(l.tail.end)
 	}
 }

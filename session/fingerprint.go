@@ -36,7 +36,7 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether f can be compared, which means that it is not the zero value.
+// Known reports whether f can be compared. The zero value cannot be compared, because it means unknown.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
 // Drift describes the fields that differ between f and want, sorted, for example "env FOO changed". It returns nil if

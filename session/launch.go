@@ -136,7 +136,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.reported == nil { // if a question is open, it is the more useful reason
+			if w.reported == nil { // an open question has already been reported as the reason
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:

@@ -167,7 +167,7 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
-		return nil // Add reports this conflict
+		return nil // Add reports this error
 	}
 	names := s.namesOf(all)
 	return NameConflict(Named(all, func(path string) string { return names[path] }), e)

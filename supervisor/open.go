@@ -74,7 +74,7 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// discardOpening closes a city that is no longer wanted as soon as it has been opened.
+// discardOpening closes a city that is still being opened but is no longer wanted. It waits at most closeLimit.
 func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return

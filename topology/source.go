@@ -15,8 +15,8 @@ import (
 // is essential, because programs in the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL. It lists the same transports under git's own names. git also applies it
-// to redirects and rewritten URLs.
+// allowed is the value of GIT_ALLOW_PROTOCOL. It lists the schemes in transports under the names that git uses for
+// them. git also applies it to redirects and rewritten URLs.
 const allowed = "https:ssh:file"
 
 // tokens lists the prefixes of access tokens that code hosts accept instead of a user name.

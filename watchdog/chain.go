@@ -19,8 +19,8 @@ type Chain struct {
 	stamp time.Time // latest heartbeat when Spared last increased
 }
 
-// Before decides, at the start of a beat, whether the last action has helped. v is the thresholds' verdict. Before also
-// reports whether the agent is healthy again after failed actions.
+// Before decides, at the start of a beat, whether the last action has helped. The parameter v is the thresholds'
+// verdict. Before also reports whether the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
 		!f.NoHeartbeat {
@@ -39,8 +39,8 @@ func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovere
 	return c, false
 }
 
-// Spare updates Spared after a triage agent's decision d. v is the thresholds' verdict. If a user decided, d is "",
-// because the thresholds never overrule a user.
+// Spare updates Spared after a triage agent's decision d. The parameter v is the thresholds' verdict. If a user
+// decided, d is "", and the count starts again at 0: the thresholds never overrule a user.
 func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0
@@ -54,10 +54,10 @@ func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	return c
 }
 
-// acts reports whether a decision is an action to revive a dead or very stale agent.
+// acts reports whether the decision is to start, wake or restart the agent.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After records the decision of a beat if it is an action to revive the agent.
+// After records the decision of a beat if the decision is to start, wake or restart the agent.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

@@ -109,8 +109,8 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 	}
 }
 
-// responseBody is the body of a response. Its method Close calls the function keep, and reports to it whether the body
-// was read to its end.
+// responseBody is the body of a response. The method Close calls the function keep. The argument of keep says whether
+// the body was read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)

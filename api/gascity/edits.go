@@ -51,8 +51,8 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended returns whether the client wants to suspend or to resume. For any other change it returns an error that
-// names the table to edit.
+// suspended returns true if the client wants to suspend, and false if the client wants to resume. For any other change
+// it returns an error that names the table to edit.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {

@@ -131,7 +131,7 @@ func assign(ctx context.Context, r *Request) (any, error) {
 // dependencies contains the children and needs of a bead.
 type dependencies struct {
 	Children []beads.Bead `json:"children"` // in the order of creation
-	Needs    []beads.Bead `json:"needs"`    // except beads that no longer exist
+	Needs    []beads.Bead `json:"needs"`    // without beads that no longer exist
 }
 
 // deps returns the children and needs of a bead.

@@ -118,11 +118,11 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	// the listener to close: the new one if the Socket has been closed since
+	// the listener to close: the new one if Close was called in the meantime
 	old := fresh
 	if !s.closed {
 		old, s.bound = s.bound, fresh
-		old.SetUnlinkOnClose(false) // the new socket has the same path
+		old.SetUnlinkOnClose(false) // the path now belongs to the new socket
 		s.aside = aside
 	}
 	s.mu.Unlock()

@@ -49,7 +49,7 @@ type Options struct {
 	Environ []string
 
 	Host string // host of the database server for bd; "" = bd's own setting
-	Port int    // port of that server; 0 = bd's own setting
+	Port int    // port of the database server; 0 = bd's own setting
 }
 
 // Store is a bead store that uses bd.

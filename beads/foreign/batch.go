@@ -93,12 +93,12 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	return checkCycles(by, given...)
 }
 
-// batchWriter is a batch that is being created.
+// batchWriter creates the beads of one batch.
 type batchWriter struct {
 	s    *Store
 	want []beads.Bead // beads to create; their IDs might still be names such as "$1"
 	real map[string]string
-	made []beads.Bead // created beads, at the same indexes; a bead without an ID does not exist yet
+	made []beads.Bead // created beads, with the indexes of want; without an ID = not created yet
 }
 
 // run creates each bead after the beads that it links to. If that is impossible because beads link to each other, it

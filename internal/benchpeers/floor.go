@@ -50,7 +50,7 @@ func floor(file string) error {
 	}
 }
 
-// noiseText is part of every line that noise prints.
+// noiseText is part of every line that the function noise prints.
 const noiseText = "of an agent that has a lot to say about its work"
 
 // noise fills the manager's output buffer and then prints 200 lines per second.

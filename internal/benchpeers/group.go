@@ -16,13 +16,13 @@ import (
 // groupPrefix is the prefix of this program's control group names. The program's pid follows it.
 const groupPrefix = "gcity-bench-"
 
-// killLimit is the time limit for the processes in a group to exit after SIGKILL.
+// killLimit is the time limit for the processes in a control group to exit after SIGKILL.
 const killLimit = 30 * time.Second
 
 // groups is the control group in which a run creates one group for each manager.
 type groups struct{ dir string }
 
-// newGroups creates the group of this run below the group that the program itself is in.
+// newGroups creates the control group of this run below the control group of this program.
 func newGroups() (*groups, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -61,7 +61,8 @@ func ownGroup(mounts, own string) (string, bool) {
 	return "", false
 }
 
-// sweep removes the groups that earlier runs left behind when they were killed, and kills the processes in them.
+// sweep removes the control groups that earlier runs left behind when they were killed, and kills the processes in
+// them.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is valid
 	for _, dir := range old {
@@ -73,7 +74,7 @@ func sweep(parent string) {
 	}
 }
 
-// remove kills every process in the run's groups and removes the groups.
+// remove kills every process in the run's control groups and removes these groups.
 func (g *groups) remove() {
 	children, _ := filepath.Glob(filepath.Join(g.dir, "*", "cgroup.procs")) // the pattern is valid
 	for _, child := range children {
@@ -93,7 +94,7 @@ func (g *groups) create(name string) (*group, error) {
 	return &group{dir}, nil
 }
 
-// start starts a command inside the group.
+// start starts a command inside the control group.
 func (g *group) start(cmd *exec.Cmd) error {
 	dir, err := os.Open(g.dir)
 	if err != nil {
@@ -104,13 +105,13 @@ func (g *group) start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// cpu returns the processor time used so far by all processes in the group, including those that have ended.
+// cpu returns the processor time used so far by all processes in the control group, including those that have ended.
 func (g *group) cpu() (time.Duration, error) {
 	usec, err := field(filepath.Join(g.dir, "cpu.stat"), "usage_usec")
 	return time.Duration(usec) * time.Microsecond, err
 }
 
-// pids lists the processes in the group.
+// pids lists the processes in the control group.
 func (g *group) pids() []int {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
@@ -125,13 +126,13 @@ func (g *group) pids() []int {
 	return pids
 }
 
-// empty reports whether no process is left in the group.
+// empty reports whether no process is left in the control group.
 func (g *group) empty() bool {
 	n, err := field(filepath.Join(g.dir, "cgroup.events"), "populated")
 	return errors.Is(err, os.ErrNotExist) || err == nil && n == 0
 }
 
-// waitEmpty waits until no process is left in the group.
+// waitEmpty waits until no process is left in the control group.
 func (g *group) waitEmpty(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -145,7 +146,7 @@ func (g *group) waitEmpty(ctx context.Context) error {
 	return nil
 }
 
-// remove kills every process in the group, waits until they have exited, and removes the group.
+// remove kills every process in the control group, waits until they have exited, and removes the group.
 func (g *group) remove() error {
 	if err := os.WriteFile(filepath.Join(g.dir, "cgroup.kill"), []byte("1"), 0); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (s *session) listen() {
 		if n, err := strconv.Atoi(pid); err == nil {
 			select {
 			case s.births <- birth{name, n, now}:
-			default: // too many reports; await then fails
+			default: // drop the report; the method await then fails
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 }
 
 // command runs one of the manager's commands and returns its output and duration. The command does not run in the
-// group.
+// control group.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()

@@ -88,7 +88,8 @@ func ratio(own, other []float64) string {
 	return number(median(own)/median(other)) + "×"
 }
 
-// best returns the values of the peer with the smallest median. gcity and the floor do not count as peers.
+// best returns the values of the peer with the smallest median. gcity and the manager named floor do not count as
+// peers.
 func (t *table) best(row metric) []float64 {
 	var best []float64
 	for _, name := range t.managers {

@@ -84,7 +84,7 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		// cpu fails only if the group no longer exists; the run then fails with a different error
+		// cpu fails only if the control group no longer exists; the run then fails with a different error
 		d, _ := s.group.cpu()
 		used = append(used, d)
 	}

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits contains the limits for all processes in a group together. Zero means unlimited.
+// Limits contains the limits for all processes in a control group together. Zero means unlimited.
 type Limits struct {
 	CPUs   float64 // number of processors
 	Memory int64   // bytes of memory
@@ -32,7 +32,7 @@ type Tree struct {
 // period is the period of the processor limit, in microseconds.
 const period = 100_000
 
-// leaf is the group into which this program moves itself if systemd has delegated a whole scope to it.
+// leaf is the control group into which this program moves itself if systemd has delegated a whole scope to it.
 const leaf = "supervisor"
 
 // Own returns the tree that is delegated to this program, or an error that says what is missing.
@@ -77,7 +77,7 @@ func at(own string, delegated func(string) bool) (*Tree, error) {
 	return t, t.control()
 }
 
-// find returns the folder of the program's group, or "" if it is not visible.
+// find returns the folder of the program's control group, or "" if it is not visible.
 func find(mounts, groups string) string {
 	group := ""
 	for line := range strings.Lines(groups) {
@@ -101,7 +101,7 @@ func find(mounts, groups string) string {
 	return ""
 }
 
-// delegated reports whether systemd has delegated a group to this program.
+// delegated reports whether systemd has delegated a control group to this program.
 func delegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		value := make([]byte, 8)
@@ -112,8 +112,8 @@ func delegated(dir string) bool {
 	return false
 }
 
-// retreat moves all processes in a delegated scope to a group below it. The kernel does not allow processes in a group
-// that enables controllers for its children.
+// retreat moves all processes in a delegated scope to a control group below it. The kernel does not allow processes in
+// a group that enables controllers for its children.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)
 	if err := os.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -132,7 +132,7 @@ func (t *Tree) retreat() error {
 	return nil
 }
 
-// control enables the CPU and memory controllers for the groups in the tree.
+// control enables the CPU and memory controllers for the control groups in the tree.
 func (t *Tree) control() error {
 	have, err := os.ReadFile(filepath.Join(t.dir, "cgroup.controllers"))
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *Tree) control() error {
 	return write(t.dir, "cgroup.subtree_control", "+cpu +memory")
 }
 
-// Set creates a group or changes its limits, and returns its folder.
+// Set creates a control group or changes its limits, and returns its folder.
 func (t *Tree) Set(name string, l Limits) (string, error) {
 	dir := filepath.Join(t.dir, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

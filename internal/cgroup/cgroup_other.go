@@ -4,7 +4,7 @@ package cgroup
 
 import "errors"
 
-// Limits contains the limits for all processes in a group together.
+// Limits contains the limits for all processes in a control group together.
 type Limits struct {
 	CPUs   float64
 	Memory int64

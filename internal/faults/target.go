@@ -22,7 +22,7 @@ type target struct {
 	env    []string
 	agents int
 	extra  int      // number of agents that edits have added
-	spoken []string // the text that each agent prints, changed by edits
+	spoken []string // the text that each agent prints; edits change it
 	ctl    *exec.Cmd
 	done   chan struct{} // closed when ctl has exited
 

@@ -104,7 +104,7 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	return f
 }
 
-// privateTo reports whether a group has no members other than one user. Many distributions create such a group for
+// privateTo reports whether a user group has no members other than one user. Many distributions create such a group for
 // each user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
@@ -125,7 +125,7 @@ type group struct {
 	members []string
 }
 
-// members reads the groups of the machine.
+// members reads the members of all user groups from /etc/group.
 func members() map[uint32]group {
 	data, err := os.ReadFile("/etc/group")
 	if err != nil {

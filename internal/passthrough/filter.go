@@ -233,7 +233,7 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
 // inString processes a byte of the header of an OSC or DCS string. As soon as the string is known to pass, the rest of
-// it is treated as text. It contains no ESC except the one that ends it.
+// it is treated as text. This rest contains no ESC except the one that ends the string.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)

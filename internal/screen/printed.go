@@ -8,9 +8,9 @@ import (
 // maxPrinted limits the output that printedText accepts, so that its lines always fit into the history of a Screen.
 const maxPrinted = 1 << 20
 
-// printedText returns the result of replay for output that only prints lines. Such output consists of characters of
-// one cell, colors, and movements to the right and to the next line. For any other output, ok is false. printedText
-// is a hundred times faster than a replay and needs no cells.
+// printedText returns the same text as the function replay, for output that only prints lines. Such output consists of
+// characters of one cell, colors, and movements to the right and to the next line. For any other output, ok is false.
+// printedText is a hundred times faster than a replay and needs no cells.
 func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {
 		return "", false
@@ -39,7 +39,7 @@ type lineCollector struct {
 	width       int    // cells of the last row
 	x           int    // column of the cursor, which is always in the last row
 	wrap        bool   // the next character goes to the next row
-	unsupported bool   // the output also moves the cursor, for example
+	unsupported bool   // the output does more than print lines; for example, it moves the cursor
 }
 
 // end returns the text of the screen, or the last lines of history and screen combined.

@@ -71,7 +71,7 @@ func (s *Screen) line(y, w int) string {
 	return s.render()
 }
 
-// render draws the cells in scratch. If editing has left only half of a wide character, that cell is blank.
+// render draws the cells in s.scratch. If editing has left only half of a wide character, that cell is blank.
 func (s *Screen) render() string {
 	row := s.scratch
 	end := len(row)
@@ -142,7 +142,7 @@ func Text(raw []byte, cols, rows, lines int) string {
 	return fastText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// fastText returns the result of replay, but avoids a replay if possible.
+// fastText returns the same text as the function replay, but avoids a replay if possible.
 func fastText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text
@@ -170,7 +170,7 @@ func replay(raw []byte, cols, rows, lines int) string {
 		return s.Text()
 	}
 	s.mu.Lock()
-	shown := s.plain() // read the screen first, because that might scroll a line into the history
+	shown := s.plain() // read the screen first: reading might scroll a line into the history
 	s.mu.Unlock()
 	var all []string
 	if past := s.History(0, lines); !s.Alt() {

@@ -176,8 +176,9 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor one line down, and scrolls at the bottom. Scrolls of the whole screen are counted and
-// done in one step before the pending lines are written, unless that would scroll away one of these lines.
+// lineFeed moves the cursor one line down, and scrolls at the bottom. It counts scrolls of the whole screen, and the
+// method flush does them in one step before it writes the pending lines. If one more scroll would remove a pending
+// line, lineFeed calls flush first.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false
@@ -236,7 +237,7 @@ func (s *Screen) collectHistory(p *page) {
 				s.scratch = append(s.scratch, &line[x])
 			}
 			if n := len(line); n > 0 && n < s.cols && line[n-1].Width == 2 {
-				// the scrollback drops the second half of a wide character as empty
+				// the scrollback drops the second cell of a wide character, because that cell is empty
 				s.scratch = append(s.scratch, &uv.Cell{})
 			}
 			s.drawn = append(s.drawn, s.render())

@@ -90,8 +90,8 @@ type pipes struct {
 	said strings.Builder
 }
 
-// connect creates the pipes for a command. The caller must call begun after the command has started or failed to
-// start, and then finish.
+// connect creates the pipes for a command. After the command has started or failed to start, the caller must call the
+// methods begun and finish of the result.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {

@@ -40,10 +40,10 @@ type CallResult struct {
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program, waits until it exits, and kills the remaining processes in its group. A non-zero exit code is
-// not an error. An error means that the program could not start, that it printed too much, or that ctx ended first.
-// Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds after ctx
-// has ended.
+// Call runs a program, waits until it exits, and kills the remaining processes in its process group. A non-zero exit
+// code is not an error. An error means that the program could not start, that it printed too much, or that ctx ended
+// first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds after
+// ctx has ended.
 func Call(ctx context.Context, p Program) (CallResult, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {

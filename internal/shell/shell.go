@@ -37,7 +37,7 @@ type Line struct {
 
 	// Env is the whole environment; nil = empty. If it contains GC_RUN, Run also kills processes that have left the
 	// line's process group: all processes with the same value. Therefore, lines that run at the same time must have
-	// different values, and no unrelated process that starts after the line may have its value.
+	// different values, and no unrelated process that starts after the line may have the line's value.
 	Env []string
 
 	Split bool // capture stdout also in Result.Stdout

@@ -25,7 +25,7 @@ type Writer struct {
 	to   io.Writer
 	text func(cols int) string
 	cols int
-	rows int // rows of the program
+	rows int // number of rows that the program can use
 	// new size of the terminal, nil = unchanged
 	size atomic.Pointer[[2]int]
 
@@ -134,7 +134,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 		rest = rest[1:]
 	}
 	w.single.end()
-	// If the bottom margin is above the program's last row, the program can reach the row of the line.
+	// If the bottom margin is above the program's last row, the program's output can overwrite the line of text in the
+	// terminal's last row.
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
 		w.paint()

@@ -115,7 +115,7 @@ func NoSuch(k Kind, name string) *Missing {
 	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
 }
 
-// Near returns a copy of the error that suggests the first of these names.
+// Near returns a copy of m that suggests the first of these names.
 func (m Missing) Near(names []string) *Missing {
 	if len(names) > 0 {
 		m.near = names[0]
@@ -123,13 +123,13 @@ func (m Missing) Near(names []string) *Missing {
 	return &m
 }
 
-// Then returns a copy of the error that suggests a different next step.
+// Then returns a copy of m that suggests a different next step.
 func (m Missing) Then(next string) *Missing {
 	m.next = next
 	return &m
 }
 
-// As returns a copy of the error that wraps a sentinel.
+// As returns a copy of m that wraps the given sentinel.
 func (m Missing) As(sentinel error) *Missing {
 	m.is = sentinel
 	return &m

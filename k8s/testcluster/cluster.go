@@ -127,7 +127,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // the part keeps running
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // the started process keeps running
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -138,7 +138,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // returns when the part or this program exits
+	go func() { ended <- cmd.Wait() }() // returns when the process or this program exits
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
 	for {

@@ -11,7 +11,7 @@ import (
 
 // Paths in the pod. They are the same in each container.
 const (
-	Folder   = "/gcity"              // volume with the programs and the socket that connect dials
+	Folder   = "/gcity"              // where the volume with the programs and the socket is mounted
 	Binary   = Folder + "/gcity-pod" // program that runs in the pod
 	Socket   = Folder + "/pod.sock"  // the pod's end of the tunnel
 	Commands = Folder + "/bin"       // folder on the PATH of agents

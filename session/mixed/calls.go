@@ -44,8 +44,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther returns an error unless m is the only provider that can have a live session with this name. To save
-// calls, it lists the sessions of another provider only if they are not known yet or include this name.
+// checkNoOther returns an error unless m is the only provider that can have a live session with this name. It lists the
+// sessions of another provider only if these sessions are unknown or one of them has this name.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {

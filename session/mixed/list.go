@@ -25,7 +25,7 @@ func (p *Provider) Patience(name string) time.Duration {
 	}
 	most := time.Duration(0)
 	for _, m := range these {
-		q, _ := p.opened(m) // a nil provider has no patience
+		q, _ := p.opened(m) // a nil provider is not a session.Patient
 		if patient, ok := q.(session.Patient); ok {
 			most = max(most, patient.Patience(name))
 		}

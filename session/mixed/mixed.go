@@ -62,7 +62,7 @@ type Provider struct {
 	mu      sync.Mutex
 	members map[string]*member
 	order   []*member // sorted by name, but the default provider comes first
-	// by session name; complete for the members with listed set to true
+	// by session name; complete for each member with the field listed set
 	held   map[string][]location
 	closed bool
 }
@@ -88,7 +88,7 @@ type location struct {
 	provider *member
 	id       string
 	alive    bool
-	gen      int // the provider's gen when the session was started or last listed
+	gen      int // the value of the provider's gen when the session was started or last listed
 }
 
 var (

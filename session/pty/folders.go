@@ -179,7 +179,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
-		!proc.SharesPIDs(pid) { // the holder in a pod on this machine can have the same path
+		!proc.SharesPIDs(pid) { // a holder in a pod on this machine can have the same arguments
 		return "", false
 	}
 	cwd, err := os.Readlink(cwdOf(pid))

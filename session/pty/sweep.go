@@ -26,7 +26,7 @@ func SweepRuns(city string) (killed int, err error) {
 // belongs to a city with a longer path.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
-	if !bytes.Contains(environ, mine) { // fast check: almost no process contains this text
+	if !bytes.Contains(environ, mine) { // fast check: almost no environment contains this text
 		return false
 	}
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {

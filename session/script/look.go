@@ -124,7 +124,7 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // scan all processes only if the known one has exited
+	pid, start = find(rec.ID) // scan all processes only if the known process has exited
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start

@@ -81,7 +81,7 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that holds a session's lock. Stopping the session cancels it.
+// yielding returns a context for an operation that holds a session's lock. Stopping the session cancels the context.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)

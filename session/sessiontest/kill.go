@@ -163,7 +163,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 			break
 		}
 	}
-	// the controller is killed at a random time; this is not a wait
+	// kill the controller at a random time; the sleep does not wait for a condition
 	time.Sleep(time.Duration(random.Int64N(int64(longest))))
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

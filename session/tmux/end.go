@@ -268,7 +268,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	// this does nothing if the goroutine that watch started has recorded the exit already
+	// the call does nothing if the goroutine of watch has already recorded the exit
 	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:

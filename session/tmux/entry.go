@@ -23,7 +23,7 @@ type entry struct {
 	known      bool // rec is valid
 	rec        record
 	exit       *ended        // valid if known is true; nil while the session is alive
-	over       chan struct{} // closed when exit is set
+	over       chan struct{} // closed when the field exit is set
 	asked      bool
 	watch      *proc.Watched
 	pane       pane      // the pane at the last refresh

@@ -106,7 +106,7 @@ func (in *paneTask) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		// if server stays 0, it takes until the next patrol to notice that the server has exited
+		// if the server's PID is unknown (0), the exit of the server is not noticed until the next patrol
 		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec

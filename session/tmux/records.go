@@ -48,7 +48,7 @@ func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
-	Cols  int  `json:"cols"` // screen size of the retained output
+	Cols  int  `json:"cols"` // size of the screen on which the retained output was printed
 	Rows  int  `json:"rows"`
 }
 

@@ -146,7 +146,7 @@ func (w *watcher) readOutput(out io.Reader) {
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the current response; nil = not in a response
 	var end string     // line that ends the current response
-	var numbers []int  // the numbers in the response to the first of the two requests from ask
+	var numbers []int  // the numbers in the response to the first request of the method ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -158,7 +158,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the response is to a request from ask, and not to attach-session
+			// the response belongs to a request of the method ask, and not to attach-session
 			if strings.HasSuffix(end, " 1") {
 				numbers = w.received(numbers, block)
 			}
@@ -179,8 +179,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the responses to the two requests from ask. It returns the numbers in the first response, and is
-// called with these numbers for the second response.
+// received handles the responses to the two requests of the method ask. It returns the numbers in the first response.
+// For the second response, the caller passes these numbers to received.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {

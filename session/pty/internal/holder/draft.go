@@ -5,7 +5,7 @@ package holder
 // but only until the next Enter. It stores no text.
 type draft struct {
 	n      int // number of characters
-	before int // the value of n before an Escape key, which might begin a sequence
+	before int // the value of n before an Escape byte that might begin a sequence
 
 	state  keyState
 	num    int    // the parameter being read
@@ -174,7 +174,7 @@ func (d *draft) numbered(key, held int) {
 	case held&(ctrl|alt) != 0 || key < ' ':
 	case key == 0x7f:
 		d.n = max(0, d.n-1)
-	case key < 57344 || key > 63743: // keys in that range print nothing
+	case key < 57344 || key > 63743: // keys from 57344 to 63743 print nothing
 		d.n++
 	}
 }

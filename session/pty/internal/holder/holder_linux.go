@@ -50,7 +50,7 @@ type holder struct {
 	ln       *os.File
 	activity *os.File
 	current  *life // current or last session; nil before the first start
-	previous *life // the session before that; its output can still be captured
+	previous *life // the session before the current one; its output can still be captured
 	// open connections; the value is false for a connection that only reads and does not keep the holder alive
 	held    map[*conn]bool
 	leaving bool

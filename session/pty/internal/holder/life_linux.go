@@ -25,7 +25,7 @@ type life struct {
 	terminal
 	gone    chan struct{} // closed when the agent's process has been reaped
 	drained chan struct{} // closed when all output of the terminal has been read
-	ended   chan struct{} // closed when exit is set and has been reported
+	ended   chan struct{} // closed when the field exit is set and the exit has been reported
 
 	history
 	draft    draft // changes require both the typing token and mu
@@ -33,7 +33,7 @@ type life struct {
 	resizes  int // number of times that the size has changed
 	meta     map[string]string
 	attached int
-	viewers  int // number of attached and watching viewers
+	viewers  int // number of viewers, including those that only watch
 	frozen   bool
 	reaped   bool // the agent's process has been reaped, so its PID can belong to another process
 	asked    bool
@@ -43,7 +43,7 @@ type life struct {
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // CLOCK_MONOTONIC times, like input and typed
+	output     int64 // in CLOCK_MONOTONIC nanoseconds, as are the next two fields
 	input      int64
 	typed      int64
 	activity   activityWrites

@@ -41,8 +41,8 @@ func (h *holder) hangUp(c *conn) {
 }
 
 // leaveIfIdle makes the holder exit if it is no longer needed. Its session must have ended, and no connection must be
-// able to start another session. The controller must have recorded the exit, or be able to learn all of it from the
-// session's record.
+// able to start another session. The controller must have recorded the exit, or be able to read all details of the exit
+// from the session's record.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder alive. Its client
 // might have stopped the session and may be about to record the exit. The caller must hold h.mu.

@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // the socket was closed by leave or replaced by settle
+			return // the method leave closed the socket, or the method settle replaced it
 		}
 		if err := sameUser(fd); err != nil {
 			h.logError("rejected a connection", err)

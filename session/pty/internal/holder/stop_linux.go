@@ -145,7 +145,7 @@ func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !l.reaped {
-		_ = unix.Kill(-l.pid, sig) // ESRCH if only zombies are left in the group
+		_ = unix.Kill(-l.pid, sig) // ESRCH if only zombies are left in the process group
 	}
 }
 

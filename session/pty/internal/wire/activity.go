@@ -69,7 +69,7 @@ type Activity struct {
 	Bytes    uint64
 	Life     uint64 // hash of the session's ID
 
-	Marked bool // Drain is valid; older holders never set it
+	Marked bool // the field Drain is valid; always false in a record from an older holder
 	Drain  Drain
 }
 
