@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// audit logs rejected requests, and changes over TCP. For each address and kind of request, it logs at most one line
-// per minute. The line says how many requests were skipped since the previous line.
+// audit writes log lines about rejected requests, and about requests over TCP that change something. It writes at most
+// one line per minute for each address and kind of request. The line says how many requests were skipped since the
+// previous line.
 type audit struct {
 	log *slog.Logger
 

@@ -116,7 +116,7 @@ func ToBead(m Message) beads.Bead {
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
-		return fmt.Errorf("the message is empty: add a subject or a text")
+		return fmt.Errorf("the message is empty: add a subject or a body")
 	case len(m.Text) > MaxText:
 		return fmt.Errorf("the text is too long (%d bytes; the maximum is %d): save it to a "+
 			"file and send the file's name", len(m.Text), MaxText)

@@ -280,8 +280,8 @@ const (
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	// CPU is the processor time of all live processes in the tree, and of those ended children that they have waited
-	// for. Its resolution is 10 ms per process. It can decrease if a process ends and no process in the tree waits for
+	// CPU is the processor time of all live processes in the tree, and of the exited child processes that they have
+	// reaped. Its resolution is 10 ms per process. It can decrease if a process exits and no process in the tree reaps
 	// it.
 	CPU   time.Duration
 	RSS   int64 // resident memory in bytes; shared pages are counted once per process

@@ -269,11 +269,11 @@ func unknownIDs(t *testing.T, h Harness) {
 		}
 	}
 	_, err := s.Create(t.Context(), beads.Bead{Title: "b", Needs: []string{"gc-99"}})
-	wantInvalid(t, "unknown need", err)
+	wantInvalid(t, "unknown dependency", err)
 	_, err = s.Create(t.Context(), beads.Bead{Title: "b", ParentID: "gc-99"})
 	wantInvalid(t, "unknown parent", err)
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{Needs: &[]string{"gc-99"}})
-	wantInvalid(t, "unknown need in a patch", err)
+	wantInvalid(t, "unknown dependency in a patch", err)
 	_, err = s.List(t.Context(), beads.Query{Before: "gc-99"})
 	if !errors.Is(err, beads.ErrNotFound) {
 		t.Errorf("list before an unknown ID: %v", err)

@@ -207,7 +207,7 @@ func (w *watcher) warnPolling(err error) {
 }
 
 // missingAncestor returns the topmost missing folder in a path, or the path itself if its parent folder exists. The
-// watch waits for the creation of the result.
+// watch waits until this folder is created.
 func missingAncestor(path string) string {
 	for {
 		up := filepath.Dir(path)

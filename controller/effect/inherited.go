@@ -148,8 +148,8 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// IsStopped reports whether the agent was saved in the given state, in which its configuration keeps it stopped. The
-// zero state stands for no such state.
+// IsStopped reports whether the saved agent's configuration kept it stopped in the given state. For the zero state, it
+// reports whether the configuration did not keep the agent stopped.
 func (m *SavedAgent) IsStopped(state SavedState) bool {
 	if m.Stopped == nil {
 		return state.State == ""

@@ -106,7 +106,7 @@ func (p *Pool) Name() string { return p.Want.Name }
 // Final reports whether the choice of members is final, not provisional.
 func (p *Pool) Final() bool { return p.final }
 
-// Waits reports whether the choice of members is waiting for a count of work.
+// Waits reports whether the pool needs a new count of work before it can choose its members.
 func (p *Pool) Waits() bool { return p.countStep > 0 }
 
 // EmptyChanged reports whether the size has become 0, or has stopped being 0, since the last call.

@@ -362,8 +362,8 @@ func lossIsSignaled(t *testing.T, h Harness) {
 			all[0].Silent.IsZero()
 	}
 	restore := h.Lose(t, p)
-	for eventually.Receive(t, "a signal of the loss", changes); known(); {
-		eventually.Receive(t, "another signal of the loss", changes)
+	for eventually.Receive(t, "a signal that the session is lost", changes); known(); {
+		eventually.Receive(t, "another signal that the session is lost", changes)
 	}
 	restore()
 	for eventually.Receive(t, "a signal that the session is back", changes); !known(); {
