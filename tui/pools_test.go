@@ -287,6 +287,11 @@ func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s.press("down")
 	s.change(without("batch-3"))
 	s.shows("> batch-4")
+	s.press("enter") // was meant for batch-3
+	s.shows("> batch-4", "the selected entry has vanished")
+	if _, sent := effectOf[feed.SendCommands](s); sent {
+		t.Error("enter drains the member that is on the line now")
+	}
 	s.change(without("batch-4"))
 	s.shows("> batch-2")
 }

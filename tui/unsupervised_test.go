@@ -92,6 +92,21 @@ func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "tower" || e.Path != "/srv/tower" || !e.Start {
 		t.Errorf("%+v", s.out)
 	}
+
+	// a question about a city closes if its name becomes that of another city
+	s = among(t, 120, 40)
+	s.press("@", "t", "o", "w", "enter")
+	s.shows("Start tower?")
+	moved := demoFleet(epoch)
+	for i := range moved.Rows {
+		if moved.Rows[i].Info.Name == "tower" {
+			moved.Rows[i].Info.Path = "/srv/other"
+		}
+	}
+	s.hear(feed.News{Fleet: moved})
+	s.hides("Start tower?")
+	s.shows("nothing was done: tower is now the name of another city")
+
 	s = lobby(t, 120, 40, Options{})
 	s.press("/", "t", "o", "w", "enter", "ctrl+k")
 	s.shows("tower is stopped and is not registered; enter starts it")

@@ -5,7 +5,7 @@
 // package must import only packages of the standard library that are cheap to initialize.
 //
 // If package quick cannot handle a command line, it does nothing, and package cli executes the command. This includes
-// all errors, unknown names, cities without a controller, and text that could harm the terminal.
+// all errors of requests, unknown names, cities without a controller, and text that could harm the terminal.
 package quick
 
 import (
@@ -24,16 +24,12 @@ func init() {
 		return
 	}
 	if text, ok := p.output(); ok {
-		_, err := os.Stdout.WriteString(text + "\n")
-		os.Exit(exitCode(err))
+		if _, err := os.Stdout.WriteString(text + "\n"); err != nil {
+			os.Stderr.WriteString("gcity: cannot print the output: " + err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
-}
-
-func exitCode(err error) int {
-	if err != nil {
-		return 1
-	}
-	return 0
 }
 
 // peek is a parsed command line.

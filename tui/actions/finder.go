@@ -114,6 +114,11 @@ func Unseen(m *state.Room, a *state.Action) bool {
 // exactly as typed.
 func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
+	if f.Vanished {
+		f.Vanished = false
+		f.Problem = "the selected entry has vanished; enter again runs this one"
+		return nil
+	}
 	if t := f.Runnable(); t != nil {
 		if t.Info {
 			return nil

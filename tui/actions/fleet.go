@@ -179,8 +179,15 @@ func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command
 // aboutCity returns a builder for a question about a listed city.
 func aboutCity(m *state.Room, c *fleet.City,
 	build func(m *state.Room, c *fleet.City) question) builder {
+	path := c.Info.Path
 	return aboutListed(m, []*fleet.City{c}, state.FindCity,
-		func(m *state.Room, rows []*fleet.City) question { return build(m, rows[0]) })
+		func(m *state.Room, rows []*fleet.City) question {
+			if rows[0].Info.Path != path {
+				return question{none: "nothing was done: " + rows[0].DisplayName +
+					" is now the name of another city"}
+			}
+			return build(m, rows[0])
+		})
 }
 
 func suspendCity(m *state.Room) []feed.Effect {

@@ -137,6 +137,7 @@ type Finder[T any] struct {
 	Palette     *Palette[T] // set if the finder is the palette
 	CursorMoved bool        // the user has moved the cursor
 	Problem     string      // why the typed text cannot run
+	Vanished    bool        // the entry under the cursor has vanished, and another one is there now
 
 	offset       int
 	page         int // number of visible entries
@@ -220,7 +221,7 @@ func (f *Finder[T]) Runnable() *Item[T] {
 // Page moves the cursor by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces the entries. The cursor stays on its entry.
+// Refill replaces the entries. The cursor stays on its entry or, if that has vanished, on its line.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, at, pointed, offset := "", f.Cursor, f.CursorMoved, f.offset
 	if t := f.Current(); t != nil {
@@ -229,9 +230,10 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 	f.All = all
 	f.Search()
 	f.Cursor = max(0, min(at, len(f.Found)-1))
+	f.Vanished = line != ""
 	for i := range f.Found {
 		if f.Found[i].Line == line {
-			f.Cursor = i
+			f.Cursor, f.Vanished = i, false
 		}
 	}
 	f.CursorMoved, f.offset = pointed, offset
@@ -255,7 +257,7 @@ func (f *Finder[T]) Step(n int) {
 		n--
 	}
 	f.Cursor = max(0, min(f.Cursor+n, len(f.Found)-1))
-	f.CursorMoved = true
+	f.CursorMoved, f.Vanished = true, false
 	f.skipHeads(n)
 }
 
@@ -291,7 +293,7 @@ func (f *Finder[T]) place() (at, all int) {
 // first.
 func (f *Finder[T]) Search() {
 	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
-	f.Cursor, f.offset, f.CursorMoved, f.Problem = 0, 0, false, ""
+	f.Cursor, f.offset, f.CursorMoved, f.Problem, f.Vanished = 0, 0, false, "", false
 	f.Found = nil
 	if strings.TrimSpace(text) == "" {
 		f.Found = f.All

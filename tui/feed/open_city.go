@@ -68,7 +68,11 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 		defer func() { r.Mailbox.PutOpenedCity(a) }()
 		var c city.Control
 		if starter, ok := dir.(city.Starter); e.Start && ok {
-			if err := starter.Start(ctx, e.Name); err != nil {
+			err := r.checkCityFolder(ctx, dir, e.Name, e.Path)
+			if err == nil {
+				err = starter.Start(ctx, e.Name)
+			}
+			if err != nil {
 				a.Problem = err.Error()
 				return
 			}

@@ -128,9 +128,11 @@ func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 
 // CanUndo reports whether a verb can still be undone.
 func CanUndo(m *Room) bool {
+	if m.Mode == ReadOnly || !m.Now.Before(m.Undo.Until) {
+		return false
+	}
 	possible, _ := m.Undo.Possible(m)
-	return m.Mode != ReadOnly && m.Now.Before(m.Undo.Until) &&
-		(m.Undo.Restore != nil || len(possible) > 0)
+	return m.Undo.Restore != nil || len(possible) > 0
 }
 
 // NeedUndo returns the reason why no verb can be undone, or "".

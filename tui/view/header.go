@@ -75,6 +75,9 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 	ends, least := clockTexts(m)
 	found := false
 	try := func(brief int, end string) {
+		if found && best.lost == 0 {
+			return
+		}
 		h := layout{start: headerStart(m, w, brief), end: end}
 		room := w - h.start.Width - widget.Width(end) - min(3, 1+2*widget.Width(end))
 		h.counts, h.lost = headerCounts(m, room)
