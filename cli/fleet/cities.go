@@ -374,24 +374,32 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 	return out
 }
 
-// stateWithoutSupervisor returns a city's state when no supervisor is running. An entry without a name gets the
-// name that its controller reports.
+// stateWithoutSupervisor returns the state of a registered city when no supervisor is running.
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	i := recentState(ctx, e)
+	if i.Running {
+		return i
+	}
+	if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
+		i.Error = "the city's folder no longer exists; `gcity " +
+			"unregister " + e.Name + "` removes the city from the list"
+		return i
+	}
+	// after an error, the number might be too low
+	i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
+	return i
+}
+
+// recentState returns the state of a city that no supervisor runs. If the city has stopped, it does not search for
+// sessions that are left, because control rooms call it often.
+func recentState(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	near, closeNear, err := folder.Dial(e.Path)
-	if err != nil && e.Name == "" {
-		return i
-	}
 	if err != nil {
-		if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
-			i.Error = "the city's folder no longer exists; `gcity " +
-				"unregister " + e.Name + "` removes the city from the list"
-			return i
-		}
-		// after an error, the number might be too low
-		i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 		return i
 	}
 	defer closeNear()

@@ -137,7 +137,7 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	}
 	states := readStates(ctx, l.looks, entries, func(ctx context.Context,
 		r host.Registered) city.Info {
-		i := l.state(ctx, r)
+		i := l.state(ctx, r, known[r.Path])
 		_, err := os.Stat(filepath.Join(r.Path, config.FileName))
 		if errors.Is(err, fs.ErrNotExist) && !i.Running && !known[r.Path] {
 			i.Status = "" // forget the city
@@ -156,12 +156,15 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	return unique(out, listed), nil
 }
 
-// state returns the state of a city that no supervisor runs.
-func (l *registryList) state(ctx context.Context, r host.Registered) city.Info {
-	if l.hosted != nil && r.Path == l.hostedPath {
+// state returns the state of a registered or recent city that no supervisor runs.
+func (l *registryList) state(ctx context.Context, r host.Registered, registered bool) city.Info {
+	switch {
+	case l.hosted != nil && r.Path == l.hostedPath:
 		return runningState(ctx, city.Info{Name: r.Name, Path: r.Path}, l.hosted)
+	case registered:
+		return stateWithoutSupervisor(ctx, r)
 	}
-	return stateWithoutSupervisor(ctx, r)
+	return recentState(ctx, r)
 }
 
 // unique renames the cities in infos[from:], so that all cities in infos have different names.

@@ -16,6 +16,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
 	"gcity/config"
+	"gcity/controller"
 	"gcity/internal/disk"
 	"gcity/trust"
 )
@@ -71,9 +72,11 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 		o.Logger.Warn("while no controller is running, the commands for mail and work "+
 			"need a valid configuration", "error", err)
 	}
-	if err := Remember(e, o.Dir, c.Workspace.Name); err != nil {
-		o.Logger.Warn("the lists of cities do not contain this city while it is stopped", "error",
-			err)
+	if o.Mode != controller.Supervised { // a supervisor adds a city when it is unregistered
+		if err := Remember(e, o.Dir, c.Workspace.Name); err != nil {
+			o.Logger.Warn("the lists of cities do not contain this city while it is stopped",
+				"error", err)
+		}
 	}
 	closeParts := p.ReleaseAll
 	p.ReleaseAll = func() { folder.RemoveSource(p.at); closeParts() }
