@@ -86,7 +86,7 @@ func (s fakeCity) made() *city.Snapshot {
 	case "observatory":
 		until := now.Add(41 * time.Minute)
 		snap.Agents[2] = city.Agent{Name: "lens-grinder", State: city.Quarantined,
-			Reason: "crashed 6× in 4m0s, last: exit 2", Since: now.Add(-19 * time.Minute),
+			Reason: "crashed 6× in 4m, last: exit 2", Since: now.Add(-19 * time.Minute),
 			Until: &until}
 		snap.Work = city.Work{Open: 4, InProgress: 6}
 	case "windmill":
