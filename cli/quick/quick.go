@@ -25,7 +25,7 @@ func init() {
 	}
 	if text, ok := p.output(); ok {
 		if _, err := os.Stdout.WriteString(text + "\n"); err != nil {
-			os.Stderr.WriteString("gcity: cannot print the output: " + err.Error() + "\n")
+			_, _ = os.Stderr.WriteString("gcity: cannot print the output: " + err.Error() + "\n")
 			os.Exit(1)
 		}
 		os.Exit(0)
