@@ -269,7 +269,11 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())
-	switch takes := a != nil && a.ID == "choice.take"; {
+	takes := a != nil && a.ID == "choice.take"
+	if c := m.Dialogs.Choice(); a != nil && a.ID == "choice.cancel" && c != nil && c.IsNotice() {
+		takes = true // keys that were typed for an agent must not close a notice before it is read
+	}
+	switch {
 	case (a == nil || takes) && !d.Accepts(k.String(), takes, m.Now):
 		return nil
 	case a != nil:

@@ -140,7 +140,7 @@ func TestKeysTypedAfterAFailedAttachDoNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := demo(t, 80, 24)
 			fail(s)
-			for _, k := range []string{"q", "enter", "D", "y", "l", "s", "q", "enter", "ctrl+k", "enter"} {
+			for _, k := range []string{"q", "enter", "D", "esc", "y", "ctrl+c", "l", "s", "q", "enter", "ctrl+k", "enter"} {
 				s.now = s.now.Add(100 * time.Millisecond)
 				s.send(tuitest.KeyPress(k))
 				s.wants()
@@ -158,7 +158,7 @@ func TestKeysTypedAfterAFailedAttachDoNothing(t *testing.T) {
 			s.press("enter")
 			s.hides("Not attached")
 			fail(s)
-			s.send(tuitest.KeyPress("esc"))
+			s.press("esc")
 			s.hides("Not attached")
 		})
 	}

@@ -148,7 +148,9 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	listed := len(out)
 	for _, i := range states[len(registered):] {
 		if i.Status == "" {
-			supervisor.Forget(home, i.Path)
+			if !l.e.ReadOnly {
+				supervisor.Forget(home, i.Path)
+			}
 			continue
 		}
 		out = append(out, i)

@@ -63,13 +63,18 @@ func askLive(m *state.Room, build builder) {
 	switch {
 	case q.none != "":
 		state.ShowFailure(m, q.none)
-	case m.Confirm == state.ConfirmNever && q.count < manyTargets && !q.plan:
+	case asksNothing(m, q.count) && !q.plan:
 		m.Todo = append(m.Todo, q.do(m)...)
 	default:
 		c := q.choice(m)
 		c.About = build
 		m.Dialogs.Open(c)
 	}
+}
+
+// asksNothing reports whether the preferences turn off questions about this number of targets.
+func asksNothing(m *state.Room, targets int) bool {
+	return m.Confirm == state.ConfirmNever && targets < manyTargets
 }
 
 // RefreshQuestion updates the open question.

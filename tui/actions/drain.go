@@ -37,13 +37,7 @@ func askDrain(m *state.Room) []feed.Effect {
 // asksToDrain reports whether the user must confirm the drain of the given targets.
 func asksToDrain(m *state.Room, t state.DrainTargets) bool {
 	drain, _ := t.Split()
-	switch m.Confirm {
-	case state.ConfirmAlways:
-		return true
-	case state.ConfirmNever:
-		return len(drain) >= manyTargets
-	}
-	return len(t.Rows) > 1
+	return !asksNothing(m, len(drain)) && (len(t.Rows) > 1 || m.Confirm == state.ConfirmAlways)
 }
 
 // askDrainOf asks before it drains several targets. If no target can be drained, it cancels drains in progress.

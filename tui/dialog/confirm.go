@@ -47,6 +47,9 @@ type Confirm[T any] struct {
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
+// IsNotice reports whether the user can only close the dialog.
+func (c *Confirm[T]) IsNotice() bool { return len(c.Answers) == 1 }
+
 // Accepts reports whether a key was meant for the question. For the duration of keymap.DialogGuard, a new question
 // rejects keys that choose an answer, because they might be meant for the previous screen. If the user opened the
 // question with a key, it accepts the keys of its answers sooner. After it has rejected an answer, it rejects all
@@ -54,7 +57,7 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // rejects this answer for keymap.DialogGuard after any other key. The user might still be typing text that contains the
 // answer's key.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
-	notice := len(c.Answers) == 1
+	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
 		return a.Key != "" && c.RequiredText == "" && strings.EqualFold(a.Key, key)
