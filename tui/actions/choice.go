@@ -18,7 +18,7 @@ type question struct {
 	body    []string
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
-	count   int    // number of targets
+	count   int
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
@@ -96,7 +96,6 @@ func RefreshQuestion(m *state.Room) {
 	c.Update(q.choice(m), m.Now)
 }
 
-// choice returns the dialog that asks the question.
 func (q *question) choice(m *state.Room) *state.Choice {
 	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
 		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay}

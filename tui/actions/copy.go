@@ -22,7 +22,6 @@ func needCopies(m *state.Room) string {
 	return ""
 }
 
-// showCopies lists the values that can be copied from the selection.
 func showCopies(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Copy from " + subjectTitle(m),
 		EmptyText: "No entry matches.",

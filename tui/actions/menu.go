@@ -11,7 +11,6 @@ import (
 	"gcity/tui/state"
 )
 
-// menuActions returns two actions: one lists verbs, the other lists values to copy.
 func menuActions() []state.Action {
 	return []state.Action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all actions for the selection, and why some are "+
@@ -46,7 +45,6 @@ func subjectTitle(m *state.Room) string {
 	return cmp.Or(title, state.CityName(m))
 }
 
-// showVerbs lists all actions for the selection.
 func showVerbs(m *state.Room) []feed.Effect {
 	title := subjectTitle(m)
 	if r := state.RowAgent(m); r != nil {

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolActions returns the actions for the pool under the cursor.
 func poolActions() []state.Action {
 	here := []keymap.Zone{keymap.InPools}
 	return []state.Action{
@@ -46,8 +45,6 @@ func poolActions() []state.Action {
 	}
 }
 
-// needRestart returns the reason why the restart verb is not available, or "". In Pools the verb acts on pools,
-// elsewhere on agents.
 func needRestart(m *state.Room) string {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
@@ -69,7 +66,6 @@ func needRestart(m *state.Room) string {
 	return ""
 }
 
-// unrestartable returns the reason why an agent cannot be restarted, or "".
 func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	switch {
 	case r.State == city.Suspended:
@@ -80,7 +76,6 @@ func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	return ""
 }
 
-// askRestartOf asks whether to restart the members of a pool one after the other or all at the same time.
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
 	return nil
@@ -182,7 +177,6 @@ func needMore(m *state.Room) string {
 	return why
 }
 
-// askScale asks for a pool size and rejects invalid input.
 func askScale(m *state.Room) []feed.Effect {
 	p := *state.Pool(m)
 	m.Dialogs.Open(&state.Prompt{

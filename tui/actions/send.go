@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// sendActions returns the actions for nudges that are queued for agents, and the actions of the composer.
 func sendActions() []state.Action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []state.Action{
@@ -68,7 +67,6 @@ func needRunning(m *state.Room) string {
 	return ""
 }
 
-// textRecipients splits the targets into agents that can receive text and agents that cannot.
 func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 	for _, r := range state.Targets(m) {
 		if r.AcceptsText() {
@@ -80,7 +78,6 @@ func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 	return able, unable
 }
 
-// askSend opens the composer for the targets, with their draft if there is one.
 func askSend(m *state.Room) []feed.Effect {
 	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
@@ -99,7 +96,6 @@ func askSend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// openComposer opens a composer with a draft.
 func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
 	c.Sent = m.Sent
 	c = dialog.NewComposer(c, begun)
@@ -108,7 +104,6 @@ func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.C
 	return c
 }
 
-// sendLabel returns text that names the recipients of a message.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {

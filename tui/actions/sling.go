@@ -23,7 +23,6 @@ func needRecipient(m *state.Room) string {
 	return ""
 }
 
-// askSling offers ready work for the agent or the pool.
 func askSling(m *state.Room) []feed.Effect {
 	all := addressees(m)
 	if len(all) == 0 {
@@ -65,7 +64,6 @@ func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBea
 	f.Search()
 }
 
-// askRecipientOf offers recipients for the work under the cursor.
 func askRecipientOf(m *state.Room) []feed.Effect {
 	var all []beads.Bead
 	for _, r := range m.Work.Targets() {

@@ -20,7 +20,6 @@ func named(args []string) (noun, name string) {
 	return "", args[0]
 }
 
-// restartNames returns the completions for restart: the agents and, for the first argument, the pools.
 func restartNames(m *state.Room, before []string) []state.Word {
 	if len(before) > 0 {
 		return agentNames(m, before)
@@ -39,7 +38,6 @@ func restartedPool(m *state.Room, args []string) *panel.PoolRow {
 	return nil
 }
 
-// restartedAgents returns the agents that the arguments of restart name.
 func restartedAgents(args []string) []string {
 	if len(args) > 1 && (args[0] == palette.NounAgent || args[0] == palette.NounPool) {
 		return args[1:]
@@ -121,7 +119,6 @@ func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// automationWhy returns a function that evaluates a condition for the named automation.
 func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
@@ -168,7 +165,6 @@ func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return askStopCity(m, nil), ""
 }
 
-// checkedNames returns the names of everything that has a check: pools and watchdogs.
 func checkedNames(m *state.Room, _ []string) []state.Word {
 	return append(poolNames(m), watchdogNames(m, nil)...)
 }
@@ -189,7 +185,6 @@ func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return checkOf(m, p.Name), ""
 }
 
-// sortWords returns the names of the columns by which the focused list can be sorted.
 func sortWords(m *state.Room, _ []string) []state.Word {
 	_, ways := m.Focused().Sorting(m.Now)
 	all := make([]state.Word, len(ways))
