@@ -57,7 +57,7 @@ func (r *EventRow) verb() string {
 // up.
 type Events struct {
 	Table[EventRow, *EventRow]
-	agents *Agents // to find the agents that events are about
+	agents *Agents
 
 	Frozen bool
 	unseen int // number of events received while frozen
@@ -135,7 +135,6 @@ func (t *Events) countNew(*Env) string {
 	return ""
 }
 
-// empty returns text that explains why the list is empty.
 func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
@@ -286,7 +285,6 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 	}
 }
 
-// set records that the user selected an event.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
 // target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the

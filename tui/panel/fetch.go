@@ -34,8 +34,8 @@ type Fetch struct {
 	at      time.Time // time of the last queries
 	// when to request outdated results; TimeToQuery returns this time once and then resets it to zero
 	wakeAt  time.Time
-	wokenAt time.Time // the previous value of wakeAt
-	pending []int     // request IDs, in the order of the queries; 0 = the result has arrived
+	wokenAt time.Time
+	pending []int // request IDs, in the order of the queries; 0 = the result has arrived
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed
 }

@@ -166,7 +166,6 @@ func CallLine(w *city.Watchdog) string {
 		": " + widget.Plain(w.Escalated.Message)
 }
 
-// watchdogSign returns the symbol and the color for a watchdog's condition.
 func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	switch word {
 	case city.WatchdogEscalated:
