@@ -252,7 +252,6 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 	return 1 + n
 }
 
-// peekVisible reports whether the pane is on the screen.
 func (m *Room) peekVisible() bool { return OnScreen(m, panel.IDPeek) }
 
 // OnScreen reports whether a panel is on the screen.

@@ -101,7 +101,6 @@ func RestoreRoom(m *Room, old feed.SavedRoom) {
 	reportRestoredFilter(m)
 }
 
-// reportRestoredFilter says in the status line that a restored filter hides rows.
 func reportRestoredFilter(m *Room) {
 	if f := Filter(m); f.Active() {
 		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyText("view.back")+

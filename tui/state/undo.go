@@ -86,7 +86,6 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// sessionOf returns the ID of an agent's session, or "".
 func sessionOf(r *panel.AgentRow) string {
 	if r == nil || r.Session == nil || !r.Running {
 		return ""
