@@ -60,7 +60,6 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 // header contains the key while there is only one city.
 const wideFooter = 120
 
-// severalCities reports whether there is another city to switch to.
 func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }

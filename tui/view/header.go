@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// header draws the first row: the city's name and state, the counts of agents, and whether the controller responds.
 func header(m *state.Room, w int) string {
 	h := headerLayout(m, w, 0)
 	mode := " " + m.Look.Glyphs.Dot + " " + m.Mode.String()
@@ -56,7 +55,6 @@ type layout struct {
 	end    string // state of the controller, and the time
 }
 
-// free returns the number of columns that the parts leave free.
 func (h *layout) free(w int) int {
 	return w - h.start.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4
 }
@@ -152,10 +150,8 @@ func clockTexts(m *state.Room) (forms []string, least string) {
 	return []string{end, loop + "  " + at, at}, ""
 }
 
-// controllerOK is the state of a controller that works normally.
 const controllerOK = "controller ok"
 
-// mailBadge returns the number of unread messages for people, or "".
 func mailBadge(m *state.Room, w int) string {
 	n := state.Unread(m)
 	switch {
@@ -222,7 +218,6 @@ func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	return countParts(m, w), 2
 }
 
-// allCounts returns the counts of agents for all states that an agent has.
 func allCounts(m *state.Room) []widget.Counter {
 	all, running, rest := byState(m)
 	if running.N > 0 {
@@ -241,7 +236,6 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	return widget.FitCounters(urgent, allCounts(m)[len(urgent):], w)
 }
 
-// clockText returns the age of the last patrol, and the time of day.
 func clockText(m *state.Room) string {
 	at := m.Now.Format("15:04:05")
 	if m.ReducedMotion {

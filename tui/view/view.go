@@ -215,7 +215,6 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	return widget.ShortTabs(all, state.TabsRoom(m, at.Panel, m.W), m.Look.Glyphs.More)
 }
 
-// tabFor returns the title of the panel at the given place.
 func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	var own widget.Tab
 	if at.Panel == panel.IDPeek {
