@@ -36,9 +36,9 @@ type Composer[T any] struct {
 	About   any      // data of the composer's owner
 
 	area         textarea.Model
-	pastes       []string // the pastes shown as placeholders
-	historyIndex int      // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent   // the draft from before an entry of the history was shown
+	pastes       []string
+	historyIndex int    // index of the shown text in Sent; len(Sent) = none
+	draft        Unsent // the draft from before an entry of the history was shown
 }
 
 // Unsent is the content of a composer.
@@ -104,7 +104,6 @@ func (c *Composer[T]) Fit(w, h int) {
 	c.syncWidget()
 }
 
-// placeholder returns the placeholder for the paste with index i.
 func (c *Composer[T]) placeholder(i int) string {
 	return fmt.Sprintf("[paste %d: %s, %s]", i+1,
 		widget.Count(widget.LineCount(c.pastes[i]), "line"),
@@ -114,7 +113,6 @@ func (c *Composer[T]) placeholder(i int) string {
 // Text returns the text to send, without leading and trailing empty lines.
 func (c *Composer[T]) Text() string { return strings.Trim(c.expandedText(), "\n") }
 
-// expandedText returns the text with each placeholder replaced by its paste.
 func (c *Composer[T]) expandedText() string {
 	var marks []string
 	for i, p := range c.pastes {
@@ -239,7 +237,6 @@ func (c *Composer[T]) atBottom() bool {
 	return !c.IsMultiline() || c.area.Line() == c.area.LineCount()-1 && at.RowOffset+1 >= at.Height
 }
 
-// visibleRows returns the visible rows of the sheet, and the position of the cursor.
 func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	rows = strings.Split(ansi.Strip(c.area.View()), "\n")
 	if at := c.area.Cursor(); at != nil {
@@ -264,7 +261,6 @@ func composerRows(h int) (rows int, hint bool) {
 	return room, false
 }
 
-// hint returns the line with the keys or, if there is a problem, with the problem.
 func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 	if why := c.Problem; why != "" {
 		return why, themes.Bad
@@ -273,7 +269,6 @@ func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 		"composer.leave", "closes"), themes.Dim
 }
 
-// drawLine draws the composer as one line.
 func (c *Composer[T]) drawLine(on Canvas) Frame {
 	w := on.W
 	l := widget.Line{Styles: on.Styles}
@@ -317,7 +312,6 @@ func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	return label, ""
 }
 
-// drawSheet draws the composer as rows above the bottom of the screen.
 func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	rows, x, y := c.visibleRows()
 	_, below := composerRows(on.H)
@@ -343,7 +337,6 @@ func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	return Frame{Lines: lines, X: min(1+x, on.W-1), Y: 1 + y}
 }
 
-// rule returns the sheet's top line, with the recipients and the length.
 func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 	g := &on.Styles.Glyphs
 	l := widget.Line{Styles: on.Styles}

@@ -27,11 +27,11 @@ type Confirm[T any] struct {
 	Answers      []Answer[T]
 	Cursor       int
 	RequiredText string
-	Counts       string       // what a required number counts: "running agents"
-	Edit         widget.Entry // the typed text
+	Counts       string // what a required number counts: "running agents"
+	Edit         widget.Entry
 	Since        time.Time
-	OnCancel     T    // what happens if the user cancels; the zero task does nothing
-	AboutLeaving bool // the question is about leaving the program
+	OnCancel     T // what happens if the user cancels; the zero task does nothing
+	AboutLeaving bool
 	OpenedByKey  bool // the user has opened it with a key
 	About        any  // what the question is about, for its owner
 
@@ -273,7 +273,6 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	return f
 }
 
-// typedRows returns the number of rows for the text that must be typed.
 func (c *Confirm[T]) typedRows() int {
 	if c.RequiredText == "" {
 		return 0

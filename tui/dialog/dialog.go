@@ -41,7 +41,7 @@ type Keys interface {
 
 // Canvas contains what is needed to draw a dialog: the size, the styles and the keys.
 type Canvas struct {
-	W, H   int // size of the screen
+	W, H   int
 	Styles *widget.Styles
 	Keys   Keys
 	Line   bool               // there is room for only one line
@@ -67,7 +67,6 @@ func (c Canvas) width(want int) int {
 	return want
 }
 
-// rows returns the number of text lines in a sheet.
 func (c Canvas) rows() int {
 	const low = 16 // minimum screen height at which a row of background stays visible
 	if c.H < low {
