@@ -96,7 +96,6 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	return message, v.ended, err
 }
 
-// run opens the agent's terminal and copies bytes in both directions until the attachment ends.
 func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
@@ -138,7 +137,6 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	return message, err
 }
 
-// attachResult is the result of the request for a terminal.
 type attachResult struct {
 	term city.Terminal
 	err  error
@@ -235,13 +233,11 @@ func (v *attachment) output() io.Writer {
 	return v.status
 }
 
-// detachHint returns text that says how to detach.
 func (v *attachment) detachHint() string {
 	return "attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
 		" detaches"
 }
 
-// agentRows returns the number of rows for the agent's terminal.
 func (v *attachment) agentRows() int {
 	if v.status == nil {
 		return v.rows
@@ -325,7 +321,6 @@ func (t *inputQueue) Take() []byte {
 	return p
 }
 
-// announce clears the screen and shows a line.
 func (v *attachment) announce(text string) {
 	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+
 		reversed(widget.Fit(" "+text, v.cols, ""))+"\r\n")

@@ -21,7 +21,7 @@ type News struct {
 	Found       []FoundBeads
 	Pane        *terminal.News
 
-	Preferences  *Preferences // changed preferences
+	Preferences  *Preferences
 	Inspected    []Inspected
 	HistoryPages []LoadedHistory
 	Edited       *Edited     // the result of an edit; nil = nothing new
@@ -47,7 +47,7 @@ type Mailbox struct {
 	pending News
 	newest  uint64        // sequence number of the newest event that was added
 	paneGap time.Duration // minimum time between two updates of the pane
-	paneAt  time.Time     // time of the latest update
+	paneAt  time.Time
 	wake    chan struct{}
 }
 

@@ -54,7 +54,6 @@ func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	return p.checkFolder(ctx)
 }
 
-// Snapshot implements city.Control.
 func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	s, err := p.Control.Snapshot(ctx)
 	if err == nil {
@@ -66,7 +65,6 @@ func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// Snapshots implements city.Control.
 func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		for s, err := range p.Control.Snapshots(ctx) {
@@ -83,7 +81,6 @@ func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 	}
 }
 
-// Events implements city.Control.
 func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		if err := p.checkFolder(ctx); err != nil {
@@ -94,7 +91,6 @@ func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	}
 }
 
-// Watch implements city.Control.
 func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		if err := p.checkFolder(ctx); err != nil {
@@ -105,7 +101,6 @@ func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 	}
 }
 
-// Attach implements city.Control.
 func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	if err := p.checkFolder(ctx); err != nil {
 		return nil, err
@@ -113,7 +108,6 @@ func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.T
 	return p.Control.Attach(ctx, agent, v)
 }
 
-// Do implements city.Control.
 func (p pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := p.checkFolder(ctx); err != nil {
 		return city.Receipt{}, err

@@ -158,7 +158,6 @@ func (r *Runner) UnregisterCity(e UnregisterCity) {
 	})
 }
 
-// checkCityFolder returns an error if a name no longer refers to the city in a folder.
 func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, path string) error {
 	all, err := d.Cities(ctx)
 	if err != nil {
@@ -236,5 +235,4 @@ const (
 	historyDeadline = 20 * time.Second
 )
 
-// inspectDeadline is the time limit for the inspection of an agent.
 const inspectDeadline = 10 * time.Second

@@ -170,7 +170,6 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	return receipt, ""
 }
 
-// queryDeadline is the time limit for querying beads.
 const queryDeadline = 10 * time.Second
 
 // QueryBeads requests beads and puts the result into the mailbox.

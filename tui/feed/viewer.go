@@ -29,7 +29,7 @@ type Viewer struct {
 
 	mu     sync.Mutex
 	target Watch
-	cancel context.CancelFunc // cancels the current watch
+	cancel context.CancelFunc
 	wake   chan struct{}
 }
 
@@ -210,7 +210,6 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	}
 }
 
-// readLastOutput requests the last output of an exited agent.
 func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
 	request, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
