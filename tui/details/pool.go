@@ -54,7 +54,6 @@ func Pool(src *Source, name string) []string {
 	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
 }
 
-// checkFields returns the check, its result, and the end of its output.
 func checkFields(src *Source, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
