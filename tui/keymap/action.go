@@ -24,13 +24,13 @@ const (
 	InRigs        Zone = "Rigs"
 	InWork        Zone = "Work"
 	InPeek        Zone = "Pane"
-	InChoice      Zone = "Questions"     // a question with answers
-	InReader      Zone = "Reader"        // a page that can be scrolled
-	InFinder      Zone = "Help, palette" // help and palette
+	InChoice      Zone = "Questions" // a question with answers
+	InReader      Zone = "Reader"    // a page that can be scrolled
+	InFinder      Zone = "Help, palette"
 	InMail        Zone = "Mail"
-	InFleet       Zone = "All cities" // the list of all cities
-	InPrompt      Zone = "Typing"     // an input line at the bottom of the screen
-	InComposer    Zone = "Sending"    // a message to agents
+	InFleet       Zone = "All cities"
+	InPrompt      Zone = "Typing"  // an input line at the bottom of the screen
+	InComposer    Zone = "Sending" // a message to agents
 )
 
 // dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work there.
@@ -75,7 +75,7 @@ const (
 	Harmless Risk = iota
 	Confirmed
 	ConfirmedForSeveral // for one target, it runs immediately and can be undone
-	NameRequired        // a name must be typed
+	NameRequired
 )
 
 // String returns the description for help and docs.
@@ -133,7 +133,6 @@ func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	return nil
 }
 
-// acceptsText reports whether a zone accepts typed characters.
 func (c Zone) acceptsText() bool {
 	return c == InChoice || c == InFinder || c == InPrompt ||
 		c == InComposer

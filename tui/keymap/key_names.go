@@ -59,7 +59,6 @@ func ParseKey(text string) (name, wrong string) {
 
 func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
 
-// baseKey returns the canonical name of a key without modifiers.
 func baseKey(text string) (string, bool) {
 	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError &&
 		unicode.IsPrint(r) {
@@ -110,5 +109,5 @@ func unusable(k string) string {
 type Binding struct {
 	Action   string
 	Keys     []string
-	Position string // position in the file
+	Position string
 }

@@ -140,7 +140,6 @@ func (a *Action[H, E]) whyUnfit(k string) string {
 	return ""
 }
 
-// typesCharacter reports whether a key types a character in an input line.
 func typesCharacter(k string) bool { return k == "space" || len([]rune(k)) == 1 }
 
 // Essential reports whether a user would be stuck without the action.
@@ -278,7 +277,6 @@ func withoutKey(keys []string, k string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
 }
 
-// setKeys sets the keys of an action. The list may be empty.
 func (a *Action[H, E]) setKeys(keys []string) {
 	if len(keys) == 0 {
 		keys = nil

@@ -42,7 +42,6 @@ func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	return append(found, t.search(h, strings.Fields(strings.ToLower(text)))...), false
 }
 
-// complete returns the completions of a line.
 func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	v := l.Verb
 	words, far := matching(v.words(h, l.Args), l.Part)
@@ -103,7 +102,6 @@ func memberWord(words []Word, number string) string {
 	return found
 }
 
-// needsMore reports whether a verb needs more arguments.
 func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	if strings.HasSuffix(v.Usage, "…") {
 		return false

@@ -134,7 +134,6 @@ func TabAt(all []Tab, x int) string {
 	return ""
 }
 
-// tabGap returns the number of columns between two titles.
 func tabGap(all []Tab) int {
 	if len(all) > 0 && all[0].Compact {
 		return 1
