@@ -19,7 +19,6 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// automating returns the names of the visible automations.
 func (s *stage) automating() []string {
 	var names []string
 	for _, i := range s.m.Automations.List.Shown {

@@ -260,7 +260,6 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 }
 
-// The state of the room is stored for each city separately.
 func TestEachCityRemembersItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -345,7 +344,6 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return l.Directory.Watch(ctx)
 }
 
-// A room that was opened before the supervisor started detects the supervisor later.
 func TestSupervisorStartsLater(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -364,7 +362,6 @@ func TestSupervisorStartsLater(t *testing.T) {
 	c.sees("0 two")
 }
 
-// If there is only one city, the list says in one line how to create and open another one.
 func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@")

@@ -281,7 +281,6 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.shows("or after 1m30s.")
 }
 
-// After a drain is canceled, the footer offers to drain again.
 func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("deployer")
@@ -364,7 +363,6 @@ func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	}
 }
 
-// The entry for all members says whether it asks for confirmation.
 func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 	normal := pooled(t, 120, 40).m.Confirm
 	for _, c := range []struct {

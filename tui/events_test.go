@@ -328,7 +328,6 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// A reload that removes agents is shown in the status line.
 func TestAReloadThatRemovesAgentsIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	next := s.m.Events.Rows[len(s.m.Events.Rows)-1].Event.Seq + 1

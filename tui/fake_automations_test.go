@@ -54,7 +54,6 @@ func withAutomations(s *city.Snapshot) {
 	s.Work = city.Work{Open: 4, InProgress: 1, Pools: map[string]int{"worker": 3, "triage": 1}}
 }
 
-// someWork returns the beads of the demo city, including the runs of its automations.
 func someWork() []beads.Bead {
 	at := func(ago time.Duration) time.Time { return epoch.Add(-ago) }
 	run := func(id, name, outcome, code string, opened, took time.Duration) beads.Bead {
@@ -143,7 +142,6 @@ func (s *stage) point(name string) {
 	}
 }
 
-// automation changes one automation of the city.
 func (s *stage) automation(name string, edit func(*city.Automation)) {
 	s.change(func(n *city.Snapshot) {
 		all := append([]city.Automation(nil), n.Automations...)
@@ -156,7 +154,6 @@ func (s *stage) automation(name string, edit func(*city.Automation)) {
 	})
 }
 
-// Beads implements city.Control.
 func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

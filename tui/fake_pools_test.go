@@ -9,7 +9,6 @@ import (
 	"gcity/city"
 )
 
-// withPools gives a city pools of every kind, their members, and a rig.
 func withPools(s *city.Snapshot) {
 	ago := func(d time.Duration) *time.Time { at := epoch.Add(-d); return &at }
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }

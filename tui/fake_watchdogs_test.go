@@ -43,7 +43,6 @@ func guarded(s *stage) {
 	s.change(withWatchdogs)
 }
 
-// pointWatchdog moves the cursor of Watchdogs to a watchdog by pressing keys.
 func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")
@@ -58,7 +57,6 @@ func (s *stage) pointWatchdog(name string) {
 	}
 }
 
-// watchdog changes one watchdog of the city.
 func (s *stage) watchdog(name string, edit func(*city.Watchdog)) {
 	s.change(func(n *city.Snapshot) {
 		all := append([]city.Watchdog(nil), n.Watchdogs...)

@@ -446,7 +446,6 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	}
 }
 
-// When the list of cities opens, the cursor is on a different city.
 func TestTheCursorIsOnAnotherCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "enter")

@@ -130,7 +130,6 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// crowd returns a city of n agents.
 func crowd(n int) *city.Snapshot {
 	snap := demoSnapshot(epoch)
 	some := snap.Agents

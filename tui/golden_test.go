@@ -239,7 +239,6 @@ func scenes() map[string]func(s *stage) {
 	}
 }
 
-// editPlan returns the plan of an edit that contains every kind of change.
 func editPlan() feed.Plan {
 	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", Kind: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", Kind: "none", Why: "runs as configured"},
@@ -260,7 +259,6 @@ func bulk(s *stage) {
 		Receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, Failures: []string{"chatty: its holder does not answer"}}}})
 }
 
-// withAll gives a city pools, automations and work.
 func withAll(s *stage) {
 	s.change(withPools)
 	s.change(withAutomations)

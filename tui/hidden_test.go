@@ -83,7 +83,6 @@ func (s *stage) below(t *testing.T, sign string) int {
 	return n
 }
 
-// If all rows are visible, the title shows no numbers of hidden rows.
 func TestNothingHiddenIsNotCounted(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.hides("Agents 14 ↓", "Agents 14 ↑")

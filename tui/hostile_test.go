@@ -82,7 +82,6 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 	}
 }
 
-// onlyLines checks that every line of a text is safe to print in a pager.
 func onlyLines(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.SplitSeq(text, "\n") {

@@ -37,18 +37,15 @@ func someMail() []beads.Bead {
 	}
 }
 
-// withMail sets the mail counts of the city and of builder.
 func withMail(s *stage) {
 	s.change(func(n *city.Snapshot) { n.Mail = city.MailCount{Unread: 2, Total: 3} })
 	s.agent("builder", func(a *city.Agent) { a.Mail = 1 })
 }
 
-// openWork returns work that is ready.
 func openWork() []beads.Bead {
 	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == state.RunType || b.Status != beads.StatusOpen })
 }
 
-// wantsTasks compares the tasks of the last message with the expected tasks.
 func (s *stage) wantsTasks(want ...feed.Task) {
 	s.t.Helper()
 	var got []feed.Task

@@ -21,7 +21,6 @@ func without(name string) func(*city.Snapshot) {
 	}
 }
 
-// The time in a question about firing counts down.
 func TestTheQuestionAboutAGateCountsDown(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := automated(t, size[0], size[1])
@@ -135,7 +134,6 @@ func (s *stage) closes(why string) {
 	s.press("esc")
 }
 
-// reread delivers the given beads to the lists.
 func (s *stage) reread(all []beads.Bead) {
 	s.t.Helper()
 	state.MarkListsOutdated(s.m, true)
@@ -143,7 +141,6 @@ func (s *stage) reread(all []beads.Bead) {
 	s.find(all, "")
 }
 
-// withoutBead returns beads without the one with the given ID.
 func withoutBead(all []beads.Bead, id string) []beads.Bead {
 	return slices.DeleteFunc(slices.Clone(all), func(b beads.Bead) bool { return b.ID == id })
 }
@@ -206,7 +203,6 @@ func TestTheQuestionAboutClosingBeadsIsLive(t *testing.T) {
 	s.wants()
 }
 
-// The question about archiving mail follows the list.
 func TestTheQuestionAboutArchivingMailIsLive(t *testing.T) {
 	s := mailed(t)
 	s.press("t", "g")
@@ -313,7 +309,6 @@ func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
 	s.wants()
 }
 
-// The questions about a city follow the list of cities.
 func TestQuestionsAboutCitiesAreLive(t *testing.T) {
 	list := func(s *stage, edit func(f *fleet.List)) {
 		f := demoFleet(epoch)

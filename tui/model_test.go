@@ -284,7 +284,6 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
-// If the typed text is not the required text, a message says so.
 func TestInvalidNameIsReported(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])

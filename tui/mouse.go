@@ -23,7 +23,6 @@ const wheelBatch = 16 * time.Millisecond
 // wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
 type wheel struct{ x, y, notches int }
 
-// handlePointer handles pastes and the mouse.
 func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
 	m.UI++
 	switch msg := msg.(type) {

@@ -241,7 +241,6 @@ func TestNewSession(t *testing.T) {
 	s.shows("I am new", "new session")
 }
 
-// Wrapped lines scroll row by row to their end.
 func TestWrappedLinesAreSeenToTheEnd(t *testing.T) {
 	long := strings.Repeat("0123456789", 11) + " END"
 	s, screen := watchingBuilder(t, 80, 24, strings.Repeat(long+"\r\n", 40)+"the last")

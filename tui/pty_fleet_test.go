@@ -37,7 +37,6 @@ func twoCities(dir string) *citytest.Directory {
 	return d
 }
 
-// did returns the commands that a city has received.
 func (c *console) did(name string) string {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(c.report), name))
@@ -178,7 +177,6 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.ends("hand over")
 }
 
-// An attach in the room of another city opens that city's agent.
 func TestTerminalAttachElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 80, 24)

@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// modes returns the current settings of the terminal.
 func (c *console) modes() *term.State {
 	c.t.Helper()
 	s, err := term.GetState(c.tty.Fd())

@@ -236,7 +236,6 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return nil
 }
 
-// perform runs an action, or shows why it cannot run.
 func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	if m.Status.Note {
 		if m.Status = (state.Status{}); a.ID == state.BackID || a.ID == "fleet.back" {

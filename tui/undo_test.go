@@ -438,7 +438,6 @@ func TestUndoSurvivesHarmlessKeys(t *testing.T) {
 	s.shows("undoing: suspending builder")
 }
 
-// suspendedBuilder returns a stage on which the user has just suspended builder.
 func suspendedBuilder(t *testing.T) *stage {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -40,7 +40,6 @@ func (s *stage) work() (ids []string) {
 	return ids
 }
 
-// queries returns the queries of the last messages.
 func (s *stage) queries() (all []beads.Query) {
 	for _, e := range s.out {
 		if q, ok := e.(feed.QueryBeads); ok {
@@ -450,7 +449,6 @@ func TestTabChoosesThePoolOfANewBead(t *testing.T) {
 	s.hides("tab chooses", "pool:")
 }
 
-// In the subject of mail, tab goes on to its text.
 func TestTabLeadsFromTheSubjectToTheText(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
