@@ -126,8 +126,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		}}
 }
 
-// fireManyQuestion builds the question about firing several automations. The question is always asked, because the user
-// cannot see all gates at a glance.
+// fireManyQuestion builds a question that is always asked, because the user cannot see all gates at a glance.
 func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command

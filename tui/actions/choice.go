@@ -23,7 +23,7 @@ type question struct {
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
 	do      func(*state.Room) []feed.Effect
-	stay    state.Task     // called after "no", or when the user cancels; nil = nothing to call
+	stay    state.Task     // called after "no" or a cancellation; may be nil
 	more    []state.Answer // answers after "yes"
 	none    string         // why there is nothing left to ask about; "" = the question is valid
 
@@ -35,7 +35,7 @@ type question struct {
 // builder builds a question from the current snapshot.
 type builder func(*state.Room) question
 
-// manyTargets is the smallest number of targets that the user must confirm by typing their number.
+// manyTargets is the smallest number of targets for which the user must type the number to confirm.
 const manyTargets = 5
 
 // askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is

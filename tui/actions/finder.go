@@ -142,7 +142,7 @@ func RunFound(m *state.Room) []feed.Effect {
 	return todo
 }
 
-// runItem closes a finder and runs one of its rows, or reports why it cannot.
+// runItem closes a finder and runs one of its rows, or reports why the row cannot run.
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {

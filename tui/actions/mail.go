@@ -100,7 +100,7 @@ func needUnread(m *state.Room) string {
 	return why
 }
 
-// ofOpenMail extends a condition: it first requires that a message is open.
+// ofOpenMail returns a condition that requires an open message in addition to the given condition.
 func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if m.Dialogs.OpenMessage() == nil {

@@ -245,7 +245,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails wraps an action on an agent. The new action first closes the agent's details.
+// fromDetails returns an action that first closes the agent's details and then calls do.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name

@@ -161,8 +161,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-// askResumeParent is called for an agent or pool that is suspended with its rig or city. It asks whether to resume that
-// rig or city.
+// askResumeParent asks whether to resume the rig or the city that causes an agent or pool to be suspended.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
 	askLive(m, func(m *state.Room) question {

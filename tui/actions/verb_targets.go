@@ -74,8 +74,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a function for the verb suspend or resume. That function returns the reason why the verb would
-// have no effect, or "".
+// whySuspended returns the condition of the verb suspend (if off is true) or resume: the verb must have an effect.
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -95,7 +94,8 @@ func whySuspended(off bool) func(*state.Room, []string) string {
 	}
 }
 
-// suspendVerb returns the verb that suspends or resumes an agent, a pool, a rig or the city.
+// suspendVerb returns the verb suspend if off is true, and the verb resume otherwise. The verb acts on an agent, a
+// pool, a rig or the city.
 func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := whySuspended(off)(m, args); why != "" {

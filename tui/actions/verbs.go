@@ -179,8 +179,8 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns a function that returns the reason why an action cannot run on the named agents. That function
-// first calls whyAgent for each agent, and then checks the action's own condition.
+// agentsWhy returns a condition for the named agents. The condition calls whyAgent for each agent, and then checks the
+// condition of the action id.
 func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {

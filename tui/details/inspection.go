@@ -214,10 +214,10 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection contains the last inspection of the agent in the open reader.
+// Inspection contains the latest inspection of the agent in the open reader.
 type Inspection struct {
 	Name      string
-	About     *city.Inspection // the last response; nil = none yet
+	About     *city.Inspection // the latest response; nil = none yet
 	Problem   string           // why the latest request failed; "" = no error
 	RequestID int              // ID of the request in progress; 0 = none
 	StateKey  string           // state of the agent when the request was sent

@@ -38,7 +38,7 @@ type Composer[T any] struct {
 	area         textarea.Model
 	pastes       []string
 	historyIndex int    // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent // the draft from before an entry of the history was shown
+	draft        Unsent // the saved draft while an entry of the history is shown
 }
 
 // Unsent is the content of a composer.

@@ -89,9 +89,9 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	return false
 }
 
-// Update replaces the content of the question. If that makes it a different question, keys that choose an answer are
-// again rejected for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A
-// required number stays the same while there is typed text, so that it can be typed even if it changes often.
+// Update replaces the content of the question. If it becomes a different question, it rejects keys that choose an
+// answer for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A required
+// number does not change while there is typed text, so that the user can finish typing it.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.pending = nil
 	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {

@@ -32,7 +32,7 @@ type Dialog[T any] interface {
 	Draw(c Canvas) Frame
 }
 
-// Keys returns the keys of actions. A keymap.Registry implements it.
+// Keys looks up the keys of actions. keymap.Registry implements it.
 type Keys interface {
 	KeyText(id string) string
 	Hint(between string, pairs ...string) string
@@ -60,7 +60,7 @@ type Frame struct {
 // width returns the width of a sheet for content of the given width. If only a narrow strip of the background would
 // remain visible, it is the full width of the screen.
 func (c Canvas) width(want int) int {
-	const scraps = 8 // minimum number of visible columns at each side
+	const scraps = 8 // minimum number of background columns on each side
 	if c.W < want+2*scraps {
 		return c.W
 	}

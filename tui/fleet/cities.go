@@ -223,7 +223,7 @@ func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// IsStopped reports whether the city is stopped without an error. A supervisor does not run it.
+// IsStopped reports whether the city is stopped and has no error.
 func (c *City) IsStopped() bool {
 	return !c.Info.Running && c.Info.Status == city.CityStopped && c.Info.Error == ""
 }

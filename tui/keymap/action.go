@@ -92,7 +92,7 @@ type Action[H, E any] struct {
 	In    []Zone
 	Risk  Risk
 	Moves bool           // only moves the cursor
-	Why   func(H) string // the reason why it cannot run now, or ""; nil = it always can
+	Why   func(H) string // returns the reason why it cannot run now, or ""; nil = it always can
 	Run   func(H) []E
 }
 

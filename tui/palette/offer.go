@@ -112,8 +112,8 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row for a command line. If the line is incomplete, the row has no Why, and running it opens the
-// palette again.
+// line returns the row for a command line. If the line is incomplete, the row has no Why, and running the row reopens
+// the palette.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,

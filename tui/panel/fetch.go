@@ -28,10 +28,10 @@ type BeadPanel interface {
 // Fetch collects the results of a group of queries. It keeps the previous results until all new ones have arrived.
 type Fetch struct {
 	Known   bool   // each query has returned a result at least once
-	Problem string // why the last attempt failed; "" = no error
+	Problem string // why the latest attempt failed; "" = no error
 	stale   bool
 	urgent  bool      // the next queries ignore the gap
-	at      time.Time // time of the last queries
+	at      time.Time // time of the latest queries
 	// when to request outdated results; TimeToQuery returns this time once and then resets it to zero
 	wakeAt  time.Time
 	wokenAt time.Time
@@ -107,7 +107,7 @@ type pager struct {
 	size, max int // number of rows per page, and maximum number of rows
 
 	pages  int
-	limit  int    // limit of the last query
+	limit  int    // limit of the latest query
 	more   bool   // there are rows beyond the limit
 	agent  string // agent to which the latest query was limited; "" = no limit
 	counts [2]int // the city's counts at the time of the latest query

@@ -97,7 +97,7 @@ func FocusOn(m *Room, p panel.ID) {
 	}
 }
 
-// RefilterEvents applies the filters of Events again.
+// RefilterEvents reapplies the filters of Events.
 func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
 // loadOlder loads older events if the cursor is on the oldest event.

@@ -130,7 +130,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	if added := t.awaited; added != "" && t.Find(added) != nil {
 		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // count it as a shown row
 		t.awaited = ""
-		// the caller created its function holds before this row was selected
+		// the function holds was created before this row was selected
 		others := holds
 		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}
