@@ -81,7 +81,8 @@ func (c *console) to(name string) {
 }
 
 // After a switch, the list of cities still needs the snapshots of the previous city, but nothing else is read from it.
-// Commands that were started there still finish. Their results, and the cursor, are shown when the user comes back.
+// Commands that were started there still finish. When the user comes back, the room shows their results and the same
+// cursor position.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -282,7 +283,7 @@ func TestEachCityRemembersItself(t *testing.T) {
 	}
 }
 
-// fifty returns 50 cities of 100 agents.
+// fifty returns 50 cities with 100 agents each.
 func fifty() (*citytest.Directory, []*citytest.Fake) {
 	d := citytest.NewDirectory()
 	all := make([]*citytest.Fake, 50)

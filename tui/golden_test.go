@@ -353,8 +353,8 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.shows("1 failed  1 quarantined  1 backoff  0 running of 8")
 }
 
-// The state of the controller and the clock have priority over the place of the city. Agents in trouble have priority
-// over all of these, except for a late patrol.
+// On a narrow screen, the state of the controller and the clock take precedence over the host and the mode. Agents in
+// trouble take precedence over all of them, but not over a late patrol.
 func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("1 backoff  4 running of 12\n")

@@ -121,7 +121,7 @@ func TestRestartNamesSkippedAgents(t *testing.T) {
 	}
 }
 
-// closes checks that the open question has closed, says why, and that an answer does nothing.
+// closes checks that the open question has closed with the given reason, and that an answer then does nothing.
 func (s *stage) closes(why string) {
 	s.t.Helper()
 	if c := s.m.Dialogs.Choice(); c != nil {

@@ -411,7 +411,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 	}
 }
 
-// The state of a city that has stopped with all its agents is known, so its ages grow.
+// If a city has stopped together with all its agents, its state is known, so the ages on the screen keep growing.
 func TestAgesGrowInAStoppedCity(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)

@@ -12,8 +12,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// twoCities is a directory of two cities, each with an agent of the same name. The commands that each city receives are
-// written to a file.
+// twoCities returns a directory of two cities, each with an agent of the same name. The commands that each city
+// receives are written to a file.
 func twoCities(dir string) *citytest.Directory {
 	d := citytest.NewDirectory()
 	for _, name := range []string{"alpha", "beta"} {

@@ -21,7 +21,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// receiveBeads handles the result of a request for beads. Results of outdated requests are ignored.
+// receiveBeads handles the result of a request for beads, unless a newer request has replaced it.
 func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	if h := m.Dialogs.History(); h != nil && h.RequestID == f.ID {
 		h.RequestID, h.Responded, h.Problem = 0, true, widget.Plain(f.Problem)

@@ -242,7 +242,7 @@ func TestRunOutputIsSafe(t *testing.T) {
 	}
 }
 
-// The room stores cleaned output as it is. It does not clean the output again.
+// The room stores cleaned output unchanged.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.MaxRunLine/2)}

@@ -105,7 +105,7 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	}
 }
 
-// The question about one member can restart the entire pool instead.
+// The question about restarting one member offers to restart the entire pool instead.
 func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s := longPool(t)
 	s.pool("worker", func(p *city.Pool) { p.Size = 40 })

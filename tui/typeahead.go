@@ -59,7 +59,7 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm the last action, although that action did not ask
+// answersMissingQuestion reports whether a key was meant to confirm the latest action, although that action did not ask
 // for confirmation. Such a key is ignored, because otherwise it would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt

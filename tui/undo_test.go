@@ -84,7 +84,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		}
 	}
 	s.choose("builder")
-	s.press("s", "y", "r", "y") // the last verb is a restart, which cannot be undone
+	s.press("s", "y", "r", "y") // the latest verb is a restart, which cannot be undone
 	s.hides("undoes")
 }
 
@@ -277,8 +277,8 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// The hint about u says what it undoes. If the selected agent is quarantined and the last verb was about another agent,
-// u releases the selected agent.
+// The hint about u says what it undoes. If the selected agent is quarantined and the latest verb was about another
+// agent, u releases the selected agent.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -468,8 +468,8 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 	}
 }
 
-// While u releases the selected agent, the palette line undo undoes the latest verb. The footer names both agents, and
-// the status line names the palette line.
+// While u releases the selected agent, the palette line "undo" undoes the latest verb. The footer names both agents,
+// and the status line names the palette line.
 func TestUndoAndReleaseAreBothShown(t *testing.T) {
 	for _, w := range []int{80, 120, 200} {
 		s := demo(t, w, 40)

@@ -17,7 +17,7 @@ import (
 	"gcity/tui/state"
 )
 
-// todaysWork returns the beads of the demo city with beads of a rig and a bead that was closed today.
+// todaysWork returns the beads of the demo city, some beads of a rig, and a bead that was closed today.
 func todaysWork() []beads.Bead {
 	end := epoch.Add(-time.Hour)
 	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
