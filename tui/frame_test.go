@@ -195,7 +195,6 @@ func BenchmarkFrameKey(b *testing.B) {
 	}
 }
 
-// BenchmarkFrameDialog measures a frame with a dialog.
 func BenchmarkFrameDialog(b *testing.B) {
 	s := benchStage(b, 200)
 	s.press("q")

@@ -27,7 +27,6 @@ func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Sc
 	return s, p.Screen
 }
 
-// prints adds output to the terminal and delivers it to the pane.
 func (s *stage) prints(screen terminal.Screen, text string) {
 	_, _ = screen.Write([]byte(text)) // never fails
 	n := s.m.Peek.News

@@ -59,7 +59,6 @@ func newModel(o Options, now time.Time) *state.Room {
 	return m
 }
 
-// handle applies a message to the model and returns effects.
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.Now = now
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
@@ -151,7 +150,6 @@ func reportRemoved(m *state.Room, all []events.Event) {
 // failure is an error from outside the model, to be shown in the status line.
 type failure string
 
-// receive applies the contents of the mailbox.
 func receive(m *state.Room, n feed.News) {
 	if n.Preferences != nil {
 		reloadPreferences(m, *n.Preferences)

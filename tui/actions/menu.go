@@ -31,7 +31,6 @@ func nouns(m *state.Room) []string {
 	return p.About().Nouns[:1]
 }
 
-// subjectTitle returns text that names the selection: "worker-2", "3 agents", "pool worker".
 func subjectTitle(m *state.Room) string {
 	title := ""
 	switch p := m.ActionPanel(); {

@@ -104,7 +104,6 @@ func restartOf(name string, rolling bool) state.Task {
 	}
 }
 
-// chooseRestarted returns a task that lists the running members of a pool. Choosing a member restarts it.
 func chooseRestarted(p *panel.PoolRow) state.Task {
 	name, shown := p.Name, p.Shown
 	restart := func(name string) city.Command { return city.Restart{Agent: name} }

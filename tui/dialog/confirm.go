@@ -372,7 +372,6 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	return lines
 }
 
-// answerLine draws one line of an answer. Only the first line contains the key.
 func answerLine(l *widget.Line, key string, first bool, part string) {
 	title := themes.Text
 	if l.Selected {

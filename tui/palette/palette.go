@@ -92,7 +92,6 @@ func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	return found
 }
 
-// words returns the completions for the argument that follows the given ones.
 func (v *Verb[H, E]) words(h H, before []string) []Word {
 	if !v.startsWithNoun(h, before) {
 		return v.Args(h, before)

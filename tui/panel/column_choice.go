@@ -102,7 +102,6 @@ func ChosenColumns(names []string) []columnKind {
 	return out
 }
 
-// sizedColumn is a column with its width.
 type sizedColumn struct {
 	columnKind
 	w int

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolState is the state of a pool in one word.
 type poolState string
 
 const (

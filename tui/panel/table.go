@@ -431,7 +431,6 @@ func byText(a, b string) int {
 	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
-// headings draws the column headings. The heading of the column that determines the order has an arrow.
 func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)

@@ -86,9 +86,9 @@ type ScreenState struct {
 type paneState struct {
 	Peek      terminal.Pane
 	Watched   feed.Watch // the target of the viewer goroutine
-	LastVisit Visit      // the latest visit to a terminal
-	paneAgent string     // the agent that the pane shows, or ""
-	paneRow   panel.Ref  // the row that the pane is about
+	LastVisit Visit
+	paneAgent string    // the agent that the pane shows, or ""
+	paneRow   panel.Ref // the row that the pane is about
 	Pane      widget.Cache
 }
 

@@ -210,7 +210,6 @@ func undrainsOnly(m *state.Room) bool {
 			func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
 
-// footText returns an action's text in the footer. The text depends on what the action currently does.
 func footText(m *state.Room, a *state.Action) string {
 	undoes := (a.ID == state.ReleaseID || a.ID == "mail.unread") && state.Undoable(m)
 	switch {

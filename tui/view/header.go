@@ -47,7 +47,6 @@ func header(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// layout contains the parts of the header.
 type layout struct {
 	start  widget.Line
 	counts []widget.Counter
