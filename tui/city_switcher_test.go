@@ -237,7 +237,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	own, err := d.City("alpha") // its controller loop runs, as for a city in this process
+	own, err := d.City("alpha") // has a running controller loop, like a city in this process
 	if err != nil {
 		t.Fatal(err)
 	}

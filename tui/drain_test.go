@@ -178,7 +178,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	}
 }
 
-// The size of a pool changes by itself, so D in Pools also asks if a pool has only one member.
+// The size of a pool changes by itself, so D in Pools asks even if a pool has only one member.
 func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	for keys, says := range map[string]string{"enter": "enter drains it", "down": "It is asked to finish"} {
 		s := pooled(t, 120, 40)

@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// If no agent needs attention, the key that goes to agents that need attention says so.
+// If no agent needs attention, pressing the key that goes to such agents shows a message.
 func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	quiet := demoFleet(epoch)

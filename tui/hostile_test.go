@@ -126,7 +126,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile names and hostile stored texts do not damage the frame either.
+// Hostile names and hostile stored texts do not damage the frame.
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

@@ -468,8 +468,8 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	}
 }
 
-// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither ever covers
-// the typed text.
+// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither the hint nor
+// the subject ever covers the typed text.
 func TestTheTextOfMailSaysHowToSend(t *testing.T) {
 	for w, want := range map[int]string{200: "esc closes", 120: "esc closes", 80: "alt+enter new line  esc closes", 60: "enter sends", 40: "enter sends"} {
 		s := demo(t, w, 24)

@@ -157,7 +157,7 @@ func TestHostileInspection(t *testing.T) {
 	}
 }
 
-// From a page about the agent that the details are about, esc leads back to the details.
+// On a page that was opened from an agent's details, esc goes back to the details.
 func TestAPageOfTheDetailsLeadsBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

@@ -268,7 +268,8 @@ func TestQuestionsAboutRigsAreLive(t *testing.T) {
 	s.closes("nothing was done: rig shop no longer exists")
 }
 
-// The questions of Rigs do not turn into their opposite, and drop rigs that are gone.
+// The questions of Rigs drop rigs that are gone. A question about suspending closes if all its rigs are suspended in
+// the meantime.
 func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
 	open := func(key string, rigs ...string) *stage {
 		s := rigged(t, 120, 40)

@@ -256,7 +256,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
-// The words of a line may be abbreviated and in any order. Verbs that ask for confirmation still do so.
+// The words of a line can be abbreviated and in any order. Verbs that ask for confirmation still do so.
 func TestPaletteAbbreviations(t *testing.T) {
 	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
 		s := pooled(t, 120, 40)

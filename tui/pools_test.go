@@ -272,8 +272,8 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.shows("restarting, 1 of 2 done")
 }
 
-// In the list of a pool's members, the cursor stays on its line when its member ends. It does not go to the first
-// entry, which drains all members.
+// In the list of a pool's members, the cursor stays on its line when the member on that line exits. It does not go to
+// the first entry, which drains all members.
 func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("batch")

@@ -152,8 +152,8 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// If this program runs a city, leaving the room of another city asks about the city that the program runs, and says
-// that it does. If the user stays, the room shows the other city again.
+// If this program runs a city, leaving the room of another city asks about the city that the program runs. The question
+// says that only this city runs in the program. If the user stays, the room shows the other city again.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

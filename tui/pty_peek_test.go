@@ -58,7 +58,7 @@ func TestTerminalTermDuringAPager(t *testing.T) {
 	c.sees("compiling")
 	c.keys("|")
 	c.sees("THE PAGER WAITS")
-	c.signal(syscall.SIGINT) // like ctrl+c while the pager gets the terminal
+	c.signal(syscall.SIGINT) // like a ctrl+c that arrives while the pager takes over the terminal
 	c.keys("\r")
 	c.sees("0 builder following")
 	c.keys("|")

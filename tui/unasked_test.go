@@ -171,7 +171,7 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s.choose("builder")
 	s.m.SessionEnded, s.m.StrayKeyAt = true, time.Time{}
 	state.ShowSuccess(s.m, "the session of builder has ended")
-	s.wait(time.Second) // the terminal needs time; the pause counts from the first frame
+	s.wait(time.Second) // the time until the room's first frame, from which keyPause counts
 	for _, k := range []string{"s", "y", "enter", "s", "ctrl+k"} {
 		s.now = s.now.Add(keyPause - 1)
 		s.send(tuitest.KeyPress(k))

@@ -163,7 +163,7 @@ func TestWorkOfManyBeads(t *testing.T) {
 		b := beads.Bead{ID: fmt.Sprintf("gc-%d", 9000-i), Title: "later", Status: beads.StatusOpen,
 			CreatedAt: epoch.Add(-time.Duration(i) * time.Second)}
 		if i == 10 {
-			b.Needs = []string{"gc-6001"} // not in the list
+			b.Needs = []string{"gc-6001"} // a bead that is not in the list
 		}
 		all = append(all, b)
 	}
@@ -266,7 +266,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.press("X")
 	s.shows("Close gc-218?", "1 part is not closed and stays open.")
 	s.press("y")
-	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as confirmed
+	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // the user has confirmed it
 	s.pickWork("gc-216")
 	s.press("X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
@@ -425,7 +425,8 @@ func TestANewBeadIsSelected(t *testing.T) {
 	}
 }
 
-// In the line for a new bead, tab goes on to its pool, and then through the pools. It completes a name.
+// In the line for a new bead, tab first adds a pool, and then goes through the pools. It also completes the name of a
+// pool.
 func TestTabChoosesThePoolOfANewBead(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("8", "n")

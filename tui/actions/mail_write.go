@@ -75,7 +75,7 @@ func needAddressees(m *state.Room) string {
 
 func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &mailDraft{to: addressees(m)}) }
 
-// askSubject asks for the subject of mail, and then for its text. It continues an existing draft.
+// askSubject asks for the subject of mail, and then for its text. If there is a draft, it continues with the draft.
 func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	begun := ""
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {

@@ -136,7 +136,7 @@ func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
 }
 
-// stopNames returns the automations and the city.
+// stopNames returns the completions for stop: the automations and the city.
 func stopNames(m *state.Room, _ []string) []state.Word {
 	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
 		Noun: palette.NounCity,

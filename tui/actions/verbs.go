@@ -180,7 +180,7 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 }
 
 // agentsWhy returns a condition for the named agents. The condition calls whyAgent for each agent, and then checks the
-// condition of the action id.
+// condition of the action with the given ID.
 func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {

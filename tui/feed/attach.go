@@ -245,7 +245,7 @@ func (v *attachment) agentRows() int {
 	return max(1, v.rows-1)
 }
 
-// resize sets the agent's terminal to the size of this one.
+// resize sets the agent's terminal to the size of the user's terminal.
 func (v *attachment) resize() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {

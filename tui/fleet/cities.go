@@ -181,7 +181,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// health is the health of a city: a word, a symbol, its color, and its urgency (0 = most urgent).
+// health describes the health of a city: a word, a symbol, a color, and an urgency (0 = most urgent).
 type health struct {
 	Word, Sign string
 	Token      themes.Token

@@ -62,7 +62,7 @@ type Events struct {
 	Frozen bool
 	unseen int // number of events received while frozen
 
-	Seen shownEvent // the event under the cursor while following
+	Seen shownEvent // the event under the cursor while the view follows new events
 
 	now      time.Time // time when the filter was last applied
 	Only     bool      // show only events about the selected agent

@@ -30,7 +30,7 @@ type Definition[R any, P named[R]] struct {
 	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to the panel, if the panel shows a subset of another panel's rows
 	Belongs func(r P) bool
-	Columns func(e *Env, rows []P, w int) []Column[P] // returns the columns that fit into w
+	Columns func(e *Env, rows []P, w int) []Column[P] // returns columns that fit into width w
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
 	Cursor  func(at int, r P, focus bool) bool
 	Current func() P // returns the row that keys apply to

@@ -66,7 +66,7 @@ type knownCity struct {
 // ScreenState is the view that the user has chosen, and the size of the screen.
 type ScreenState struct {
 	W, H          int
-	UI            uint64 // incremented by every message that may change the screen, except new data
+	UI            uint64 // changes with every change of the view, but not with new data
 	Focus         panel.ID
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
@@ -209,7 +209,7 @@ type otherCities struct {
 	HomeSnap   *city.Snapshot
 	HomeSeen   time.Time
 	HomeFolder string          // folder of the home city; "" = started for all cities
-	HostsHome  bool            // home is set, and this program runs the home city's controller
+	HostsHome  bool            // Home is set, and this program runs the home city's controller
 	OpenedFrom feed.SwitchCity // the room from which the user opened the all-cities room
 	Switch     CitySwitch
 	ArrivedAt  time.Time

@@ -51,8 +51,8 @@ func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	}
 }
 
-// selectMember selects in Agents a visible member of the pool to which the exited agent belonged, unless the cursor is
-// already on one.
+// selectMember moves the cursor of Agents to a visible member of the pool to which the exited agent belonged, unless
+// the cursor is already on one.
 func selectMember(m *Room, ended string) {
 	end := strings.LastIndexByte(ended, '-')
 	if r := m.Agents.Current(); end < 0 || r != nil && r.Pool == ended[:end] {

@@ -42,8 +42,8 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits a cursor on the first row,
-// so that the next visit again starts at the first row, which contains the worst problem.
+// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits a cursor on the first row:
+// the next visit then starts on the first row, which contains the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {

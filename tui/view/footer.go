@@ -202,8 +202,7 @@ func changes(m *state.Room, a *state.Action) bool {
 	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
-// undrainsOnly reports whether the release verb would do nothing except cancel drains. In that case, the footer
-// contains the drain key instead of the release key.
+// undrainsOnly reports whether the release verb would do nothing except cancel drains.
 func undrainsOnly(m *state.Room) bool {
 	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),

@@ -133,8 +133,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. The result least
-// is the form that leaves the most room for counts. It contains the state of the controller only if its patrol is late.
+// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. The result least,
+// which leaves the most room for counts, contains the state of the controller only if the patrol is late.
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
@@ -189,9 +189,9 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state in at most w columns. The second result is 0 if the running agents
-// and each state that needs attention are counted. It is 1 if the agents in trouble are only counted together, and 2 if
-// at least the total is missing too.
+// headerCounts returns the counts of agents by state in at most w columns. The result lost is 0 if the running agents
+// and each state that needs attention are counted. It is 1 if the agents in trouble are counted only as a sum, and 2 if
+// the total or more is missing too.
 func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil, 0
@@ -341,8 +341,8 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	return position, wanting
 }
 
-// onlyCity returns the key for other cities. It is used while there is only one city. On a wide screen, it returns ""
-// because the footer shows the key.
+// onlyCity returns the key for other cities as the header shows it while there is only one city. It returns "" on a
+// wide screen, because the footer shows the key.
 func onlyCity(key string, w, brief int) string {
 	switch {
 	case w < 60 || w >= wideFooter || key == "" || brief == briefest:
