@@ -328,8 +328,8 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.shows("Not drained: flaky is in backoff.")
 }
 
-// The list of a pool's members is about the pool that it names, even if a reload removes that pool and the cursor of
-// Pools moves to another pool. The same applies to the question about all members.
+// The list of a pool's members is about the pool that its title names, even if a reload removes that pool. The same
+// applies to the question about all members.
 func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	gone := func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })

@@ -107,7 +107,7 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// openRow does what the enter key does in a panel, except that it never attaches to an agent: a user who clicks might
+// openRow does what the enter key does in a panel, except that it never attaches to an agent. A user who clicks might
 // not have a hand on the keyboard.
 func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {

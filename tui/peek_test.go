@@ -197,7 +197,7 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 	s.shows("cannot mark: a full-screen program has no lines")
 }
 
-// If gcity stopped the previous session, the rule above the new session says why the new one was started, and does not
+// If gcity stopped the previous session, the rule above the new session says why gcity started a new one. It does not
 // mention an older exit. The time is in the user's time zone.
 func TestTheRuleOfASessionThatFollowsAStop(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))

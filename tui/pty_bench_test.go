@@ -37,8 +37,8 @@ func BenchmarkPaneUnderFlood(b *testing.B) {
 	b.ReportMetric(c.resident(), "MB")
 }
 
-// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time: next to the
-// lists and below them, with and without the focus.
+// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time. The pane is
+// next to the lists or below them, with and without the focus.
 func BenchmarkPaneBytes(b *testing.B) {
 	for _, place := range []string{"beside", "below"} {
 		for _, focus := range []string{"focused", "unfocused"} {

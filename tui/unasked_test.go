@@ -106,7 +106,7 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	}
 }
 
-// Keys that arrive together have the same effect as keys that arrive one by one: a move is never dropped, and an early
+// Keys that arrive together have the same effect as keys that arrive one by one. A move is never dropped, and an early
 // enter always is.
 func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s := demo(t, 120, 40)

@@ -379,8 +379,8 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.shows("Waiting for it: gc-219.")
 }
 
-// A bead that the user has added is selected and visible as soon as it is listed, despite a filter, a long list and a
-// slow store. If the user moves the cursor before that, the cursor stays where it is.
+// A bead that the user has added is selected and visible as soon as it is listed. Filters, a long list and a slow store
+// do not prevent this. If the user moves the cursor before that, the cursor stays where it is.
 func TestANewBeadIsSelected(t *testing.T) {
 	for filter, took := range map[string]time.Duration{"": 0, "sweep": 0, "yard": 2 * state.IdleAfter} {
 		s := automated(t, 80, 24)

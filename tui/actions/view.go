@@ -171,7 +171,7 @@ func needSides(m *state.Room) string {
 }
 
 // askFilter edits the focused panel's filter. Each key updates the list immediately. If the user cancels the filter, or
-// if no row matches it, the previously selected row is selected again as soon as that row is visible.
+// if no row matches it, the previous selection is restored as soon as its row is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	list := m.Focused()

@@ -26,8 +26,8 @@ const (
 	MaxEditablePaste = 4 << 10
 )
 
-// Composer is the input for a message to agents or for mail: one line at the bottom of the screen, or a sheet if the
-// text has several lines.
+// Composer is the input for a message to agents or for mail. It is one line at the bottom of the screen, or a sheet if
+// the text has several lines.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
 	Label   string   // describes the recipients
@@ -251,8 +251,8 @@ func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	return rows[:min(used, len(rows))], x, y
 }
 
-// composerRows returns the number of text rows in a sheet that takes at most a third of the screen, and whether there
-// is room for a hint below them.
+// composerRows returns the number of text rows in a sheet that takes at most a third of the screen. The result hint
+// reports whether there is room for a hint below them.
 func composerRows(h int) (rows int, hint bool) {
 	room := max(3, h/3) - 1 // below the top line
 	if room >= 4 {

@@ -162,8 +162,8 @@ func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed moves the cursor after the text has changed: from a safe answer to the first answer if there is text, and back
-// if the text is empty. If the user has selected a different answer, the cursor stays there.
+// typed moves the cursor after the text has changed. If there is text, the cursor moves from a safe answer to the first
+// answer. If the text is empty, it moves back. If the user has selected a different answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()

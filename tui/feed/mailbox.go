@@ -113,8 +113,8 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. If an update of the pane is not due yet, the update stays in the mailbox, and the second
-// result is the time when it is due. Otherwise that time is zero.
+// Take empties the mailbox. If an update of the pane is not due yet, the update stays in the mailbox, and next is the
+// time when it is due. Otherwise next is zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// SettleDelay is how long the pane waits before it opens a stream, so that it does not open one for every row that
-	// the cursor passes.
+	// SettleDelay is how long the pane waits before it opens a stream. Without it, the pane would open a stream for
+	// every row that the cursor passes.
 	SettleDelay = 80 * time.Millisecond
 	// maxWrite is the maximum number of bytes that are interpreted at a time. It is small so that readers of the
 	// screen do not wait long.

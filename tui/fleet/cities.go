@@ -34,8 +34,8 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. s is the city's snapshot, received at the time
-// receivedAt; if s is nil, the city's state is unknown.
+// UnregisteredCity returns the row of a city that is not registered. The city's snapshot s was received at the time
+// receivedAt. If s is nil, the city's state is unknown.
 func UnregisteredCity(name, path string, s *city.Snapshot,
 	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},

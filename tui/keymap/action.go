@@ -64,8 +64,8 @@ func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
-// MaxTypeahead is the maximum time between two keys that arrive together: the key that opened a dialog, and a key that
-// was pressed before the dialog was visible.
+// MaxTypeahead is the maximum time between two keys that arrive together. The first key opened a dialog, and the second
+// key was pressed before the dialog was visible.
 const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is the degree of confirmation that an action requires.

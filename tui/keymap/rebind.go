@@ -28,7 +28,7 @@ type claim[H, E any] struct {
 }
 
 // Rebind applies user-defined keys and returns the problems with them. If two actions claim the same key in the same
-// zone, a user's binding has priority over a default, and an earlier binding over a later one.
+// zone, a user's binding has priority over a default. An earlier binding has priority over a later one.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {

@@ -202,8 +202,8 @@ func (m *Room) planWide(p *Plan, body int) {
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
 }
 
-// sharedPanel returns the panel that is visible in place of Events on a wide screen: the focused panel, or otherwise
-// the one that had the focus most recently. It can be Events itself.
+// sharedPanel returns the panel that is visible in place of Events on a wide screen. This is the focused panel, or
+// otherwise the panel that had the focus most recently. It can be Events itself.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {

@@ -86,8 +86,8 @@ func agentOfRow(m *Room) string {
 	return m.Agents.SelectedKey
 }
 
-// memberToShow returns the member that the pane shows for the pool under the cursor: the member that is already shown,
-// otherwise the member that is selected in Agents, otherwise a running member, or "".
+// memberToShow returns the member that the pane shows for the pool under the cursor. It prefers the member that is
+// already shown, then the member that is selected in Agents, then a running member. If there is none, it returns "".
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {

@@ -10,8 +10,8 @@ import (
 // Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a wide
 // character, they keep combining marks with their base, and they continue a style after a cut.
 
-// Walk calls f for each part of a styled line. A part is either a character with its combining marks, or an escape
-// sequence, which has the width 0. f receives the part, its column and its width. Walk stops when f returns false.
+// Walk calls f for each part of a styled line, with the part, its column and its width. A part is either a character
+// with its combining marks, or an escape sequence, which has the width 0. Walk stops when f returns false.
 func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {

@@ -77,8 +77,8 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots compares two states of the rows. It returns the indexes of the rows that are in both states, the position of
-// each key in the earlier state, and whether the order of the common rows has changed.
+// slots compares two states of the rows. It returns the indexes of the rows that are in both states, and the position
+// of each key in the earlier state. The result moved reports whether the order of the common rows has changed.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
 	for i := range before {
