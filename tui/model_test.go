@@ -109,7 +109,7 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.now = s.now.Add(keymap.DialogGuard / 2)
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("enter came too early")
-	s.send(tuitest.KeyPress("y")) // the user may not have seen that the previous keys were rejected
+	s.send(tuitest.KeyPress("y")) // the user might not have seen that the previous keys were rejected
 	s.wants()
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})

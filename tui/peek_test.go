@@ -406,8 +406,8 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	s.shows("the event under the cursor is not about an")
 }
 
-// While Events shows only the selected agent, the cursor can be on an event about another agent, which the selected one
-// has caused. The logs are then those of the event's agent, as in the rest of Events.
+// While Events shows only the selected agent, the cursor can be on an event about another agent if the selected agent
+// caused that event. The logs are then those of the event's agent, as in the rest of Events.
 func TestLogsOfAnEventThatTheSelectedAgentCaused(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.hear(feed.News{Events: []events.Event{{Seq: 900, TS: s.now, Type: events.AgentDraining, Actor: "chatty", Subject: "builder"}}})

@@ -11,7 +11,7 @@ import (
 // paneBench returns a control room of 200x60 in a terminal, with the focus on the pane, which shows builder's terminal.
 func paneBench(b *testing.B, mode string) *console {
 	c := open(b, mode, 200, 60)
-	c.sees("Agents 12") // Events may already contain the names of the agents
+	c.sees("Agents 12") // Events might already contain the names of the agents
 	c.keys("jjjjjj0")
 	c.sees("0 builder following")
 	return c

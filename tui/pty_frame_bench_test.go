@@ -14,7 +14,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 			for b.Loop() {
 				r := open(b, c.mode, 200, 60)
 				r.sees(c.sees)
-				_ = r.cmd.Process.Kill() // it may have ended already
+				_ = r.cmd.Process.Kill() // it might have ended already
 				_ = r.master.Close()
 				r.wg.Wait()
 			}

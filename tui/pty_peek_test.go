@@ -83,7 +83,7 @@ func TestTerminalSave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := open(t, "readonly", 200, 40, "HOME="+dir)
-	c.sees("builds and tests") // only the list shows this text; agents' names may already be visible in Events
+	c.sees("builds and tests") // only the list shows this text; agents' names might already be visible in Events
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	path := filepath.Join(dir, "kept.txt")

@@ -168,7 +168,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	actions.RefreshMembers(m)
 	actions.RefreshQuestion(m)
-	// Even without new data, rows may start to need attention as time passes.
+	// Even without new data, rows can start to need attention as time passes.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}

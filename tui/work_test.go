@@ -208,7 +208,7 @@ func TestWorkOfManyBeads(t *testing.T) {
 	s.shows("/8990 in the newest 2000, 1 of 2000")
 }
 
-// A filter by assignee requests only the work of that agent. Such work may be old.
+// A filter by assignee requests only the work of that agent. Such work can be old.
 func TestWorkOfAnAgentIsRequested(t *testing.T) {
 	s := worked(t)
 	s.wait(2 * time.Second)

@@ -225,7 +225,8 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, p, size)
 }
 
-// autoScale lets the pool's check determine its size again. If members would leave, it asks for confirmation first.
+// autoScale lets a pool's check determine the pool's size again. If members would leave, it asks for confirmation
+// first.
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {

@@ -228,7 +228,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 }
 
 // Take records a snapshot. The parameter polled is set if the snapshot is the response to a poll. In other snapshots,
-// the time of the last patrol may be outdated.
+// the time of the last patrol can be outdated.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)

@@ -6,7 +6,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Preferences are the user's preferences. They may change while the room is open. The room never changes them. The zero
+// Preferences are the user's preferences. They can change while the room is open. The room never changes them. The zero
 // value sets no preferences.
 type Preferences struct {
 	// name of a theme in Themes, or AutoTheme; "" = the city's theme or, if it has none, the theme in Options

@@ -213,7 +213,7 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events may end
+// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events can end
 // with a note about its filter.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said = 28

@@ -181,7 +181,7 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It may differ from the selected
+// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It can differ from the selected
 // agent.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||

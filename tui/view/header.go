@@ -249,7 +249,7 @@ func clockText(m *state.Room) string {
 	switch {
 	case m.Snap.Patrol.Last.IsZero():
 		loop = "controller starting"
-	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time may be a few seconds old
+	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time might be a few seconds old
 		loop = controllerOK
 		if m.W < 80 {
 			return at

@@ -110,7 +110,7 @@ type Span struct {
 	Style    string // sequence that sets the style
 }
 
-// Overlay paints over ranges of a line, which must be given in order. If a range begins after the end of the line, a
+// Overlay paints over ranges of a line. The ranges must be in order. If a range begins after the end of the line, a
 // space is added and painted.
 func Overlay(s string, all ...Span) string {
 	var out strings.Builder
