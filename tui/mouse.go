@@ -13,7 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// doubleClick is the maximum time between the two clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
 // wheelBatch is how long wheel events are collected before they are applied. Terminals can send wheel events faster

@@ -30,7 +30,7 @@ const (
 // the text has several lines.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
-	Label   string   // describes the recipients
+	Label   string
 	Sent    []string // earlier messages, oldest first
 	Problem string   // why the latest action failed; reset by the next key
 	About   any      // data of the composer's owner

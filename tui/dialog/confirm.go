@@ -32,8 +32,8 @@ type Confirm[T any] struct {
 	Since        time.Time
 	OnCancel     T // what happens if the user cancels; the zero task does nothing
 	AboutLeaving bool
-	OpenedByKey  bool // the user has opened it with a key
-	About        any  // what the question is about, for its owner
+	OpenedByKey  bool
+	About        any // what the question is about, for its owner
 
 	firstRow int         // row of the first answer in the last frame
 	rows     []int       // the index of the answer in each row, beginning with firstRow

@@ -31,8 +31,8 @@ type Runner struct {
 	Viewer     *Viewer
 	Getenv     func(string) string
 	Clock      func() time.Time // nil = time.Now
-	Tmux       bool             // the control room runs inside tmux
-	Config     ConfigFile       // nil = it cannot be edited
+	Tmux       bool
+	Config     ConfigFile // nil = it cannot be edited
 	Goroutines sync.WaitGroup
 	root       *Runner     // the runner that owns the goroutines and the terminal; nil = this one
 	Cities     Cities      // set in the root runner
@@ -40,7 +40,7 @@ type Runner struct {
 
 	hungUp       atomic.Bool // the terminal was closed
 	TerminalLent atomic.Bool // another program uses the terminal, or is about to use it
-	terminated   atomic.Bool // SIGTERM was received
+	terminated   atomic.Bool
 	interrupted  atomic.Bool // SIGINT was received for this process
 
 	mu    sync.Mutex

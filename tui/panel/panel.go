@@ -121,7 +121,7 @@ type About struct {
 	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Subset    bool
-	NoHeads   bool // no column headings
+	NoHeads   bool
 	FitsWidth bool // its columns never exceed its width
 	NoMarks   bool
 	Always    bool // it ignores the attention filter

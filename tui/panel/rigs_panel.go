@@ -68,7 +68,6 @@ func (g *Rigs) problems() (text string, alert bool) {
 	return fmt.Sprintf("%d need attention", n), true
 }
 
-// actions returns the actions for the marked rigs or, if none is marked, for the rig under the cursor.
 func (g *Rigs) actions() []Action {
 	ask := func(build func([]*RigRow) Request) func(*Env) []Request {
 		return func(*Env) []Request { return []Request{{Rigs: g.Targets(), Build: build}} }

@@ -25,7 +25,7 @@ const (
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	pager
-	unclosed, closed []beads.Bead // the latest results
+	unclosed, closed []beads.Bead
 	ready            map[string]bool
 
 	built  []WorkRow // rows built from the latest results; nil = not built yet

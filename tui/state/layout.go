@@ -53,7 +53,7 @@ type Plan struct {
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
 	LeftWidth   int // width of the left stack; without a right stack, the width of the screen
-	topRows     int // height of the stacks
+	topRows     int
 	Across      []Place
 	Closing     bool // draw a rule below the body
 	StatusRow   bool // the status line has its own row above the footer

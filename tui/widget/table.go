@@ -113,7 +113,7 @@ func (t *Records[R, P]) Find(key string) P {
 type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
 	List        List
-	SelectedKey string // the key under the cursor
+	SelectedKey string
 	hiddenKey   string // the key that the user had selected before a filter hid its row; "" = none
 	awaited     string // the key of a row that is selected as soon as it is listed; "" = none
 }
