@@ -12,7 +12,6 @@ import (
 	"gcity/tui/feed"
 )
 
-// withAutomations gives a city automations of every kind, and work.
 func withAutomations(s *city.Snapshot) {
 	ago := func(d time.Duration) *time.Time { at := epoch.Add(-d); return &at }
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
@@ -98,7 +97,6 @@ func automationEvents() []events.Event {
 	return es
 }
 
-// automated returns a stage of w by h cells with a city that has automations and pools.
 func automated(t testing.TB, w, h int) *stage {
 	s := pooled(t, w, h)
 	s.change(withAutomations)

@@ -73,7 +73,6 @@ func withPools(s *city.Snapshot) {
 	slices.SortFunc(s.Agents, func(a, b city.Agent) int { return cmpName(a.Name, b.Name) })
 }
 
-// pooled returns a stage of w by h cells with a city that has pools.
 func pooled(t testing.TB, w, h int) *stage {
 	s := demo(t, w, h)
 	s.change(withPools)

@@ -37,7 +37,6 @@ func withWatchdogs(s *city.Snapshot) {
 	}
 }
 
-// guarded adds pools, automations, work and watchdogs to the city of a stage.
 func guarded(s *stage) {
 	withAll(s)
 	s.change(withWatchdogs)

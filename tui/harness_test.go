@@ -35,7 +35,6 @@ func newStage(t testing.TB, o Options) *stage {
 	return &stage{t: t, m: newModel(o, epoch), now: epoch}
 }
 
-// demo returns a stage of w by h cells with the demo city.
 func demo(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{})
 	s.size(w, h)

@@ -64,7 +64,6 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s.wants(city.Restart{Agent: s.m.Agents.SelectedKey})
 }
 
-// below returns the number of rows below the window according to the title.
 func (s *stage) below(t *testing.T, sign string) int {
 	t.Helper()
 	text := s.text()

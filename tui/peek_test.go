@@ -17,7 +17,6 @@ import (
 	"gcity/tui/view"
 )
 
-// watchingBuilder returns a stage that shows builder's terminal in the focused pane, and that terminal.
 func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")

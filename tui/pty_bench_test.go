@@ -81,7 +81,6 @@ func (c *console) misses(not string) {
 	}
 }
 
-// cost returns the number of bytes that the room has sent, and its processor time.
 func (c *console) cost() (bytes int, cpu time.Duration) {
 	c.mu.Lock()
 	bytes = c.raw.Len()

@@ -43,7 +43,6 @@ func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	actions.RefreshQuestion(m)
 }
 
-// newModel returns a control room that has not received any data from the city yet.
 func newModel(o Options, now time.Time) *state.Room {
 	m := &state.Room{Mode: o.Mode, Remote: o.OverSSH, Now: now, Lists: panel.NewLists(),
 		ConfigEdit: state.ConfigEdit{Files: o.Config},

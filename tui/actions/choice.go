@@ -72,7 +72,6 @@ func askLive(m *state.Room, build builder) {
 	}
 }
 
-// asksNothing reports whether the preferences turn off questions about this number of targets.
 func asksNothing(m *state.Room, targets int) bool {
 	return m.Confirm == state.ConfirmNever && targets < manyTargets
 }

@@ -85,7 +85,6 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// explainDirectory shows how to make other cities available.
 func explainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})

@@ -42,7 +42,6 @@ func showCopies(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noProgram returns the reason why a clipboard program would not help the user, or "".
 func noProgram(m *state.Room) string {
 	if m.Remote {
 		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"

@@ -319,7 +319,6 @@ func backInFleet(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// showOtherCity shows details of a city without switching to it.
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.DisplayName,

@@ -18,7 +18,6 @@ type mailDraft struct {
 	repliesTo *mail.Message // message that this one replies to; nil = none
 }
 
-// draftKey returns the names under which the draft of this mail is stored.
 func (e *mailDraft) draftKey() []string {
 	about := ""
 	if e.repliesTo != nil {

@@ -120,7 +120,6 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 	}
 }
 
-// restartPoolToo returns an answer that restarts the agent's whole pool, if the pool has other members.
 func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
 	p := m.Pools.Find(rows[0].Pool)
 	if len(rows) > 1 || p == nil || p.Size < 2 {
@@ -271,7 +270,6 @@ func needMember(m *state.Room) string {
 	return ""
 }
 
-// attachMember attaches to the pool's only member, or asks which member to attach to.
 func attachMember(m *state.Room) []feed.Effect {
 	to := func(name string) []feed.Effect {
 		state.ShowAgent(m, name)

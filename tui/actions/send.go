@@ -323,7 +323,6 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		}}
 }
 
-// sendLine sends the text in the palette to the selected or marked agents.
 func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
@@ -331,7 +330,6 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return deliver(m, state.Targets(m), args[0], func(*state.Room) {}), ""
 }
 
-// nudgeLine sends the text in the palette to the agent named before the text.
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return onNamed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {

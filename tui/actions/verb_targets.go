@@ -27,7 +27,6 @@ func restartNames(m *state.Room, before []string) []state.Word {
 	return flaggedNames(m, nil)
 }
 
-// restartedPool returns the pool that the arguments of restart name, or nil if they name agents.
 func restartedPool(m *state.Room, args []string) *panel.PoolRow {
 	switch {
 	case len(args) == 1:

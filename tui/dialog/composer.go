@@ -227,7 +227,6 @@ func TooLong(size int) string {
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }
 
-// atTop and atBottom report whether the cursor is in the first or in the last row of the text.
 func (c *Composer[T]) atTop() bool {
 	return !c.IsMultiline() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
 }

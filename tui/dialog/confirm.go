@@ -280,7 +280,6 @@ func (c *Confirm[T]) typedRows() int {
 	return 2
 }
 
-// typedLine draws the text to type and the part that has been typed, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	label := "type " + c.RequiredText
 	of := ", the number of " + c.Counts + ","

@@ -75,5 +75,4 @@ func (c Canvas) rows() int {
 	return c.H - 6
 }
 
-// more returns the symbol that replaces omitted text.
 func (c Canvas) more() string { return c.Styles.Glyphs.More }

@@ -188,7 +188,6 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	}
 }
 
-// forward forwards input and changes of the terminal's size until the attachment ends.
 func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)

@@ -159,7 +159,6 @@ func (b *CityWatch) End() {
 	}
 }
 
-// ownCity returns the city if this program runs it, or nil.
 func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
 	if l.cities.Own != nil && b.path == l.cities.OwnPath {
 		return l.cities.Own

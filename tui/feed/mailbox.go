@@ -91,7 +91,6 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// lastEvent returns the sequence number of the newest event that was added; 0 = none.
 func (b *Mailbox) lastEvent() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -46,7 +46,6 @@ func (p pinned) checkFolder(ctx context.Context) error {
 	return p.r.checkCityFolder(ctx, p.dir, p.name, p.path)
 }
 
-// checkSnapshot returns an error if a snapshot is from a different city.
 func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil

@@ -171,7 +171,6 @@ func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, pa
 	return fmt.Errorf("%s is no longer the city in %s", name, path)
 }
 
-// changeCityList runs an operation on the list of cities and puts the result into the mailbox.
 func (r *Runner) changeCityList(id int, title string,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.Spawn("fleet", func(ctx context.Context) {

@@ -60,7 +60,6 @@ func (r *Runner) Now() time.Time {
 // does not exit the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
-// spawnIn is like Spawn, with a different context.
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
 	r.Root().Goroutines.Go(func() {
 		defer func() {

@@ -88,7 +88,6 @@ func functionKey(k string) bool {
 	return false
 }
 
-// unusable returns the reason why a key cannot be bound anywhere, or "".
 func unusable(k string) string {
 	switch k {
 	case "ctrl+m":

@@ -128,7 +128,6 @@ func orNone(keys string) string {
 	return keys
 }
 
-// whyUnfit returns the reason why an action cannot have the valid key k, or "".
 func (a *Action[H, E]) whyUnfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
@@ -244,7 +243,6 @@ func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	}
 }
 
-// removeFromDefaults removes claimed keys from the actions that have these keys by default.
 func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {

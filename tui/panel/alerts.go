@@ -68,7 +68,6 @@ func (a *Alert) width(w int) int {
 	return n
 }
 
-// add appends the alert to a line that is at most w columns wide, on a screen of the given width.
 func (a *Alert) add(l *widget.Line, w, screenWidth int) {
 	before, key, after := a.hint(screenWidth)
 	sign, text := a.tokens()

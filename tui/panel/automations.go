@@ -220,7 +220,6 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-// problems returns the summary for the title: "1 due, 1 failing".
 func (a *Automations) problems() (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string

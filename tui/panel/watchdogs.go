@@ -135,7 +135,6 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return rows
 }
 
-// problems returns the summary for the title: "1 calling, 1 failing".
 func (d *Watchdogs) problems() (text string, alert bool) {
 	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {

@@ -116,7 +116,6 @@ func (m *Room) Visible(name string) bool {
 	return false
 }
 
-// userIsActive reports whether the user is working in the lists, so that rows must not move.
 func (m *Room) userIsActive() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
 
 // UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved so recently

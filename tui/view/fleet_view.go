@@ -76,7 +76,6 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// fleetProblem returns the reason why the list is outdated, or "".
 func fleetProblem(m *state.Room) string {
 	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return ""
@@ -85,8 +84,6 @@ func fleetProblem(m *state.Room) string {
 		"; the list is outdated"
 }
 
-// fleetHeader draws the first row of the all-cities room, with the number of cities in each state of health, most
-// urgent first.
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.Look.Glyphs.More))
@@ -117,8 +114,6 @@ func fleetHeader(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetCounts returns the number of agents that need attention, followed by the number of cities in each state of
-// health, most urgent first.
 func fleetCounts(m *state.Room) []widget.Counter {
 	var parts []widget.Counter
 	switch n := len(state.AllNeeds(m)); {

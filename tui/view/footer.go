@@ -13,7 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// addFooter adds the status line or the line that is being typed, and the keys that currently work.
 func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	status := StatusRows(m, m.W)
 	if d := m.Dialogs.FootDialog(); d != nil {
@@ -172,7 +171,6 @@ func Footer(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footMarks returns text that says how many marked rows the verbs act on, or "".
 func footMarks(m *state.Room) string {
 	p := m.ActionPanel()
 	if n := len(*p.Marking().Marks); n > 0 && p.About().NoAgent == "" {

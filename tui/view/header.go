@@ -258,7 +258,6 @@ func clockText(m *state.Room) string {
 	return loop + "  " + at
 }
 
-// summary draws the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *state.Room, w int) string {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	lead := widget.Cut(state.CityName(m), max(12, w/2), m.Look.Glyphs.More)
@@ -287,7 +286,6 @@ func summary(m *state.Room, w int) string {
 	}
 }
 
-// callBadge returns text that says how many watchdogs are calling for attention, or "" if none is.
 func callBadge(m *state.Room, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {

@@ -49,7 +49,6 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// paneRow draws a row of a terminal, or a rule that extends over the width of the pane.
 func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) string) string {
 	if l.Rule == "" {
 		return cropped(l.Text)
