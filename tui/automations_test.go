@@ -19,7 +19,6 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// automating returns the names of the visible automations.
 func (s *stage) automating() []string {
 	var names []string
 	for _, i := range s.m.Automations.List.Shown {
@@ -77,7 +76,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows("ready in 2m01s", "running 54s", "due for 43s")
 }
 
-// The details of an automation that only runs by hand name the key once, and do not repeat the gate as a reason.
+// The details of an automation that runs only by hand name the key once, and do not repeat the gate as a reason.
 func TestTheDetailsOfAManualAutomationNameItsKeyOnce(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("release")

@@ -178,7 +178,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	}
 }
 
-// The size of a pool changes by itself, so D in Pools also asks if a pool has only one member.
+// The size of a pool changes by itself, so D in Pools asks even if a pool has only one member.
 func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	for keys, says := range map[string]string{"enter": "enter drains it", "down": "It is asked to finish"} {
 		s := pooled(t, 120, 40)
@@ -281,7 +281,6 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.shows("or after 1m30s.")
 }
 
-// After a drain is canceled, the footer offers to drain again.
 func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("deployer")
@@ -329,8 +328,8 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.shows("Not drained: flaky is in backoff.")
 }
 
-// The list of a pool's members is about the pool that it names, also when a reload removes that pool and the cursor of
-// Pools moves to another one. The same applies to the question about all members.
+// The list of a pool's members is about the pool that its title names, even if a reload removes that pool. The same
+// applies to the question about all members.
 func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	gone := func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
@@ -364,7 +363,6 @@ func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	}
 }
 
-// The entry for all members says whether it asks for confirmation.
 func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 	normal := pooled(t, 120, 40).m.Confirm
 	for _, c := range []struct {

@@ -72,8 +72,8 @@ func TestEventTypesInWords(t *testing.T) {
 	}
 }
 
-// While Events shows only the selected agent, its rows and its title are about the same agent, also after a command of
-// the palette has selected the agent.
+// If a palette command selects an agent while Events shows only the selected agent, the rows and the title of Events
+// change to the new agent.
 func TestEventsFollowASelectionFromThePalette(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
@@ -328,7 +328,6 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// A reload that removes agents is shown in the status line.
 func TestAReloadThatRemovesAgentsIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	next := s.m.Events.Rows[len(s.m.Events.Rows)-1].Event.Seq + 1

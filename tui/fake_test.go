@@ -47,7 +47,6 @@ func newFakeCity(now time.Time) *fakeCity {
 	return f
 }
 
-// change publishes a changed copy of the snapshot.
 func (f *fakeCity) change(edit func(*city.Snapshot)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// If no agent needs attention, the key that goes to agents that need attention says so.
+// If no agent needs attention, pressing the key that goes to such agents shows a message.
 func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	quiet := demoFleet(epoch)
@@ -109,7 +109,7 @@ func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s.hides("works in a city")
 }
 
-// A draining agent does not count as running, as in the header of its city.
+// As in the header of its city, a draining agent does not count as running.
 func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
 	n := demoSnapshot(epoch)
 	if got, want := fleet.Summarize(n, epoch).Running, n.Count()[city.Running]; got != want {

@@ -428,7 +428,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	}
 }
 
-// The list of all cities has the city that the program was started for, even if it is not registered.
+// The list of all cities contains the city that the program was started for, even if that city is not registered.
 func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.m.Home, s.m.HomeFolder = "cottage", "/home/cottage"
@@ -446,7 +446,6 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	}
 }
 
-// When the list of cities opens, the cursor is on a different city.
 func TestTheCursorIsOnAnotherCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "enter")

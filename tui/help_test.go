@@ -34,7 +34,6 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 }
 
-// On a screen of 100 columns, no action in the help is cut.
 func TestHelpFits(t *testing.T) {
 	s := demo(t, 100, 200)
 	s.press("?")

@@ -82,7 +82,6 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 	}
 }
 
-// onlyLines checks that every line of a text is safe to print in a pager.
 func onlyLines(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.SplitSeq(text, "\n") {
@@ -127,7 +126,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile names and hostile stored texts do not damage the frame either.
+// Hostile names and hostile stored texts do not damage the frame.
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

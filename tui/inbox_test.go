@@ -37,18 +37,15 @@ func someMail() []beads.Bead {
 	}
 }
 
-// withMail sets the mail counts of the city and of builder.
 func withMail(s *stage) {
 	s.change(func(n *city.Snapshot) { n.Mail = city.MailCount{Unread: 2, Total: 3} })
 	s.agent("builder", func(a *city.Agent) { a.Mail = 1 })
 }
 
-// openWork returns work that is ready.
 func openWork() []beads.Bead {
 	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == state.RunType || b.Status != beads.StatusOpen })
 }
 
-// wantsTasks compares the tasks of the last message with the expected tasks.
 func (s *stage) wantsTasks(want ...feed.Task) {
 	s.t.Helper()
 	var got []feed.Task
@@ -471,8 +468,8 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	}
 }
 
-// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither ever covers
-// the typed text.
+// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither the hint nor
+// the subject ever covers the typed text.
 func TestTheTextOfMailSaysHowToSend(t *testing.T) {
 	for w, want := range map[int]string{200: "esc closes", 120: "esc closes", 80: "alt+enter new line  esc closes", 60: "enter sends", 40: "enter sends"} {
 		s := demo(t, w, 24)

@@ -42,7 +42,6 @@ func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s.hides("mem  restarts")
 }
 
-// A screen that is too small shows the required size.
 func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	for _, size := range [][2]int{{39, 9}, {30, 4}, {20, 5}} {
 		s := demo(t, size[0], size[1])

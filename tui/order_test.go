@@ -280,7 +280,7 @@ func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	}
 }
 
-// An agent that crashes repeatedly also needs attention during the short times in which it is running.
+// An agent that crashes repeatedly needs attention even during the short times in which it is running.
 func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Crashes, a.Since = city.Running, true, 3, s.now })

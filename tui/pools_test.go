@@ -14,7 +14,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// pool changes one pool of the city.
 func (s *stage) pool(name string, edit func(*city.Pool)) {
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Pools {
@@ -40,7 +39,6 @@ func (s *stage) pick(name string) {
 	}
 }
 
-// pooling returns the names of the visible pools.
 func (s *stage) pooling() []string {
 	var names []string
 	for _, i := range s.m.Pools.List.Shown {
@@ -99,7 +97,6 @@ func TestDetailsShowThePool(t *testing.T) {
 	s.hides("pool worker")
 }
 
-// A shortened description says how many of its lines are missing.
 func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("2")
@@ -268,7 +265,6 @@ func TestTheFilterOfAPoolEndsWithItsList(t *testing.T) {
 	}
 }
 
-// While a pool restarts, its row shows the progress.
 func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -276,8 +272,8 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.shows("restarting, 1 of 2 done")
 }
 
-// In the list of a pool's members, the cursor stays on its line when its member ends. It does not go to the first
-// entry, which drains all members.
+// In the list of a pool's members, the cursor stays on its line when the member on that line exits. It does not go to
+// the first entry, which drains all members.
 func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("batch")
@@ -316,7 +312,6 @@ func TestThePaneFollowsThePool(t *testing.T) {
 	}
 }
 
-// The pane shows the agent that the chosen event is about.
 func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")

@@ -205,7 +205,6 @@ func TestChosenColumns(t *testing.T) {
 	}
 }
 
-// headLine returns the row with the column headings of Agents.
 func headLine(t *testing.T, s *stage) string {
 	t.Helper()
 	for line := range strings.SplitSeq(s.text(), "\n") {

@@ -68,7 +68,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	}
 	c.wg.Go(c.read)
 	t.Cleanup(func() {
-		_ = c.cmd.Process.Kill() // it may have ended
+		_ = c.cmd.Process.Kill() // it might have ended already
 		_ = c.cmd.Wait()
 		_ = master.Close()
 		_ = tty.Close()
@@ -156,7 +156,7 @@ func (c *console) insist(key, want string) {
 		select {
 		case <-more:
 		case <-again.C:
-			_, _ = c.master.WriteString(key) // it may have ended
+			_, _ = c.master.WriteString(key) // it might have ended already
 		case <-late:
 			c.t.Fatalf("%q never makes the screen show %q:\n%s", key, want, text)
 		}

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// bound returns a registry with user-defined keys, and the problems with these keys.
 func bound(pairs ...string) (*state.Registry, string) {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
@@ -160,7 +159,6 @@ func FuzzRebind(f *testing.F) {
 	})
 }
 
-// Hints contain the user's keys instead of the default ones.
 func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
 		Options{Preferences: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",

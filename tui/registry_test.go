@@ -99,7 +99,6 @@ func TestKeysDoc(t *testing.T) {
 	golden(t, "../docs/keys.md", keysDoc(actions.NewRegistry(panel.NewLists().Panels)))
 }
 
-// keysDoc returns the documentation page about all keys.
 func keysDoc(r *state.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Control room keys\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +

@@ -15,14 +15,14 @@ import (
 type room struct {
 	m             *state.Room
 	r             *feed.Runner
-	stateFile     string        // file that stores the state of the room
+	stateFile     string
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
 	// the effect to carry out after the program has quit: attach, show text, edit or quit
 	exitEffect feed.Effect
 
 	wheel      wheel // wheel events since the latest message
-	wheelTimer bool  // a timer for wheel events is running
+	wheelTimer bool
 }
 
 func (r *room) Init() tea.Cmd { return nil }

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/view"
 )
 
-// allScenes returns functions that lead to the screens that an operator sees, by screen name.
 func allScenes() map[string]func(s *stage) {
 	all := scenes()
 	maps.Copy(all, map[string]func(s *stage){
@@ -91,7 +90,6 @@ func wideNames(n *city.Snapshot) {
 	n.Automations = all
 }
 
-// looks returns the options for several appearances of a screen, by name.
 func looks() map[string]Options {
 	load := func(name string) themes.Theme {
 		t, err := themes.Load(name)

@@ -47,7 +47,7 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	}
 }
 
-// In Pools and Automations, too, the row under the cursor stays. In Quarantine, the row of an agent that leaves
+// In Pools and Automations, the row under the cursor also stays. In Quarantine, the row of an agent that leaves
 // quarantine stays.
 func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s := automated(t, 120, 40)

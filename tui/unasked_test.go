@@ -106,7 +106,7 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	}
 }
 
-// Keys that arrive together have the same effect as keys that arrive one by one: a move is never dropped, and an early
+// Keys that arrive together have the same effect as keys that arrive one by one. A move is never dropped, and an early
 // enter always is.
 func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -171,7 +171,7 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s.choose("builder")
 	s.m.SessionEnded, s.m.StrayKeyAt = true, time.Time{}
 	state.ShowSuccess(s.m, "the session of builder has ended")
-	s.wait(time.Second) // the terminal needs time; the pause counts from the first frame
+	s.wait(time.Second) // the time until the room's first frame, from which keyPause counts
 	for _, k := range []string{"s", "y", "enter", "s", "ctrl+k"} {
 		s.now = s.now.Add(keyPause - 1)
 		s.send(tuitest.KeyPress(k))

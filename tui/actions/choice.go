@@ -18,12 +18,12 @@ type question struct {
 	body    []string
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
-	count   int    // number of targets
+	count   int
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
 	do      func(*state.Room) []feed.Effect
-	stay    state.Task     // called after "no", or when the user cancels; nil = nothing to call
+	stay    state.Task     // called after "no" or a cancellation; may be nil
 	more    []state.Answer // answers after "yes"
 	none    string         // why there is nothing left to ask about; "" = the question is valid
 
@@ -35,7 +35,7 @@ type question struct {
 // builder builds a question from the current snapshot.
 type builder func(*state.Room) question
 
-// manyTargets is the smallest number of targets that the user must confirm by typing their number.
+// manyTargets is the smallest number of targets for which the user must type the number to confirm.
 const manyTargets = 5
 
 // askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is
@@ -72,7 +72,6 @@ func askLive(m *state.Room, build builder) {
 	}
 }
 
-// asksNothing reports whether the preferences turn off questions about this number of targets.
 func asksNothing(m *state.Room, targets int) bool {
 	return m.Confirm == state.ConfirmNever && targets < manyTargets
 }
@@ -96,7 +95,6 @@ func RefreshQuestion(m *state.Room) {
 	c.Update(q.choice(m), m.Now)
 }
 
-// choice returns the dialog that asks the question.
 func (q *question) choice(m *state.Room) *state.Choice {
 	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
 		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay}

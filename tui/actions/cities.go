@@ -37,7 +37,6 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// cityItems returns the cities to choose from.
 func cityItems(m *state.Room) []state.Item {
 	var items []state.Item
 	if m.Fleet == nil {
@@ -86,7 +85,6 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// explainDirectory shows how to make other cities available.
 func explainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
@@ -98,7 +96,6 @@ func canStart(m *state.Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Mode != state.ReadOnly && !c.Unregistered && c.IsStopped()
 }
 
-// askStart asks whether to start a city and switch to it.
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	askLive(m, aboutCity(m, c, startQuestion))
 	return nil
@@ -123,7 +120,6 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 		do:   func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
 }
 
-// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
 	switch {
 	case m.Fleet != nil && m.Fleet.Unmaintained:
@@ -144,7 +140,6 @@ func RefreshCities(m *state.Room) {
 	f.Refill(cityItems(m))
 }
 
-// visitCity switches to a city in the list.
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
@@ -154,7 +149,6 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	return state.StartSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
-// visitRow switches to the city of a row.
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
 		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
@@ -168,7 +162,6 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// cityNames returns the names of the other cities as completions for the palette.
 func cityNames(m *state.Room, _ []string) []state.Word {
 	var all []state.Word
 	if m.Fleet == nil {
@@ -194,7 +187,6 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return visitRow(m, c, ""), ""
 }
 
-// needFleet returns the reason why the all-cities room is not available, or "".
 func needFleet(m *state.Room) string {
 	if !m.Directory {
 		return strings.TrimSuffix(state.NoDirectory(m)[0], ".") + "; " +

@@ -7,7 +7,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// dialogActions returns the actions for keys in dialogs: questions, readers, searchable lists and prompts.
 func dialogActions() []state.Action {
 	const far = widget.Unlimited
 	c, r := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader}
@@ -49,7 +48,6 @@ func dialogActions() []state.Action {
 	}, append(finderActions(), promptActions()...)...)
 }
 
-// finderActions returns the actions for keys in searchable lists.
 func finderActions() []state.Action {
 	const far = widget.Unlimited
 	f := []keymap.Zone{keymap.InFinder}
@@ -85,7 +83,6 @@ func finderActions() []state.Action {
 	}
 }
 
-// promptActions returns the actions for typing a line of text.
 func promptActions() []state.Action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []state.Action{

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// leaveActions returns the actions that leave the control room.
 func leaveActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -123,7 +122,6 @@ func explainSuspend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askDrainAll asks whether to drain all agents before stopping the city.
 func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {

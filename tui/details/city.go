@@ -56,7 +56,6 @@ func City(s *Source) []string {
 	return lines
 }
 
-// whileInvalid returns a note that the configuration on disk is invalid, or "".
 func whileInvalid(c *city.Snapshot) string {
 	if c.Config.Rejected == "" {
 		return ""

@@ -15,7 +15,7 @@ type Suspendable struct {
 	Name, Shown string
 	Pool        bool
 	Rig         string
-	Off         bool // it is suspended
+	Off         bool // suspended, at the level By
 	By          city.Level
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Delivery is a message from the pump to a program.
 type Delivery struct {
-	Runner    *Runner // the runner of the destination room
+	Runner    *Runner
 	At        time.Time
 	News      News
 	Processed atomic.Bool

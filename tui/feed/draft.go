@@ -73,7 +73,6 @@ func (r *Runner) Discard(d DiscardDraft) {
 	})
 }
 
-// planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
 // EditDraft runs the editor on the edit's draft, or on a new draft if the edit does not contain one. It returns the

@@ -82,10 +82,10 @@ type Result struct {
 	Total         int
 	Receipts      []string // responses from the city, in the order of the commands
 	Failures      []string
-	FailedIndexes []int // indexes of the commands that failed
+	FailedIndexes []int
 	Sent          []SentText
 	Created       string // ID of a bead that was created; "" = none
-	FailuresOnly  bool   // show failures only
+	FailuresOnly  bool
 }
 
 // FoundBeads is the response to QueryBeads.

@@ -34,8 +34,8 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. s is the city's snapshot, received at the time
-// receivedAt; if s is nil, the city's state is unknown.
+// UnregisteredCity returns the row of a city that is not registered. The city's snapshot s was received at the time
+// receivedAt. If s is nil, the city's state is unknown.
 func UnregisteredCity(name, path string, s *city.Snapshot,
 	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
@@ -181,7 +181,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// health is the health of a city: a word, a symbol, its color, and its urgency (0 = most urgent).
+// health describes the health of a city: a word, a symbol, a color, and an urgency (0 = most urgent).
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -223,7 +223,7 @@ func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// IsStopped reports whether the city is stopped without an error. A supervisor does not run it.
+// IsStopped reports whether the city is stopped and has no error.
 func (c *City) IsStopped() bool {
 	return !c.Info.Running && c.Info.Status == city.CityStopped && c.Info.Error == ""
 }

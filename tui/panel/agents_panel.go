@@ -93,7 +93,6 @@ func (a *Agents) findName(word string) string {
 	return ""
 }
 
-// rigOf returns the rig of an agent, or "".
 func (a *Agents) rigOf(name string) string {
 	if r := a.Find(name); r != nil {
 		return r.Rig
@@ -239,7 +238,6 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	return widget.SamePhrase("attached")
 }
 
-// whyCell draws the reason for an agent's state, and what happens next.
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	b := widget.Reason{Text: r.Why, Token: themes.Text, Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {

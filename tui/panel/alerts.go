@@ -19,7 +19,6 @@ type Alert struct {
 	Pending bool   // something is waiting for a decision, but nothing has failed
 }
 
-// tokens returns the styles of the alert's symbol and text.
 func (a *Alert) tokens() (sign, text themes.Token) {
 	switch {
 	case a.Warning:
@@ -57,7 +56,6 @@ func hintGap(w int) int {
 	return 2
 }
 
-// width returns the width of the alert with its symbol and hint.
 func (a *Alert) width(w int) int {
 	before, key, after := a.hint(w)
 	n := 3 + widget.Width(a.Text) + widget.Width(before+after)
@@ -70,7 +68,6 @@ func (a *Alert) width(w int) int {
 	return n
 }
 
-// add appends the alert to a line that is at most w columns wide, on a screen of the given width.
 func (a *Alert) add(l *widget.Line, w, screenWidth int) {
 	before, key, after := a.hint(screenWidth)
 	sign, text := a.tokens()

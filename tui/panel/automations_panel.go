@@ -120,7 +120,6 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	return c
 }
 
-// automationColumnsOf returns the columns of the Automations panel that fit into w.
 func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
 	c, more := automationWidths(e, rows, w), e.Look.Glyphs.More
 	columns := []Column[*AutomationRow]{
@@ -157,7 +156,6 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		}})
 }
 
-// reason returns a description of the gate, its state, and when it opens.
 func (r *AutomationRow) reason(e *Env) widget.Reason {
 	b := widget.Reason{Text: r.Why(e.Now, e.Look.Glyphs.Dot), Token: themes.Text,
 		Next: r.DueText(e.Now), NextToken: themes.Dim}

@@ -57,12 +57,12 @@ func (r *EventRow) verb() string {
 // up.
 type Events struct {
 	Table[EventRow, *EventRow]
-	agents *Agents // to find the agents that events are about
+	agents *Agents
 
 	Frozen bool
 	unseen int // number of events received while frozen
 
-	Seen shownEvent // the event under the cursor while following
+	Seen shownEvent // the event under the cursor while the view follows new events
 
 	now      time.Time // time when the filter was last applied
 	Only     bool      // show only events about the selected agent
@@ -135,7 +135,6 @@ func (t *Events) countNew(*Env) string {
 	return ""
 }
 
-// empty returns text that explains why the list is empty.
 func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
@@ -180,8 +179,9 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText returns text that says how many events or lines have arrived since a view was frozen, and which keys make the
-// view follow new data again. The argument before contains the keys that the user must press first to move the focus.
+// NewText returns text that says how many events or lines have arrived since a view was frozen. The text also says
+// which keys make the view follow new data again. The argument before contains the keys that the user must press first
+// to move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -286,11 +286,10 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 	}
 }
 
-// set records that the user selected an event.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
-// target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the
-// latest one that was visible long enough.
+// target returns the index of the event that keys apply to. This is the event under the cursor or, while new events
+// arrive, the latest one that was visible long enough.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor

@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// rigState is the state of a rig in one word.
 type rigState string
 
 const (

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// workState is the state of a bead in the Work panel.
 type workState string
 
 const (

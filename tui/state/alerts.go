@@ -94,7 +94,6 @@ func Alerts(m *Room) []panel.Alert {
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
 }
 
-// suspendedCity returns the alert for a suspended city, with the key that resumes it.
 func suspendedCity(m *Room) panel.Alert {
 	a := panel.Alert{Text: "the city is suspended", Pending: true}
 	switch own := m.Keys.MainKey("city.suspend"); {
@@ -137,7 +136,6 @@ func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }
 
-// preferenceProblems returns the problems with the preferences and with the city's theme, for the header.
 func preferenceProblems(m *Room) []string {
 	var all []string
 	for _, p := range slices.Concat(m.Preferences.Problems, m.Unbound) {

@@ -82,7 +82,6 @@ func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }
 
-// wantedTheme returns the first of the wanted themes that exists.
 func wantedTheme(m *Room) themes.Theme {
 	if m.Terminal.NoColor {
 		return themes.Colorless()

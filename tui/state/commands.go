@@ -23,7 +23,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 }
 
 // Release releases agents from quarantine, backoff or a drain. It discards the stored undo and stores no new one,
-// because pressing its key a second time must not drain an agent again.
+// because pressing the release key a second time must not drain an agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {

@@ -53,7 +53,7 @@ type Plan struct {
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
 	LeftWidth   int // width of the left stack; without a right stack, the width of the screen
-	topRows     int // height of the stacks
+	topRows     int
 	Across      []Place
 	Closing     bool // draw a rule below the body
 	StatusRow   bool // the status line has its own row above the footer
@@ -202,8 +202,8 @@ func (m *Room) planWide(p *Plan, body int) {
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
 }
 
-// sharedPanel returns the panel that is visible in place of Events on a wide screen: the focused panel, or otherwise
-// the one that had the focus most recently. It can be Events itself.
+// sharedPanel returns the panel that is visible in place of Events on a wide screen. This is the focused panel, or
+// otherwise the panel that had the focus most recently. It can be Events itself.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {
@@ -213,7 +213,7 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events may end
+// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events can end
 // with a note about its filter.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said = 28
@@ -252,7 +252,6 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 	return 1 + n
 }
 
-// peekVisible reports whether the pane is on the screen.
 func (m *Room) peekVisible() bool { return OnScreen(m, panel.IDPeek) }
 
 // OnScreen reports whether a panel is on the screen.

@@ -111,7 +111,6 @@ func (l *followedText) update(s *city.Snapshot) bool {
 	return l.missing && !l.Send.Stage.Over()
 }
 
-// stateText returns a description of the message's state, with the agent's name.
 func (l *followedText) stateText() string {
 	agent := widget.Plain(l.Agent)
 	text := agent + ": " + widget.Plain(l.Send.Stage.Text())

@@ -86,7 +86,6 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// sessionOf returns the ID of an agent's session, or "".
 func sessionOf(r *panel.AgentRow) string {
 	if r == nil || r.Session == nil || !r.Running {
 		return ""
@@ -113,8 +112,8 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. Every snapshot decides this again. If no command
-// would have an effect, the second result is the reason.
+// Possible returns the undo commands that would still have an effect. If there are none, the second result is the
+// reason.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	for _, c := range u.Commands {
 		if over := u.whyOver(m, c); over != "" {

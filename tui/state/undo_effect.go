@@ -21,8 +21,8 @@ func UndoOver(m *Room) string {
 	return over
 }
 
-// end returns the time at which the offer to undo the latest verb ends. If undo would only cancel drains, that can be
-// the latest deadline of these drains.
+// end returns the time at which the offer to undo the latest verb ends. If undo would only cancel drains, that time can
+// be the latest deadline of the drains.
 func (u *Undo) end(m *Room) time.Time {
 	possible, _ := u.Possible(m)
 	var latest time.Time

@@ -17,7 +17,7 @@ type Pane struct {
 	News    News
 	Version uint64
 	Logs    bool // show all stored output, not only the newest
-	Wrap    bool // wrap lines that are wider than the pane
+	Wrap    bool
 	Fit     bool // fit as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
@@ -273,7 +273,6 @@ func (p *Pane) LastTop(lines []PaneLine, w, h int) rowPosition {
 // wraps reports whether lines that are too wide are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
-// height returns the number of rows that a line needs.
 func (p *Pane) height(l PaneLine, w int) int {
 	if l.Rule != "" || !p.wraps() || widget.Width(l.Text) <= w {
 		return 1
