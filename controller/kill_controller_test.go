@@ -191,7 +191,6 @@ func TestCutAtEachStep(t *testing.T) {
 	}
 }
 
-// cutLife runs a controller until it is killed at a moment.
 func cutLife(t *testing.T, dir, moment, gate string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -247,7 +246,6 @@ func (w *life) recorded(t *testing.T, runs []city.Run) {
 	}
 }
 
-// misrecorded reports the runs that do not have exactly one start and one end in the log.
 func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	t.Helper()
 	all, err := w.log.Find(t.Context(), events.Query{Types: []string{"automation.*"},
@@ -303,7 +301,6 @@ func (b killCase) judge(t *testing.T, dir string, runs []city.Run, executed []st
 	}
 }
 
-// executions returns the lines that an automation has written.
 func executions(t *testing.T, dir string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "runs"))

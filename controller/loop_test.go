@@ -68,7 +68,6 @@ func (w *town) write(toml string) {
 	}
 }
 
-// begin runs the loop. The returned function ends it.
 func (w *town) begin() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { w.ended <- w.Run(ctx) }()
@@ -222,7 +221,6 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// A city cannot be renamed while it runs.
 func TestRenameIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, "[workspace]\nname = \"one\"\n"+two)

@@ -60,7 +60,7 @@ func TestMeasuring(t *testing.T) {
 		defer w.begin()()
 		pass := func(d time.Duration) (asked int64, rev uint64) {
 			asked = p.asked.Load()
-			time.Sleep(d) // on the bubble's clock
+			time.Sleep(d)
 			synctest.Wait()
 			s, err := w.Snapshot(t.Context())
 			if err != nil {
@@ -119,7 +119,7 @@ func TestPulse(t *testing.T) {
 		defer w.begin()()
 		pass := func(d time.Duration) int64 {
 			before := turns.Load()
-			time.Sleep(d) // on the bubble's clock
+			time.Sleep(d)
 			synctest.Wait()
 			return turns.Load() - before
 		}
@@ -160,7 +160,7 @@ func TestSnapshotOfAHangingLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
 		w.o.Pulse = time.Second // the loop is not running
-		time.Sleep(time.Minute) // on the bubble's clock
+		time.Sleep(time.Minute)
 		begun := time.Now()
 		s, err := w.Snapshot(t.Context())
 		if err != nil {

@@ -98,7 +98,7 @@ func TestASuspensionOutlivesTheController(t *testing.T) {
 			return b.Since
 		}
 		began := since(w.Snapshot(t.Context()))
-		time.Sleep(time.Hour) // on the bubble's clock
+		time.Sleep(time.Hour)
 		end()
 		cfg, err := config.Load(w.dir)
 		if err != nil {
@@ -147,7 +147,7 @@ func TestUnusableHistory(t *testing.T) {
 				t.Errorf("%q: a is %s, told: %s", content, w.state("a"), w.degraded())
 			}
 			w.fake.Crash("a", 3, "")
-			time.Sleep(time.Minute) // on the bubble's clock
+			time.Sleep(time.Minute)
 			synctest.Wait()
 			if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 				w.degraded() != "" {

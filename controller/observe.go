@@ -81,7 +81,6 @@ func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effec
 	}
 }
 
-// checksAtOnce is the maximum number of conditions that are checked at the same time.
 const checksAtOnce = 8
 
 // executed executes effects and returns their results in the same order. Checks of conditions run at the same time,

@@ -23,7 +23,6 @@ import (
 	"gcity/session/pty"
 )
 
-// crashingCity is a city with real sessions and with controllers that crash.
 type crashingCity struct {
 	t   *testing.T
 	dir string
@@ -86,7 +85,6 @@ func (h *crashingCity) run(ctx context.Context, between func(any) bool, faults c
 	return <-ended
 }
 
-// pidsOf returns the PIDs of the running agents.
 func pidsOf(s *city.Snapshot) map[string]int {
 	pids := map[string]int{}
 	for _, a := range s.Agents {

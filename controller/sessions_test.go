@@ -106,7 +106,6 @@ func TestLossNeedsNoPatrol(t *testing.T) {
 	})
 }
 
-// expectOneStart checks that no agent was restarted.
 func (w *town) expectOneStart() {
 	w.t.Helper()
 	for _, name := range []string{"a", "b"} {
@@ -125,7 +124,6 @@ type tardy struct {
 
 func (s *tardy) Patience(string) time.Duration { return time.Minute }
 
-// after waits for d. It fails if ctx ends first.
 func after(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -350,7 +348,6 @@ func TestTheSlowAreAdopted(t *testing.T) {
 	}
 }
 
-// prudent is a tardy provider whose Check is slow too.
 type prudent struct{ *tardy }
 
 func (s *prudent) Check(ctx context.Context) error { return after(ctx, s.takes) }
@@ -403,7 +400,6 @@ func TestInspectWaitsForNobodyElse(t *testing.T) {
 		time.Sleep(time.Minute)
 		began := time.Now()
 		about, err := w.Inspect(t.Context(), "quick")
-		// on the bubble's clock
 		if err != nil || about.Life == "" && len(about.Problems) > 0 ||
 			time.Since(began) > time.Second {
 			t.Errorf("%+v, %v after %s", about, err, time.Since(began))

@@ -14,7 +14,6 @@ import (
 	"gcity/city"
 )
 
-// countedStore counts the calls that reach the store.
 type countedStore struct {
 	*fake.Store
 	mu sync.Mutex

@@ -93,7 +93,7 @@ type (
 	Edit struct {
 		Agent, Rig string
 		On         bool
-		ID         uint64 // ID of the command that requested the edit
+		ID         uint64
 	}
 	// CheckPool runs a pool's check. The result is PoolChecked.
 	CheckPool struct{ Pool *agent.Pool }
@@ -106,7 +106,7 @@ type (
 	Scale struct {
 		Pool string
 		Size *int
-		ID   uint64 // ID of the command that set the size
+		ID   uint64
 	}
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {

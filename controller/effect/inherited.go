@@ -18,13 +18,12 @@ type SavedAgent struct {
 	Fingerprint string `json:"fingerprint"`
 	restart.History
 	// state that ends at Until: backoff, quarantined or failed; "" = the agent does not wait
-	State city.State `json:"state,omitempty"`
-	Until time.Time  `json:"until,omitzero"`
-	Since time.Time  `json:"since,omitzero"`
-	Why   string     `json:"why,omitempty"`
-	// number of crashes that led to the quarantine
-	QuarantineCrashes int    `json:"struck,omitempty"`
-	StartReason       string `json:"because,omitempty"` // reason for the next start
+	State             city.State `json:"state,omitempty"`
+	Until             time.Time  `json:"until,omitzero"`
+	Since             time.Time  `json:"since,omitzero"`
+	Why               string     `json:"why,omitempty"`
+	QuarantineCrashes int        `json:"struck,omitempty"`
+	StartReason       string     `json:"because,omitempty"`
 	// ID of the session with the latest counted exit
 	LastEnd string `json:"end,omitempty"`
 
@@ -80,7 +79,7 @@ func (d *SavedDrain) Continues(s *session.Status) bool {
 // FailedStarts describes consecutive starts that could not begin.
 type FailedStarts struct {
 	Why   string    `json:"why"`
-	Tries int       `json:"tries"` // number of consecutive failed attempts
+	Tries int       `json:"tries"`
 	Since time.Time `json:"since"`
 }
 
@@ -246,7 +245,7 @@ type LoggedRuns struct {
 
 // Retry describes the next retry of a failed run.
 type Retry struct {
-	Try int       `json:"try"` // number of the retry
+	Try int       `json:"try"`
 	Of  int       `json:"of"`
 	At  time.Time `json:"at"`
 }

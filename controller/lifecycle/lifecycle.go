@@ -25,8 +25,8 @@ type Phase struct {
 	// Absent, Unready or Running: the last known state, regardless of a start, a stop or the state Unknown
 	known    State
 	step     uint64 // step in which the latest start or stop began or ended
-	canceled bool   // the latest start was canceled
-	seen     bool   // the session was seen running at least once
+	canceled bool
+	seen     bool
 }
 
 // State returns the current state.

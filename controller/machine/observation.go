@@ -16,7 +16,6 @@ type Observation struct {
 	Ends    map[string]time.Time // times of the latest stop events, by agent
 }
 
-// decide sets the state of an agent in a city without a controller.
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	switch {
 	case a.phase.Alive():

@@ -16,7 +16,6 @@ import (
 	"gcity/session"
 )
 
-// crashes returns the payloads of all recorded crashes of an agent.
 func (w *world) crashes(t *testing.T, name string) (all []map[string]any) {
 	t.Helper()
 	for _, e := range w.events {
@@ -133,7 +132,6 @@ func (w *world) inherit(first bool) *effect.Inherited {
 	return past
 }
 
-// lives returns the number of recorded exits of each session.
 func (w *world) lives() map[string]int {
 	n := map[string]int{}
 	for i := range w.events {

@@ -204,7 +204,6 @@ func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	}
 }
 
-// eachRunIsRecorded checks that the log has exactly one start and one end for each run record.
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {
@@ -224,7 +223,6 @@ func (w *world) closedRuns() (ids []string) {
 	return ids
 }
 
-// runEvents counts the start and end events of a run.
 func (w *world) runEvents(id string) (fired, ended int) {
 	for i := range w.events {
 		t := effect.RunsIn(w.events[i : i+1])

@@ -75,7 +75,6 @@ func play(t *testing.T, text string) (string, []string) {
 	return out.String(), w.breach
 }
 
-// tell plays one line of a story.
 func (w *world) tell(words []string) error {
 	verb, args := words[0], words[1:]
 	arg := func(i int) string {
@@ -344,7 +343,6 @@ func (w *world) succeed(stuck ...string) {
 	}
 }
 
-// begin gives a new machine its first configuration and its first step.
 func (w *world) begin(stuck ...string) {
 	w.pending, w.stuck = nil, map[string]bool{}
 	for _, key := range stuck {

@@ -14,7 +14,6 @@ import (
 	"gcity/events"
 )
 
-// work contains what the machine has read about work and its stores.
 type work struct {
 	m *Machine
 
@@ -23,7 +22,7 @@ type work struct {
 	unreturned  string // reason why work cannot be returned
 	stores      []guard.Trouble
 	storesRev   uint64
-	probing     bool // a probe of failed stores is in flight
+	probing     bool
 	counting    bool
 	ordered     uint64 // step in which the latest count was requested
 	countedStep uint64 // step in which the latest count returned
@@ -137,7 +136,6 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	wk.m.pools.WorkCounted(now)
 }
 
-// takeSeen stores the results of a count, even if some stores did not respond.
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
@@ -146,7 +144,6 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
-// patrol performs the parts of a patrol that concern work and automations.
 func (wk *work) patrol(now time.Time) {
 	wk.m.runs.Patrol(now)
 	wk.probe(now)
@@ -155,7 +152,6 @@ func (wk *work) patrol(now time.Time) {
 	wk.backUp(now)
 }
 
-// retry repeats failed requests about automations and about work counts.
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()
@@ -198,7 +194,6 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Advance(now)
 }
 
-// troubleOf returns the problem with a scope's store, or the zero value if the store works.
 func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
@@ -206,7 +201,6 @@ func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	return guard.Trouble{}
 }
 
-// storeProblem returns the problem with a scope's store, or "" if the store works.
 func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {
@@ -217,7 +211,6 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe requests that failed stores be tried again, if a retry is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)

@@ -64,7 +64,6 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 	}
 }
 
-// If a pool's work cannot be counted, the pool shows the reason.
 func TestUncountedPoolsSayWhy(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

@@ -78,7 +78,6 @@ func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	return true
 }
 
-// release delivers one withheld result.
 func (w *world) release(which int) {
 	t := &w.floor.trials
 	if len(t.slow) == 0 {
@@ -147,7 +146,6 @@ func (w *world) endRun(name string, in effect.RunEnded) {
 	w.Step(in)
 }
 
-// trouble returns the failure of an effect about work, or nil.
 func (w *world) trouble(f effect.Effect) effect.Input {
 	t := &w.floor.trials
 	switch f := f.(type) {
@@ -171,7 +169,6 @@ func (w *world) trouble(f effect.Effect) effect.Input {
 	return nil
 }
 
-// hold checks an effect about work against the laws when the machine requests it.
 func (w *world) hold(f effect.Effect) {
 	t := &w.floor.trials
 	if !t.on {
@@ -199,7 +196,6 @@ func (w *world) hold(f effect.Effect) {
 	}
 }
 
-// begins checks a starting run against the laws.
 func (w *world) begins(f effect.Run) {
 	t, name := &w.floor.trials, f.Run.Definition.Scoped()
 	if !t.on {
@@ -218,7 +214,6 @@ func (w *world) begins(f effect.Run) {
 	}
 }
 
-// recorded stores a run with a created record, and checks it against earlier runs.
 func (w *world) recorded(run automation.Run, bead string) {
 	t, d := &w.floor.trials, run.Definition
 	if !t.on {
@@ -272,7 +267,6 @@ func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	return seqs
 }
 
-// owe records the automations that must handle a recorded event.
 func (w *world) owe(e events.Event) {
 	t := &w.floor.trials
 	if !t.on || !w.m.runs.RecordsRead {
@@ -366,7 +360,6 @@ func (w *world) sleep(d time.Duration) {
 	w.Step(effect.Wake{})
 }
 
-// deafen makes the delivery of events fail.
 func (w *world) deafen(why string) {
 	w.floor.types = nil
 	w.Step(effect.SubscriptionEnded{Subscription: w.floor.follow, Err: errors.New(why)})

@@ -15,7 +15,6 @@ import (
 	"gcity/session"
 )
 
-// prompted returns an agent in its own folder, with text as its prompt in the given mode.
 func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
 	t.Helper()
 	p, err := prompt.Parse(prompt.File{Name: "p.md.tmpl", Text: text}, nil, nil)

@@ -14,7 +14,6 @@ import (
 	"gcity/mail"
 )
 
-// tally contains the results of the last count.
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
@@ -165,7 +164,6 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	return now, nil
 }
 
-// countByCounters counts the work in a store that has counters.
 func countByCounters(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
@@ -246,7 +244,6 @@ func keepLater(of map[string]beads.Bead, assignee string, b beads.Bead) {
 	}
 }
 
-// blocked returns the gates that tasks wait for, by ID of the task.
 func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
 	out := map[string]string{}
 	for _, b := range tasks {
@@ -265,7 +262,6 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds beads to their assignees' holdings.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

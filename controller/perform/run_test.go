@@ -52,7 +52,6 @@ func TestAllowedAgents(t *testing.T) {
 	}
 }
 
-// slow is a provider whose starts take long.
 type slow struct{ session.Provider }
 
 func (slow) Patience(string) time.Duration { return time.Minute }

@@ -68,7 +68,6 @@ func (w *World) checkTrust(c *config.City) error {
 // allowTime is the timeout for checking whether a configuration may be applied.
 const allowTime = 10 * time.Second
 
-// allow returns an error if a configuration declares too many agents.
 func (w *World) allow(cfg *config.City) error {
 	if w.Allow == nil {
 		return nil
@@ -96,7 +95,6 @@ func (w *World) checkFolder() error {
 	return nil
 }
 
-// movedMessage returns the message that the folder was moved, with advice for the user.
 func movedMessage(m *disk.MovedError) string {
 	if m.To == "" {
 		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +

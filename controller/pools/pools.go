@@ -28,7 +28,7 @@ type City interface {
 	Listed() bool // the sessions were listed at least once
 	Step() uint64 // number of the current step
 	Work() Work
-	CountWork()            // requests a count of work
+	CountWork()
 	Record(e events.Event) // records an event, in the order of the decisions
 	IsAgent(name string) bool
 	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
@@ -80,16 +80,16 @@ type Pool struct {
 	since        time.Time
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
-	automatic    int    // size that applied before a user set one
-	whyAutomatic string // reason for the automatic size
+	automatic    int // size that applied before a user set one
+	whyAutomatic string
 
-	checkCommand string // command of the latest check
+	checkCommand string
 	checkProblem string // kind of the latest check's failure
 	last         city.Check
 	lastValid    bool // last.Value is valid
 
 	wantedAt []bool // whether each member is wanted, by index
-	final    bool   // the choice of members is final
+	final    bool
 	// the choice waits for a count of work that is requested in this step or later; 0 = no wait
 	countStep uint64
 
@@ -224,7 +224,6 @@ func (ps *Pools) SizeAll(now time.Time) {
 	}
 }
 
-// size sets the number of members that a pool should have, based on the current facts.
 func (ps *Pools) size(now time.Time, p *Pool) {
 	switch s := p.Want.Spec; {
 	case s.Max == 0:
@@ -320,7 +319,6 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 	ps.populate(now, p)
 }
 
-// check requests a run of a pool's check.
 func (ps *Pools) check(now time.Time, p *Pool) {
 	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended.On() || !ps.city.Running() {
 		return
@@ -456,8 +454,8 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 
 // MemberCount describes the sessions of one pool's members.
 type MemberCount struct {
-	Size     int      // number of members that are running and not draining
-	Draining []string // names of members
+	Size     int // number of members that are running and not draining
+	Draining []string
 }
 
 // Snapshot returns all pools for a snapshot. The parameter members describes the sessions of each pool's members.

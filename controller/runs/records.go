@@ -86,7 +86,6 @@ func (rs *Runs) retryClose() {
 	}
 }
 
-// retryOf returns the next retry of the run that has just ended, or nil if it is not retried.
 func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	try, of, at, ok := rs.Schedule.Again(scoped)
 	if !ok {
@@ -176,7 +175,6 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
-// endOf returns the type and message of the event for a run's end, derived from the run's record.
 func endOf(run *city.Run) (kind, msg string) {
 	// both times are the store's, so the difference is negative if its clock was set back during the run
 	took := span.Text(max(0, run.Ended.Sub(run.Opened).Round(time.Millisecond)))

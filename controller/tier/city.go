@@ -68,8 +68,8 @@ type Agent struct {
 	Problem          string // reason why the agent cannot start; "" = it can start
 	TriageOf         string // the watchdog that uses the agent as its triage agent; "" = none
 	Alive, Ready     bool
-	Starting         bool // a start is in flight
-	Stopping         bool // a stop is in flight
+	Starting         bool
+	Stopping         bool
 	Ending           bool // the agent is being stopped or is about to be
 	StaysEnded       bool // a user drained the agent and asked for it to stay stopped
 	Stuck            bool

@@ -152,7 +152,6 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyPaused returns the reason why a watchdog is paused, or "" if it is not.
 func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
