@@ -137,7 +137,6 @@ func (g git) replace(
 	return commit, nil
 }
 
-// swap replaces the old copy with a new copy.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
@@ -196,7 +195,6 @@ func clean(environ []string) []string {
 	return append(out, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-// git runs git commands in a folder.
 type git struct {
 	dir string
 	env []string
@@ -269,7 +267,6 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 	return strings.TrimSpace(string(got.Stdout)), nil
 }
 
-// oneLine returns the first line of git's error output.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "fatal: "), "error: ")

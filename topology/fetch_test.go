@@ -17,7 +17,6 @@ func environ(t testing.TB) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_DIR=/nowhere"}
 }
 
-// do runs git in a folder, like an author of topologies.
 func do(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"}, args...)...)
@@ -44,7 +43,6 @@ func repository(t testing.TB) (dir, commit string) {
 	return dir, change(t, dir, "one")
 }
 
-// change commits a topology.toml with a different text, and returns the commit.
 func change(t testing.TB, dir, text string) string {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o644); err != nil {
