@@ -192,7 +192,6 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords returns the keyword at the beginning of an action, or "".
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -221,7 +220,6 @@ func parseError(f File, err error) *Error {
 	return e
 }
 
-// walk visits a fragment and, recursively, the fragments that it uses.
 func (t *Template) walk(name string, ancestors []string, seen map[string]bool) error {
 	if at := slices.Index(ancestors, name); at >= 0 {
 		circle := append(slices.Clone(ancestors[at:]), name)
@@ -245,7 +243,6 @@ func (t *Template) walk(name string, ancestors []string, seen map[string]bool) e
 	return nil
 }
 
-// fragments lists the existing fragments for an error message.
 func (t *Template) fragments() string {
 	names := t.Fragments()
 	if len(names) == 0 {
