@@ -47,7 +47,6 @@ dir = "yard"
 max = 2
 `
 
-// slinger returns a Slinger for a city with fake stores.
 func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

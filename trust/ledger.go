@@ -164,7 +164,6 @@ func (l *Ledger) Trust(dir string, programs []Program, now time.Time) error {
 	return l.Save(NewRecord(dir, programs, Heads(dir, programs), now))
 }
 
-// revokedFile returns the path of the file that keeps a city's record after the user has revoked the trust in the city.
 func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }

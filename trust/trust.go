@@ -138,7 +138,6 @@ func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	return ""
 }
 
-// moved reports whether a checkout might have received commits from elsewhere.
 func moved(rec *Record, repo string, now Head) bool {
 	was, known := rec.Heads[repo]
 	switch {
@@ -150,12 +149,10 @@ func moved(rec *Record, repo string, now Head) bool {
 	return now.Since == nil || !now.Since(was)
 }
 
-// within reports whether path is folder or below it.
 func within(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// checkoutOf returns the innermost checkout that contains a file, or "".
 func checkoutOf(file string, heads map[string]Head) string {
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		if _, is := heads[dir]; is {

@@ -159,7 +159,6 @@ func TestLedgerRefusesForeignRecords(t *testing.T) {
 	}
 }
 
-// git runs git in a real repository.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
