@@ -35,7 +35,6 @@ const (
 	Tokens // number of tokens
 )
 
-// names returns the keys of a theme file, in token order.
 func names() [Tokens]string {
 	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad",
 		"off", "select", "key", "alert"}
