@@ -172,7 +172,7 @@ func TestTextThatWaits(t *testing.T) {
 			t.Errorf("keys beside a text that waits: %+v, %v", r, err)
 		}
 		w.fake.Draft("a", false)
-		time.Sleep(effect.TypingPause + effect.SendAgain) // on the bubble's clock
+		time.Sleep(effect.TypingPause + effect.SendAgain)
 		synctest.Wait()
 		out, err := w.Output(t.Context(), "a", 0)
 		if err != nil || out != "Uppatient" {

@@ -120,7 +120,7 @@ type Controller struct {
 	o              Options
 	first          *config.City
 	m              *machine.Machine
-	lastStopReport city.StopReport // the latest logged report about a slow stop
+	lastStopReport city.StopReport
 
 	inbox     chan effect.Input
 	replies   sync.Map // command ID → chan effect.Reply

@@ -31,7 +31,6 @@ type Subject struct {
 	Limits  session.Limits  // limits of the provider in Want
 }
 
-// pastLimit is the timeout for reading the event log.
 const pastLimit = 5 * time.Second
 
 // Inspect implements city.Control. It uses the configuration in force.
@@ -158,7 +157,6 @@ func redacted(lines []string) []string {
 	return out
 }
 
-// fieldEnv is the prefix of fingerprint fields that describe environment variables.
 const fieldEnv = "env "
 
 func variables(w *agent.Want) []city.Variable {

@@ -82,7 +82,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	names := map[string]string{"city": "town", "agent": citytest.Worker,
 		"automation": citytest.Drip, "watchdog": "care"}
-	for snap, err := range c.Snapshots(t.Context()) { // wait until the worker runs and the automation is known
+	for snap, err := range c.Snapshots(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,7 @@ type (
 	}
 	// EventsReceived contains events that automations subscribed to, in order.
 	EventsReceived struct {
-		Subscription uint64 // ID of the Subscribe effect
+		Subscription uint64
 		Events       []events.Event
 	}
 	// SubscriptionEnded reports that a subscription has ended although the controller did not cancel it.

@@ -7,12 +7,12 @@ type State int
 
 // These are the states. A session that was not ready when the controller found it is Unready.
 const (
-	Absent   State = iota // no session is running
-	Starting              // a start is in flight
-	Unready               // a session is running but not ready
-	Resuming              // a session is running, and its provider is waiting until it is ready
-	Running               // a session is running and ready
-	Stopping              // a stop is in flight
+	Absent State = iota // no session is running
+	Starting
+	Unready  // a session is running but not ready
+	Resuming // a session is running, and its provider is waiting until it is ready
+	Running  // a session is running and ready
+	Stopping
 	// a start or a stop has failed, so the sessions must be listed before the next action
 	Unknown
 )

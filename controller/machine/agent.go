@@ -24,7 +24,6 @@ const typedRecently = time.Minute
 // attached viewers and activity.
 const viewersFresh = time.Second
 
-// stopRetry is the wait before a failed stop is retried.
 const stopRetry = 5 * time.Second
 
 func (m *Machine) decideAll(now time.Time) {

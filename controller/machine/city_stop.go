@@ -27,7 +27,7 @@ type cityStop struct {
 	// the latest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
-	gaveUp bool      // some agents could not be stopped in time
+	gaveUp bool
 	since  time.Time
 	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
 	by     time.Time // time at which the controller gives up
@@ -245,7 +245,6 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.lists.request()
 }
 
-// nothingInFlight reports whether no effect for an agent or a run is in flight, and no event is queued.
 func (cs *cityStop) nothingInFlight() bool {
 	if len(cs.m.journal.queue) > 0 {
 		return false

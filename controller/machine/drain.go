@@ -96,7 +96,6 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	dr.m.journal.record(a, e)
 }
 
-// end describes when the drain ends if the agent does not finish.
 func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"

@@ -16,8 +16,8 @@ const providerCheckFresh = 2 * time.Minute
 type providerCheck struct {
 	busy bool
 	at   time.Time // time of the latest result; zero = not checked yet
-	step uint64    // step in which the latest check was requested
-	why  string    // reason why the provider cannot run sessions; "" = it can run them
+	step uint64
+	why  string // reason why the provider cannot run sessions; "" = it can run them
 }
 
 // drifts decides which agents restart because their configuration has changed.

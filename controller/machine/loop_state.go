@@ -11,7 +11,7 @@ import (
 // run.
 type InitialState struct {
 	Mode               string
-	Measures           bool // the session provider can measure resource usage
+	Measures           bool
 	Histories          effect.Histories
 	HistoriesProblem   string
 	Automations        map[string]automation.Memory

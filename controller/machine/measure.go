@@ -27,7 +27,7 @@ type gauge struct {
 	// figure
 	able, busy, atRest bool
 	ordered            time.Time // time of the latest request for a sample
-	step               uint64    // step in which the latest sample was requested
+	step               uint64
 	problem            string
 }
 

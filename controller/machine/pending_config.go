@@ -19,7 +19,6 @@ type held struct {
 	why       string
 }
 
-// removes returns the running agents that a configuration would remove, and the total number of running agents.
 func (ld *loader) removes(c *effect.Configuration) (names []string, running int) {
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {

@@ -157,14 +157,14 @@ type action struct {
 	asking *session.Status
 	// an exit that arrived before the result of the session's start
 	earlyExit   *session.Exit
-	retryStopAt time.Time // earliest time for a retry of a failed stop
-	stopping    cause     // cause of the stop in flight
-	intent      cause     // cause of a stop that was requested but has not started yet
+	retryStopAt time.Time
+	stopping    cause // cause of the stop in flight
+	intent      cause // cause of a stop that was requested but has not started yet
 	startReason string
-	exitFiles   bool                 // the start in flight saves unrecorded exits to files
-	queued      int                  // number of the agent's events in the queue
+	exitFiles   bool // the start in flight saves unrecorded exits to files
+	queued      int
 	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
-	ackStep     uint64               // step of the latest acknowledgements
+	ackStep     uint64
 }
 
 type drainState struct {
@@ -172,7 +172,7 @@ type drainState struct {
 	// drain that the previous controller handed over; nil after the adoption
 	inherited *effect.SavedDrain
 	marking   bool
-	markStep  uint64 // step in which the mark last changed
+	markStep  uint64
 	markFrom  time.Time
 	unmarked  bool // the session's provider does not support marks
 }
@@ -262,7 +262,6 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// hasRelevantCrashes reports whether an unwanted member still has crashes that count if its pool grows again.
 func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }
@@ -308,13 +307,13 @@ type holdKind int
 
 // These are the kinds of holds. The agent starts by itself after a backoff, a failed start or a quarantine.
 const (
-	noHold      holdKind = iota // the agent may start
-	inBackoff                   // it has exited
-	startFailed                 // its last start failed
-	quarantined                 // it has crashed too often
-	staysExited                 // it has exited, and its policy does not restart it
-	staysFailed                 // its last start failed, and its policy does not retry it
-	staysFinal                  // the user asked for the agent to stay stopped
+	noHold      holdKind = iota
+	inBackoff            // it has exited
+	startFailed          // its last start failed
+	quarantined
+	staysExited // it has exited, and its policy does not restart it
+	staysFailed // its last start failed, and its policy does not retry it
+	staysFinal  // the user asked for the agent to stay stopped
 )
 
 func (h *hold) state() city.State {

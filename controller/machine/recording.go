@@ -196,7 +196,6 @@ func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 }
 
 const (
-	// saveInterval is the minimum interval between two writes of the crash histories.
 	saveInterval = 100 * time.Millisecond
 	// SaveRetry is the delay before a failed write is retried.
 	SaveRetry = 30 * time.Second
@@ -207,11 +206,11 @@ type historyFile struct {
 
 	// read from the file at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
-	entries      int  // number of agents in the newest file
+	entries      int
 	mayExist     bool // the file might exist and must be removed when no agent has a history
 	saving       bool
-	retry        bool      // the latest write failed
-	notBefore    time.Time // earliest time of the next write
+	retry        bool // the latest write failed
+	notBefore    time.Time
 	delayedUntil time.Time // time of a delayed write; zero = none is delayed
 	readProblem  string
 	saveProblem  string

@@ -18,7 +18,7 @@ import (
 type sessionLists struct {
 	m *Machine
 
-	listed  bool // the sessions have been listed at least once
+	listed  bool
 	listing bool
 	relist  bool // list the sessions again after the list in flight
 	// providers that have never responded; agents without a known session may be running there
@@ -127,8 +127,6 @@ func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (all
 	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
-// noteUnknown updates the problem that describes providers that failed to respond. It ignores providers that are only
-// late.
 func (lk *sessionLists) noteUnknown() {
 	failed := &session.PartialError{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -227,8 +225,8 @@ func (lk *sessionLists) mayRunUnlisted(a *record) string {
 
 // listInfo describes the list in which a session was seen.
 type listInfo struct {
-	step uint64 // step in which the list was requested
-	late bool   // the list contains only the sessions of one slow provider
+	step uint64
+	late bool // the list contains only the sessions of one slow provider
 }
 
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,

@@ -226,8 +226,7 @@ const (
 	// runsTTL is how long records of ended runs are kept if wisp_ttl is not set.
 	runsTTL = 14 * 24 * time.Hour
 	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
-	purgeEvery = time.Hour
-	// backupCheckEvery is how often the controller checks whether a backup is due.
+	purgeEvery       = time.Hour
 	backupCheckEvery = 10 * time.Minute
 )
 

@@ -255,7 +255,6 @@ func (w *world) recorded(run automation.Run, bead string) {
 	}
 }
 
-// concern returns the sequence numbers of events of a type in a range.
 func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	for seq := after + 1; on != "" && seq <= min(until, uint64(len(w.events))); seq++ {
 		e := w.events[seq-1]

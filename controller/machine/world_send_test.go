@@ -107,7 +107,6 @@ func (w *world) send(f effect.Send) effect.Input {
 	return in
 }
 
-// closed reports whether the log contains the end of a text.
 func (w *world) closed(id uint64) bool {
 	return slices.ContainsFunc(w.events, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, events.AgentNudged[:len("agent.nudge")]) && textOf(e) == id

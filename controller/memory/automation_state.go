@@ -58,7 +58,6 @@ func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	return states, nil
 }
 
-// decodeAutomations returns the valid entries, and a message for each invalid one.
 func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []string, err error) {
 	var kept automationsFile[map[string]json.RawMessage]
 	if err := json.Unmarshal(data, &kept); err != nil {

@@ -60,7 +60,7 @@ type sessions struct {
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
-	starts map[string]*starting // starts in flight, by agent
+	starts map[string]*starting
 	// last reported reason why the city's folder is not at its path
 	folderMoved string
 }

@@ -45,7 +45,7 @@ type World struct {
 
 	Inbox     chan<- effect.Input
 	Reply     func(effect.Reply)
-	OnPanic   func(error) // called with a panic in an effect
+	OnPanic   func(error)
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration
@@ -65,7 +65,6 @@ func (w *World) checkTrust(c *config.City) error {
 	return nil
 }
 
-// allowTime is the timeout for checking whether a configuration may be applied.
 const allowTime = 10 * time.Second
 
 func (w *World) allow(cfg *config.City) error {

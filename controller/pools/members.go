@@ -46,7 +46,6 @@ func (ps *Pools) choose(p *Pool) {
 	}
 }
 
-// dependsOnWork reports whether the first choice depends on which members have work, and no work has been counted yet.
 func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 	living := 0
 	for _, s := range all {

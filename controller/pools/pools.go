@@ -26,7 +26,7 @@ type City interface {
 	Configuration() *effect.Configuration
 	Stops() bool  // the city is stopping with its agents, or has stopped
 	Listed() bool // the sessions were listed at least once
-	Step() uint64 // number of the current step
+	Step() uint64
 	Work() Work
 	CountWork()
 	Record(e events.Event) // records an event, in the order of the decisions
@@ -48,7 +48,7 @@ type Work struct {
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
 	Tasks       map[string]string // newest bead in progress, by assignee
-	Uncounted   string            // reason why some work cannot be counted
+	Uncounted   string
 }
 
 // Pools decides how many members each pool has, and which members these are.
@@ -267,7 +267,6 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-// noCheckYet is the suffix of the reason for a size that waits for the first successful check.
 const noCheckYet = ": no check has succeeded yet"
 
 // guess sets the size to the number of members that were found running, until a check returns.

@@ -13,8 +13,7 @@ import (
 const (
 	// idle is the maximum interval between iterations while no client is watching snapshots. systemd expects a
 	// notification every 30 s.
-	idle = 10 * time.Second
-	// freshLimit is how long Refresh waits for the loop.
+	idle       = 10 * time.Second
 	freshLimit = 500 * time.Millisecond
 )
 

@@ -133,7 +133,6 @@ func (rs *Rollouts) Advance(now time.Time) {
 	}
 }
 
-// replaced reports whether the restart of a member has ended. The second result is the reason for a failure, or "".
 func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {

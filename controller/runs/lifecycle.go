@@ -146,7 +146,6 @@ func (rs *Runs) Advance(now time.Time) {
 	rs.save()
 }
 
-// unattended is the reason why no run starts in a city without a controller.
 const unattended = "no controller is running"
 
 func (rs *Runs) judges() bool { return rs.city.Running() || rs.city.Observed() }

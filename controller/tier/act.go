@@ -21,9 +21,9 @@ const thresholds = "thresholds"
 
 type judgement struct {
 	by   string
-	why  string        // reason why the thresholds decided although the watchdog has a triage agent
-	took time.Duration // time that the triage agent needed
-	beat *beat         // the beat that a triage agent decided; nil = the thresholds decided
+	why  string // reason why the thresholds decided although the watchdog has a triage agent
+	took time.Duration
+	beat *beat // the beat that a triage agent decided; nil = the thresholds decided
 }
 
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {

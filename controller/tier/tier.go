@@ -30,7 +30,7 @@ type tier struct {
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sighting
-	agents          watchdog.Agents // numbers in the latest heartbeat
+	agents          watchdog.Agents
 	lifeID          string
 
 	chain             watchdog.Chain
@@ -41,7 +41,7 @@ type tier struct {
 	recent            []city.Judgement
 	escalation        *city.Escalation
 	escalationProblem string // reason why the escalation could not be sent; "" = no failure
-	escalationPending bool   // the escalation has not been sent yet
+	escalationPending bool
 	command           string // escalate_command that has not run yet; "" = it has run
 }
 

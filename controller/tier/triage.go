@@ -141,7 +141,6 @@ func formatNumber(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// fallBack makes the thresholds decide a beat in place of the triage agent, based on the current facts.
 func (wd *Watchdogs) fallBack(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
