@@ -103,7 +103,6 @@ func cycles(all []Step, at map[string]int) [][]string {
 	return rings
 }
 
-// cycleFrom returns the IDs of a cycle, beginning with the step that comes first in the file.
 func cycleFrom(all []Step, path []int) []string {
 	first := slices.Index(path, slices.Min(path))
 	out := make([]string, len(path))

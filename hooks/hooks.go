@@ -23,7 +23,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// maxFile is the maximum size of a file to which hooks are added, in bytes.
 const maxFile = 4 << 20
 
 //go:embed files/opencode.js

@@ -257,8 +257,6 @@ func (t *Template) Fragments() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reachable returns the fragments that rendering may reach: the template, the appended fragments, and all fragments
-// that they use.
 func (t *Template) reachable() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {

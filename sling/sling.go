@@ -24,7 +24,6 @@ import (
 	"gcity/mail"
 )
 
-// slingLimit is the timeout for an agent's sling_query.
 const slingLimit = 30 * time.Second
 
 // changeTries is the maximum number of attempts to change a bead while other processes keep changing it.

@@ -32,7 +32,7 @@ const (
 	Key                 // a key to press
 	Alert               // the text of a problem below the header; Warn if the theme does not set it
 
-	Tokens // number of tokens
+	Tokens
 )
 
 func names() [Tokens]string {

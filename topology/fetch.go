@@ -144,7 +144,7 @@ func swap(fresh, folder string) error {
 		return err
 	}
 	if err := disk.Rename(fresh, filepath.Base(folder)); err != nil {
-		_ = disk.Rename(old, filepath.Base(folder)) // restore the old copy
+		_ = disk.Rename(old, filepath.Base(folder))
 		return err
 	}
 	return disk.RemoveAll(old)

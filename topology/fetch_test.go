@@ -29,7 +29,6 @@ func do(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// repository creates a git repository with a topology, and returns its folder and its first commit.
 func repository(t testing.TB) (dir, commit string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

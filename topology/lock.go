@@ -25,7 +25,6 @@ import (
 // topologies.
 const LockFile = "topologies.lock"
 
-// maxLock is the maximum size of a lock file in bytes.
 const maxLock = 1 << 20
 
 // Remote describes a topology in a git repository, as configured.

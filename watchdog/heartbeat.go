@@ -58,7 +58,6 @@ func Parse(data []byte) (Heartbeat, error) {
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
 }
 
-// maxCount is the highest number of agents that a heartbeat may report.
 const maxCount = 1_000_000
 
 func count(raw []byte) *int {
