@@ -160,7 +160,7 @@ func TestRequestsOfGasCity(t *testing.T) {
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
 }
 
-// The endpoints for orders, the restart of a rig and the output stream of an agent work on a real city.
+// On a real city, the requests for orders, for the restart of a rig and for the output stream of an agent succeed.
 func TestAgentsForGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)

@@ -21,7 +21,7 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.currentSnapshot(), nil
 }
 
-// currentSnapshot returns the published snapshot, updated with the time of the loop's last iteration and the sequence
+// currentSnapshot returns the published snapshot, updated with the time of the loop's latest iteration and the sequence
 // number of the newest event.
 func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
@@ -126,7 +126,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			// if send fails, the controller has exited and dropped the request
+			// a failed send means that the controller has exited and dropped the request
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
 				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",

@@ -6,7 +6,7 @@
 // # Concurrency
 //
 // Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
-// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the last
+// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the latest
 // published snapshot.
 package controller
 

@@ -123,7 +123,7 @@ func TestStopCannotListSessions(t *testing.T) {
 		w, s := newUnheardTown(t)
 		w.begin()
 		synctest.Wait()
-		// between two patrols: a list without slow would show that tmux has no sessions left
+		// between two patrols, so that no list shows the end of the agent "slow"
 		time.Sleep(45 * time.Second)
 		s.Vanish("slow")
 		if _, err := w.Do(t.Context(), city.Suspend{Agent: "slow"}); err != nil {

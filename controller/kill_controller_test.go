@@ -32,11 +32,11 @@ func moments() []string {
 	}
 }
 
-// killer kills its own process at one of the moments.
+// killer kills its own process at a given step of a run.
 type killer struct {
 	moment                    string
 	armed                     atomic.Bool
-	opened, ran, shut, memory atomic.Bool // the result has arrived
+	opened, ran, shut, memory atomic.Bool // each is set when the result of its effect has arrived
 }
 
 func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
@@ -167,10 +167,10 @@ func TestCutSessionRecord(t *testing.T) {
 	<-w.ended
 }
 
-// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle.
-// The controller is a process with the real store, log and shell.
+// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle. The
+// controller is a process with the real store, log and shell.
 //
-// A due run is executed at most once, or at least once with retry. Each event is handled by one opened run and its
+// A due run is executed at most once; with retry, at least once. Each event is handled by one opened run and its
 // retries. No record stays open, no process is left, and the next run succeeds (L4).
 func TestCutAtEachStep(t *testing.T) {
 	var bars []killCase

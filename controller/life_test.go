@@ -23,7 +23,7 @@ import (
 	"gcity/session/pty"
 )
 
-// life is one controller of a city with real components.
+// life is a running controller of a city with real components.
 type life struct {
 	*Controller
 	dir   string
@@ -33,7 +33,7 @@ type life struct {
 	ended chan error
 }
 
-// live starts a controller. k may be nil. The functions in by wrap the store.
+// live starts a controller. k may be nil. Each function in by wraps the store.
 func live(t *testing.T, dir string, o events.Options, k *killer,
 	by ...func(*sqlite.Store) beads.Store) *life {
 	t.Helper()
@@ -75,7 +75,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 	return w
 }
 
-// told reports whether the log contains the end of the run during which the controller will be killed.
+// told reports whether the log contains the end of the run in which the controller is killed.
 func (w *life) told(t *testing.T) bool {
 	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationCompleted}})
 	if err != nil {

@@ -213,8 +213,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. If changes follow one another quickly, it delays the snapshots
-// of a large city. arm ensures that the last change is published in time.
+// publish publishes a snapshot if something has changed. In a large city it delays snapshots if changes follow one
+// another quickly. A later iteration then publishes the last change (see arm).
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}

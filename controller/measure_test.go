@@ -155,7 +155,7 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// The snapshot of a hung loop shows the loop's true age, after a wait with a limit.
+// If the loop hangs, a snapshot shows the time since the loop's latest iteration. The wait for the snapshot is limited.
 func TestSnapshotOfAHangingLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

@@ -281,7 +281,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a machine with one city, which City returns without a wrapper.
+// direct is a city.Directory with one city. Its method City returns that city without a wrapper.
 type direct struct {
 	*citytest.Directory
 	only city.Control

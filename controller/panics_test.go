@@ -178,7 +178,7 @@ patrol_interval = "100ms"
 				if at.step == nil {
 					faults <- recovery.Catch(func() { panic("nobody thought of this") })
 				}
-				// Do returns an error when the controller ends, at the latest. It does not block forever.
+				// Do returns an error at the latest when the controller ends, and does not block forever.
 				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil {
 					t.Error("released")
 				}

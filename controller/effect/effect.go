@@ -83,8 +83,8 @@ type (
 	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		Known            string // revision of the configuration in force
-		RejectedRevision string // the last revision that was rejected
-		SeenAtPatrol     string // revision that the last patrol read
+		RejectedRevision string // the latest rejected revision
+		SeenAtPatrol     string // revision that the latest patrol read
 		// load a new revision even if no earlier patrol read it, because the file is complete
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it

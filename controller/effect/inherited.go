@@ -76,7 +76,7 @@ func (d *SavedDrain) Continues(s *session.Status) bool {
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
 }
 
-// FailedStarts describes consecutive starts that could not begin.
+// FailedStarts describes consecutive starts that failed before anything ran.
 type FailedStarts struct {
 	Why   string    `json:"why"`
 	Tries int       `json:"tries"`
@@ -147,8 +147,8 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// IsStopped reports whether the saved agent's configuration kept it stopped in the given state. For the zero state, it
-// reports whether the configuration did not keep the agent stopped.
+// IsStopped reports whether the configuration kept the saved agent stopped in the given state. The zero state matches
+// an agent that the configuration allowed to run.
 func (m *SavedAgent) IsStopped(state SavedState) bool {
 	if m.Stopped == nil {
 		return state.State == ""

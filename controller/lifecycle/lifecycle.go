@@ -5,7 +5,7 @@ package lifecycle
 // State is the state of an agent's session.
 type State int
 
-// These are the states. A session that was not ready when the controller found it is Unready.
+// These are the states. A session is Unready if it was not ready when the controller found it.
 const (
 	Absent State = iota // no session is running
 	Starting
@@ -39,7 +39,7 @@ func (p *Phase) Start(step uint64) {
 	}
 }
 
-// Resume records that the provider begins to wait for a session that was found to become ready.
+// Resume records that the provider begins to wait until a found session is ready.
 func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
 		p.state, p.step, p.canceled = Resuming, step, false

@@ -43,7 +43,7 @@ func repertoire() [][]string {
 	}
 }
 
-// atRest returns most of these automations in variants that are never due.
+// atRest returns most automations of the repertoire, in variants that are never due.
 func atRest() []string {
 	return []string{
 		"cool gate=cooldown interval=8760h", "again gate=cooldown interval=8760h retry=2",

@@ -54,7 +54,7 @@ func (m *Machine) SetOneShot() { m.oneShot = true }
 // LoopState is the part of the machine's state that the loop reads after a step.
 type LoopState struct {
 	Listed  bool // the sessions have been listed, or listing them has failed
-	Changed bool // a new snapshot would differ from the last one
+	Changed bool // a new snapshot would differ from the previous one
 	// time at which the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool

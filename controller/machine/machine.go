@@ -17,8 +17,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine is the mutable state of a city. It does not read the clock, lock anything or perform I/O, and only one
-// goroutine may use it. The same inputs produce the same effects in the same order (L8).
+// Machine is the mutable state of a city. Only one goroutine may use it. The same inputs produce the same effects in
+// the same order (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader
@@ -35,7 +35,7 @@ type Machine struct {
 	order        []*record // sorted by name
 	pools        pools.Pools
 	deps         dependencies
-	stalledUntil time.Time // end of the program's last stall; zero = no stall
+	stalledUntil time.Time // end of the program's latest stall; zero = no stall
 	stepNumber   uint64
 	step         step.Output
 	oneShot      bool // one-shot mode: exits are not handled
@@ -409,7 +409,7 @@ type tcpListener struct {
 	city.Listener
 }
 
-// open requests the listener that [api] describes, if [api] differs from the last request.
+// open requests the listener that [api] describes, if [api] differs from the latest request.
 func (tl *tcpListener) open() {
 	if tl.m.conf == nil || tl.m.ending != running || tl.m.oneShot {
 		return

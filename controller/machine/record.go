@@ -256,7 +256,7 @@ func (m *Machine) declare(a *record, w *agent.Want) {
 	}
 }
 
-// unknownIn reports whether the provider of the agent's last or next session did not respond.
+// unknownIn reports whether the provider of the agent's latest or next session did not respond.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
@@ -285,7 +285,7 @@ func (m *Machine) decided(now time.Time, a *record, what, why string) {
 type restartState struct {
 	hold
 	history     restart.History
-	saved       *effect.SavedAgent // the last saved history; nil = not saved
+	saved       *effect.SavedAgent // the latest saved history; nil = not saved
 	missing     effect.FailedStarts
 	restarts    int
 	earlierExit *city.Exit // the newest exit that a previous controller saved
@@ -309,10 +309,10 @@ type holdKind int
 const (
 	noHold      holdKind = iota
 	inBackoff            // it has exited
-	startFailed          // its last start failed
+	startFailed          // its latest start failed
 	quarantined
 	staysExited // it has exited, and its policy does not restart it
-	staysFailed // its last start failed, and its policy does not retry it
+	staysFailed // its latest start failed, and its policy does not retry it
 	staysFinal  // the user asked for the agent to stay stopped
 )
 
@@ -405,7 +405,7 @@ func (r *restartState) forgive() {
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent is running. The parameter fresh is true for a new session.
+// started records that the agent is running. The session is new if fresh is true.
 func (r *restartState) started(fresh bool) {
 	if r.missing = (effect.FailedStarts{}); r.stays() {
 		r.end()

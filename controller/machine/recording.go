@@ -348,8 +348,7 @@ func (a *record) stoppedBySetting() effect.SavedState {
 	return effect.SavedState{}
 }
 
-// toHandOver returns the state of an agent that is handed over to the next controller, or nil if nothing is handed
-// over. It contains everything that the next controller needs to continue seamlessly.
+// toHandOver returns the state of an agent for the next controller, or nil if nothing is handed over.
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(true), a.drain.current
 	switch {

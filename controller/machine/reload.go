@@ -19,7 +19,7 @@ type loader struct {
 	loaded           time.Time
 	since            uint64 // step in which the configuration was applied
 	rejectedRevision string
-	seenAtPatrol     string // revision that the last patrol read
+	seenAtPatrol     string // revision that the latest patrol read
 	held             *held  // configuration on disk that is waiting for confirmation; nil = none
 	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
 	confirms map[uint64]string

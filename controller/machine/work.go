@@ -33,20 +33,20 @@ type work struct {
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// by name: since when the assignee has been stopped and only a user can start it
+	// time since which only a user can start the assignee, by assignee
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// members that have permanently left their pool and still have work, each with that pool
+	// former pool of each member that has permanently left and still has work
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
 	failing   bool              // returning work has failed; the next patrol retries
 	tasks     map[string]string // newest bead in progress, by assignee
-	gated     map[string]string // gate that this bead waits for, by assignee
+	gated     map[string]string // gate that the bead in tasks waits for, by assignee
 	mail      city.MailTally
 	purged    time.Time
 	purging   bool
-	backedUp  time.Time // when the last check for due backups started
+	backedUp  time.Time // start time of the latest check for due backups
 	backingUp bool
 	unbacked  string // reason why the latest backup failed
 }
@@ -114,8 +114,8 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// until each store has responded once, members might have work in a store that has not responded, so members must
-	// not be drained
+	// Members must not be drained until each store has responded once, because they might have work in a store that has
+	// not responded.
 	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)

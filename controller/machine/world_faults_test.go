@@ -21,21 +21,21 @@ type trials struct {
 	on      bool // runs end at their timeout, and events are delivered when they happen
 	minding bool
 	auto    bool                      // runs succeed immediately
-	late    map[string]bool           // kinds of effects with results that are withheld
+	late    map[string]bool           // kinds of effects with withheld results
 	slow    []slowResult              // withheld results, oldest first
 	inbox   []effect.EventsReceived   // events that are delivered but not handled yet
 	lag     bool                      // events stay in the inbox
 	ghosts  map[string]automation.Run // runs of phantom records, which were created although their creation was reported as failed
-	phantom bool                      // record creations that are reported as failed succeed in fact
-	patient map[string]bool           // records of runs with events that are retried after a failure
-	failed  map[string]bool           // records with at least one failed attempt to close them
+	phantom bool                      // the creation of a record succeeds although it is reported as failed
+	patient map[string]bool           // runs with events that are handled again after a failure, by ID of the record
+	failed  map[string]bool           // records for which an attempt to close failed
 	unshut  string                    // reason why records cannot be closed
 	forgone error                     // reason why records can never be closed
 	unkept  string                    // reason why the state cannot be saved
 	unswept string                    // reason why records cannot be read
 	ended   bool                      // the city has ended all runs
 	began   map[string]time.Time
-	asked   map[uint64]bool // manual runs that are not answered yet
+	asked   map[uint64]bool // requests for manual runs that have no reply yet
 
 	last    map[string]time.Time          // time at which the newest run of each automation was opened
 	moments map[string]map[time.Time]bool // scheduled times for which a run was opened
@@ -288,7 +288,7 @@ func (w *world) owe(e events.Event) {
 	}
 }
 
-// account drops the owed events of automations that were removed or wait for other events now.
+// account drops the owed events of automations that were removed or that now wait for other events.
 func (w *world) account() {
 	t := &w.floor.trials
 	if !w.m.runs.RecordsRead {

@@ -18,9 +18,9 @@ import (
 // textDelivery simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
 type textDelivery struct {
 	drafts map[string]time.Time  // time at which a draft was typed, by agent
-	sent   map[uint64]city.Nudge // texts that were accepted, or the last one that was offered
+	sent   map[uint64]city.Nudge // accepted texts and the text that was offered last, by ID
 	typed  map[uint64]bool
-	owed   map[uint64]bool      // texts with an end that must still be logged
+	owed   map[uint64]bool      // texts with no logged end yet
 	mute   string               // reason why no text can be typed
 	asked  map[uint64]bool      // commands that must be answered
 	order  map[string][2]uint64 // newest typed text of each agent: queued, and immediate

@@ -71,7 +71,7 @@ func newWorld() *world {
 	return w
 }
 
-// want returns an agent from its specification in a story, which is a name followed by options.
+// want parses an agent's specification in a story: a name followed by options.
 func want(spec string) agent.Want {
 	name, opts, _ := strings.Cut(spec, ":")
 	w := agent.Want{
@@ -260,7 +260,7 @@ func (w *world) tellEffect(f effect.Effect) {
 	case effect.Measure:
 		w.note("measure")
 	case effect.SaveHistories:
-		// stories do not show that only the state of a suspended agent is saved
+		// skip changes that concern only agents stopped by their configuration
 		if len(w.histories(w.memory))+len(w.histories(f.Memory)) > 0 {
 			w.note("remember %s", w.remembered(f.Memory))
 		}
@@ -277,7 +277,8 @@ func (w *world) tellEffect(f effect.Effect) {
 	}
 }
 
-// histories returns the crash histories in a file, without agents that are only stopped by their configuration.
+// histories returns the crash histories in a file. It omits agents that are in the file only because their
+// configuration stopped them.
 func (w *world) histories(file []byte) (all map[string]effect.SavedAgent) {
 	if file == nil {
 		return nil

@@ -24,7 +24,7 @@ type automationWorld struct {
 	beads  map[string]beads.Bead
 	made   int
 	going  map[string]effect.Run // runs in progress, by scoped name
-	after  uint64                // the last event that was delivered
+	after  uint64                // sequence number of the latest delivered event
 	types  []string
 	follow uint64
 	answer map[string]int // exit codes of conditions' checks
@@ -39,8 +39,8 @@ type automationWorld struct {
 	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation. words are its name and lines of its file as key=value. rig and layer set the
-// file's place.
+// automate declares an automation. words are its name and lines of its file as key=value. The keys rig and layer set
+// the file's place.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {
@@ -81,7 +81,7 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found replaces the automation with this name in the folders: by a valid one, a broken one or, with neither, none.
+// found replaces the automation with this name in the folders. It removes the automation if d and b are nil.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of the automations, for example the time of
-// each automation's last run. It is kept when run records are removed.
+// AutomationsFile is the file in the city's .gc folder with the state of the automations, for example the time of each
+// automation's latest run. It is kept when run records are removed.
 const AutomationsFile = "automations.json"
 
 // automationsVersion is the version of the file format that this program writes. Files of other versions are not read.

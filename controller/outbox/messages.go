@@ -26,7 +26,7 @@ type City interface {
 	Terminal(agent string) Terminal
 	RequestList()
 	Record(agent string, e events.Event, replies ...effect.Reply)
-	Typed(d *Delivery) // the nudge was typed or dropped
+	Typed(d *Delivery) // called when a nudge was typed or dropped
 }
 
 // Terminal is the terminal of an agent's session.

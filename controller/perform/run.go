@@ -55,13 +55,13 @@ type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderLocks // starts in the same folder wait for each other
-	// lets only one session's last output be rendered at a time, so that starts get enough CPU time
+	// semaphore for rendering last output; one rendering at a time leaves enough CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
 	starts map[string]*starting
-	// last reported reason why the city's folder is not at its path
+	// latest reported reason why the city's folder is not at its path
 	folderMoved string
 }
 
@@ -488,7 +488,8 @@ func (r *Runner) Finish(leave bool) {
 	r.Cancel()
 }
 
-// Abandon replaces Finish after the controller has crashed. It waits only a limited time for effects in flight.
+// Abandon is used instead of Finish after the controller has crashed. It waits only a limited time for effects in
+// flight.
 func (r *Runner) Abandon() {
 	r.stopAccepting(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()

@@ -18,7 +18,7 @@ type tally struct {
 	pools []string
 	by    map[string]scopeTally
 
-	// the values that the last complete count returned
+	// the values that the latest complete count returned
 	work  *city.Work
 	rigs  map[string]city.RigWork
 	tasks map[string]string
@@ -32,7 +32,7 @@ type scopeTally struct {
 	version uint64 // version of the store; 0 = unknown
 	work    city.Work
 	tasks   map[string]beads.Bead     // newest bead in progress, by assignee
-	gates   map[string]string         // gates that these beads wait for, by ID of the bead
+	gates   map[string]string         // gates that the beads in tasks wait for, by ID of the bead
 	held    map[string]effect.Holding // unfinished work, by assignee
 	mail    city.MailTally
 }

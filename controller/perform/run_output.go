@@ -144,7 +144,7 @@ type outputReader struct {
 	at    int64
 	text  screen.Stream
 	first bool // no piece has been returned yet
-	inner bool // the last piece did not end with a complete line
+	inner bool // the previous piece did not end with a complete line
 }
 
 // take returns the available data as pieces. Only the first piece may be empty. The second result is the channel that

@@ -75,7 +75,7 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is the delay before an invalid heartbeat is read again, because it might have been incomplete.
+// tornAgain is the delay before an invalid heartbeat is read again. The first read may have seen an incomplete file.
 const tornAgain = 100 * time.Millisecond
 
 // readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be

@@ -31,7 +31,7 @@ const (
 	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
 	allLimit   = time.Minute // timeout for calls to all stores, one after the other
-	runsShown  = 500         // how many of the newest run records are read at startup
+	runsShown  = 500         // number of newest run records that are read at startup
 )
 
 type automationState struct {

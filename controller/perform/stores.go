@@ -124,9 +124,9 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns the part of a page that comes from one store. The store that contains the last bead of the previous
-// page continues after that bead. Other stores continue at the creation time of that bead. Stores queried before that
-// store exclude beads created at exactly that time. Stores queried after it (passed) include them.
+// listed returns the part of a page that comes from one store. The bead before is the last bead of the previous page,
+// or nil. If the store contains before, the page continues after before. Otherwise, the page continues at the creation
+// time of before, and passed says whether beads created at exactly that time are included.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)

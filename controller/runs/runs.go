@@ -140,7 +140,7 @@ func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 
 // SavedNames returns the names of automations with saved state, sorted.
 func (rs *Runs) SavedNames() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
 
-// Warnings returns the problems that the last scan found in automation folders.
+// Warnings returns the problems that the latest scan found in automation folders.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }
 
 func (rs *Runs) subscribe() {

@@ -27,7 +27,7 @@ type tier struct {
 	checkedAt time.Time // when the heartbeat file was last checked
 	// when the heartbeat file was last read successfully; zero = never
 	readAt          time.Time
-	decidedAt       time.Time // time of the triage agent's last decision; zero = never
+	decidedAt       time.Time // time of the triage agent's latest decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sighting
 	agents          watchdog.Agents
@@ -276,8 +276,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the latest sign of life. This is the heartbeat or, for another watchdog's triage agent, the
-// agent's last decision if that is newer.
+// lastSign returns the latest sign of life: the heartbeat, or a newer decision if the agent is another watchdog's
+// triage agent.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
