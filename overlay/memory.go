@@ -12,7 +12,7 @@ import (
 
 type record struct {
 	Folder string                `json:"folder"`
-	Files  map[string]fileRecord `json:"files"` // the copied files, by path
+	Files  map[string]fileRecord `json:"files"` // by path
 }
 
 type fileRecord struct {

@@ -75,8 +75,8 @@ type Field struct {
 }
 
 // Parse parses a template. The list appended contains the names of fragments to append to the template. If several
-// fragments have the same name, Parse uses the last one. It returns an *Error if rendering would fail for all values,
-// because of a syntax error, a missing fragment, or fragments that use each other in a cycle.
+// fragments have the same name, Parse uses the last one. It returns an *Error if rendering would fail for all values.
+// The cause is a syntax error, a missing fragment, or fragments that use each other in a cycle.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),

@@ -168,8 +168,8 @@ func TestSlingTarget(t *testing.T) {
 	}
 }
 
-// Work for the only member of a pool, which has the pool's name, is labelled for the pool. Otherwise the pool would not
-// keep the member.
+// The only member of a pool has the pool's name. Work for this member is labelled for the pool, because otherwise the
+// pool would not keep the member.
 func TestSlingToAPoolOfOne(t *testing.T) {
 	s, stores := slinger(t)
 	s.City.Pools = append(s.City.Pools, city.Pool{Name: "yard/solo", Rig: "yard", Max: 1})
@@ -250,8 +250,8 @@ func TestSlingQuery(t *testing.T) {
 	}
 }
 
-// Beads that were created for work that could not be assigned are closed again, including steps, and the error says so.
-// A retry does not create duplicates.
+// If work cannot be assigned, the beads that were created for it, including steps, are closed, and the error says so. A
+// retry does not create duplicates.
 func TestSlingUndoes(t *testing.T) {
 	s, stores := slinger(t)
 	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {

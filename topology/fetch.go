@@ -31,9 +31,9 @@ type Result struct {
 	Repaired bool
 }
 
-// Fetch updates a topology's copy to the commit in the lock file. If the lock file has no commit, if the source or the
-// ref has changed, or if the parameter update is true, it fetches the ref's newest commit instead, and updates the lock
-// file. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
+// Fetch updates a topology's copy to the commit in the lock file. In three cases it fetches the ref's newest commit
+// instead, and updates the lock file: the lock file has no commit, the source or the ref has changed, or the parameter
+// update is true. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
 // environment. A correct copy is not changed. A copy with changed or missing files is replaced. After an error, the
 // copy and the lock file are unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,

@@ -124,7 +124,7 @@ func TestFetch(t *testing.T) {
 	if err := os.RemoveAll(repo); err != nil {
 		t.Fatal(err)
 	}
-	// The copy is up to date, so the repository is not needed. It no longer exists.
+	// The repository no longer exists. It is not needed, because the copy is up to date.
 	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -140,7 +140,7 @@ func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Folder returns the path of a topology's copy, which may not exist.
+// Folder returns the path of a topology's copy. The copy might not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
 func head(folder string) string {

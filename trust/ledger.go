@@ -17,7 +17,7 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger stores which cities a user trusts. Its settings can also trust cities without a record.
+// Ledger stores which cities a user trusts. Its settings can make a city trusted even without a record.
 type Ledger struct {
 	dir     string          // folder of the records; "" = the environment does not specify one
 	all     bool            // GCITY_TRUST is "all"

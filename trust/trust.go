@@ -77,8 +77,8 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy is set if the checkout can contain files from a commit to which HEAD has not moved yet, because git is
-	// changing the checkout or a merge is in progress.
+	// Busy is set if the checkout can contain files from a commit that HEAD has not reached yet. This happens while git
+	// changes the checkout, and during a merge.
 	Busy bool
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
@@ -99,7 +99,7 @@ func (r *Refusal) Error() string {
 		"confirm them with `%s`", r.Dir, r.Why, r.Command())
 }
 
-// Command returns the command that asks the user.
+// Command returns the command with which the user can trust the programs.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
 // Judge decides whether a city's programs are allowed to run. The parameter rec is the city's record, or nil if it has

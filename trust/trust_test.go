@@ -296,7 +296,7 @@ func TestPullIsNotAnEdit(t *testing.T) {
 	}
 }
 
-// commitTree returns a new commit on top of HEAD, which it does not move.
+// commitTree creates a commit on top of HEAD without moving HEAD, and returns the commit.
 func commitTree(t *testing.T, dir string) string {
 	t.Helper()
 	c := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-p", "HEAD",
