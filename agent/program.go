@@ -12,13 +12,11 @@ import (
 	"gcity/session"
 )
 
-// missingProgram describes why an agent's program cannot start.
 type missingProgram struct {
 	why string // "" = the program can start, or its state is unknown
 	MissingPrograms
 }
 
-// program returns the program that an agent runs on this host, and why that program cannot start.
 func (e environ) program(c *config.City, a *config.Agent) (config.Program, missingProgram) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
@@ -87,7 +85,6 @@ func folders(path string) string {
 	return "1 folder"
 }
 
-// path returns the value of PATH in an agent's environment.
 func (e environ) path(env map[string]string) string {
 	if own, ok := env["PATH"]; ok {
 		return prependPath(e.bin, expand(own, e.inherited))
@@ -95,7 +92,6 @@ func (e environ) path(env map[string]string) string {
 	return e.inherited["PATH"]
 }
 
-// programExists reports whether a program exists. It caches the result.
 func (e environ) programExists(program, path string) bool {
 	at := program + "\x00" + path
 	found, known := e.searched[at]
@@ -138,7 +134,6 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// outsideFingerprint returns the sorted names of the configured variables that are not part of the fingerprint.
 func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 	if p.SelectedBy != "" {
 		return nil
@@ -149,7 +144,6 @@ func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 	})
 }
 
-// dialogs returns the questions that a program may ask before it is ready.
 func dialogs(p *config.Program) []session.Dialog {
 	var out []session.Dialog
 	for _, d := range p.Dialogs {
@@ -177,7 +171,6 @@ func ready(p *config.Program) session.Ready {
 	return r
 }
 
-// delivery returns how a program receives its prompt.
 func delivery(p *config.Program) Prompt {
 	switch p.PromptMode {
 	case "none":

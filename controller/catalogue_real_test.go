@@ -17,7 +17,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// served serves a city over TCP until the test ends.
 func served(t *testing.T, c city.Control) *asker {
 	t.Helper()
 	return listening(t, func(ctx context.Context, l net.Listener, token string) error {
@@ -25,7 +24,6 @@ func served(t *testing.T, c city.Control) *asker {
 	})
 }
 
-// listening runs a server on a TCP port until the test ends.
 func listening(t *testing.T,
 	serve func(ctx context.Context, l net.Listener, token string) error) *asker {
 	t.Helper()
@@ -41,7 +39,6 @@ func listening(t *testing.T,
 	return a
 }
 
-// get sends a request and decodes the response, which must have the status want.
 func get[T any](a *asker, want int, method, path, body string) (v T) {
 	a.t.Helper()
 	code, _, text := a.ask(method, path, body)
@@ -163,7 +160,7 @@ func TestRequestsOfGasCity(t *testing.T) {
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
 }
 
-// The endpoints for orders, the restart of a rig and the output stream of an agent work on a real city.
+// On a real city, the requests for orders, for the restart of a rig and for the output stream of an agent succeed.
 func TestAgentsForGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)

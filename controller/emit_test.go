@@ -36,7 +36,7 @@ func TestEmitOnAFullDisk(t *testing.T) {
 			return err
 		}
 		degraded := func() string {
-			time.Sleep(time.Minute) // in the synctest bubble: two patrols
+			time.Sleep(time.Minute) // two patrols
 			s, err := w.Snapshot(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -43,7 +43,7 @@ func TestAnIdleWeek(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan struct{})
-		time.Sleep(30 * time.Second) // between two beats
+		time.Sleep(30 * time.Second)
 		go func() { defer close(over); w.lives(ctx, "worker", "scout") }()
 		const week = 7 * 24 * time.Hour
 		time.Sleep(week + time.Minute)

@@ -97,7 +97,6 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 	}
 }
 
-// take locks the runtime folder, and creates it if necessary.
 func (h *Hold) take(patience time.Duration) error {
 	gc := filepath.Join(h.StablePath(), ".gc")
 	if err := disk.MkdirAll(gc, 0o700); err != nil {

@@ -18,7 +18,7 @@ import (
 	"gcity/session"
 )
 
-// Past is the input to Observe: the state that the last controller saved, and facts about the city.
+// Past is the input to Observe: the state that the previous controller saved, and facts about the city.
 type Past struct {
 	machine.InitialState
 	// Execute executes those effects that read automations or run their checks, and returns the results. It returns nil
@@ -44,7 +44,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	settle(m, now, func(f effect.Effect) effect.Input {
 		in := past.Execute(ctx, f)
 		if _, check := f.(effect.CheckCondition); in != nil || check {
-			return in // do not run a check that the caller has not run
+			return in // do not run a check that Execute has not run
 		}
 		in = runner.Now(ctx, f)
 		if l, ok := in.(effect.Listed); ok && l.Err != nil {
@@ -81,11 +81,10 @@ func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effec
 	}
 }
 
-// checksAtOnce is the maximum number of conditions that are checked at the same time.
 const checksAtOnce = 8
 
 // executed executes effects and returns their results in the same order. Checks of conditions run at the same time,
-// because each may take until its timeout.
+// because each check can take as long as its timeout.
 func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
 	inputs := make([]effect.Input, len(all))
 	var checks errgroup.Group

@@ -82,7 +82,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	names := map[string]string{"city": "town", "agent": citytest.Worker,
 		"automation": citytest.Drip, "watchdog": "care"}
-	for snap, err := range c.Snapshots(t.Context()) { // wait until the worker runs and the automation is known
+	for snap, err := range c.Snapshots(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a machine with one city, which City returns without a wrapper.
+// direct is a city.Directory with one city. Its method City returns that city without a wrapper.
 type direct struct {
 	*citytest.Directory
 	only city.Control

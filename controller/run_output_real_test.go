@@ -26,7 +26,6 @@ func begin(t *testing.T, ctx context.Context, c city.Control, name string) strin
 	return r.Bead.ID
 }
 
-// ended waits until a run has ended, and returns it.
 func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) city.Run {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {
@@ -120,7 +119,6 @@ func TestOutputEndsWithController(t *testing.T) {
 	}
 }
 
-// The record of a run that exceeds its timeout shows that the run timed out.
 func TestRunTimesOut(t *testing.T) {
 	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\n" +

@@ -14,7 +14,6 @@ import (
 	"gcity/city"
 )
 
-// countedStore counts the calls that reach the store.
 type countedStore struct {
 	*fake.Store
 	mu sync.Mutex
@@ -106,7 +105,7 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("somebody waited %v for a store that was known to hang", took)
 		}
 		time.Sleep(time.Minute)
-		if n := pool(); n != 1 { // the last count of the hung store is still used
+		if n := pool(); n != 1 { // the latest count of the hung store is still used
 			t.Errorf("the pool wants %d", n)
 		}
 		release()

@@ -1,5 +1,5 @@
-// Package describe turns snapshot values into phrases that the control room, the command line and the API share. Where
-// they describe a fact in different words, there is a function for each form.
+// Package describe turns snapshot values into phrases that the control room, the command line and the API share. If the
+// interfaces word a fact differently, each wording has its own function.
 //
 // The results are not sanitized. Callers must sanitize them before printing them on a terminal.
 package describe

@@ -141,7 +141,6 @@ func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	}
 }
 
-// look lists the links in a folder with their targets, and the files with their contents.
 func look(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -16,7 +16,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// world is an overlay, a target folder, and a folder of records.
 type world struct {
 	t                *testing.T
 	from, to, memory string
@@ -323,7 +322,6 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A reader never sees an incomplete file.
 func TestFilesAreWrittenAtomically(t *testing.T) {
 	w := newWorld(t)
 	big := strings.Repeat("x", 1<<20)

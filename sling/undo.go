@@ -129,7 +129,6 @@ func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Resu
 	return nil
 }
 
-// recordChange adds an event if the bead has changed.
 func (out *Result) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)

@@ -14,12 +14,12 @@ type Chain struct {
 	// heartbeat arrived
 	Spared int
 
-	did   Decision // the last action, until it is known whether it helped; "" = none
+	did   Decision // the latest action, until it is known whether it helped; "" = none
 	at    time.Time
 	stamp time.Time // latest heartbeat when Spared last increased
 }
 
-// Before decides, at the start of a beat, whether the last action has helped. The parameter v is the thresholds'
+// Before decides, at the start of a beat, whether the latest action has helped. The parameter v is the thresholds'
 // verdict. Before also reports whether the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&

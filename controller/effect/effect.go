@@ -83,8 +83,8 @@ type (
 	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		Known            string // revision of the configuration in force
-		RejectedRevision string // the last revision that was rejected
-		SeenAtPatrol     string // revision that the last patrol read
+		RejectedRevision string // the latest rejected revision
+		SeenAtPatrol     string // revision that the latest patrol read
 		// load a new revision even if no earlier patrol read it, because the file is complete
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
@@ -93,7 +93,7 @@ type (
 	Edit struct {
 		Agent, Rig string
 		On         bool
-		ID         uint64 // ID of the command that requested the edit
+		ID         uint64
 	}
 	// CheckPool runs a pool's check. The result is PoolChecked.
 	CheckPool struct{ Pool *agent.Pool }
@@ -106,7 +106,7 @@ type (
 	Scale struct {
 		Pool string
 		Size *int
-		ID   uint64 // ID of the command that set the size
+		ID   uint64
 	}
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {

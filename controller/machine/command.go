@@ -12,10 +12,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// commands handles commands from clients and replies to them.
 type commands struct{ m *Machine }
 
-// takeFrom handles a command and records the address of its client.
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	if in.Peer.Remote {
 		cs.m.step.TakeFrom(in.ID, in.Peer.From)
@@ -270,7 +268,6 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues a command that sends keys, interrupts the agent or clears its output.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.phase.Alive() && a.act.asking == nil {
 		cs.m.step.Reject(id, city.Conflict, noSession(a))
@@ -286,7 +283,6 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	}
 }
 
-// rejectLoad rejects the commands that waited for a configuration that was rejected.
 func (ld *loader) rejectLoad(ws []waiter, why string) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {

@@ -20,7 +20,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 	w.advance(2 * time.Second)
 	w.stuck["agent:a"] = true
 	w.command(1, city.RequestRestart{Agent: "a"})
-	w.pending = nil // the stop fails instead
+	w.pending = nil // drop the stop effect; its failure follows
 	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
 	delete(w.stuck, "agent:a")
 	w.Step(effect.Wake{})
@@ -35,7 +35,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 	}
 }
 
-// The answer to a suspension names the setting once, regardless of whether the agent was running.
+// The reply to a suspension names the setting once, regardless of whether the agent was running.
 func TestSuspensionAnswer(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

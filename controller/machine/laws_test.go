@@ -150,7 +150,6 @@ func (w *world) fault(what, who byte) {
 	}
 }
 
-// redeclare changes the declared agents according to the bits of who.
 func (w *world) redeclare(who byte) {
 	var specs []string
 	for i, name := range cast {
@@ -254,7 +253,6 @@ func (w *world) calm() {
 	}
 }
 
-// unanswered checks that every command has been answered.
 func (w *world) unanswered() {
 	for _, g := range w.m.loader.groups {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))

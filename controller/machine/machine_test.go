@@ -93,7 +93,6 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	}
 }
 
-// If the stop of a city is given up, the shutdown command gets an error.
 func TestStopThatGivesUpIsAnError(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

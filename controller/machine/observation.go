@@ -16,7 +16,6 @@ type Observation struct {
 	Ends    map[string]time.Time // times of the latest stop events, by agent
 }
 
-// decide sets the state of an agent in a city without a controller.
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	switch {
 	case a.phase.Alive():
@@ -24,7 +23,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		return
 	case a.want == nil:
 		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
-	case a.stoppedBySetting().State != "": // keep the state that the last controller saved
+	case a.stoppedBySetting().State != "": // keep the state that the previous controller saved
 		return
 	case a.want.Suspended.On():
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})

@@ -126,7 +126,8 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	}
 }
 
-// If a run record is missing or invalid for its store, the failure to close it is reported once and not retried.
+// If a run record is missing or invalid for its store, the failed attempt to close the record is reported once and not
+// retried.
 func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
@@ -156,7 +157,7 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	}
 }
 
-// A run waits until the end of the previous run is saved (L4). Otherwise, the next controller would treat both as
+// A run waits until the end of the previous run is saved (L4). Otherwise, the next controller would treat both runs as
 // interrupted.
 func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	// a record that currently cannot be closed does not block the next run
@@ -204,7 +205,6 @@ func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	}
 }
 
-// eachRunIsRecorded checks that the log has exactly one start and one end for each run record.
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {
@@ -224,7 +224,6 @@ func (w *world) closedRuns() (ids []string) {
 	return ids
 }
 
-// runEvents counts the start and end events of a run.
 func (w *world) runEvents(id string) (fired, ended int) {
 	for i := range w.events {
 		t := effect.RunsIn(w.events[i : i+1])
@@ -278,8 +277,8 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	}
 }
 
-// Stray records are searched once, some time after the last record that could not be created. No search runs while
-// a record is being created.
+// If a record could not be created, stray records are searched for once, some time later. No search runs while a record
+// is being created.
 func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

@@ -172,7 +172,6 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	return words[0] == "successor"
 }
 
-// settles ends all faults and simulates healthy agents until the watchdogs have recovered.
 func (w *world) settles() {
 	w.watchdogs.dogs["care"] = w.watchdogs.spare["same"]
 	w.declare("worker:stuck=7m", "scout", "else")
@@ -188,7 +187,6 @@ func (w *world) settles() {
 	w.well(3 * time.Hour)
 }
 
-// well simulates healthy agents for the duration d.
 func (w *world) well(d time.Duration) {
 	for end := w.now.Add(d); w.now.Before(end); w.advance(30 * time.Second) {
 		_ = w.beats("worker", nil)

@@ -33,7 +33,6 @@ func newWatchdogWorld() watchdogWorld {
 		letter: map[string]int{}}
 }
 
-// tend returns the simulated result of an effect of watchdogs.
 func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -105,7 +104,6 @@ func (w *world) keep(words []string) error {
 	return nil
 }
 
-// kennels adds the watchdogs to a configuration, like translate and agent.Plan.
 func (w *world) kennels(c *effect.Configuration) {
 	for _, d := range w.watchdogs.dogs {
 		c.Tiers = append(c.Tiers, d)

@@ -112,7 +112,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// dying is a store that rejects updates after a number of them, as if the controller had been killed.
+// dying is a store that accepts some updates and rejects all later ones, as if the controller had been killed.
 type dying struct {
 	*fake.Store
 	left *int

@@ -104,7 +104,6 @@ func TestBusyMembersAreCountedLast(t *testing.T) {
 	}
 }
 
-// All mail is counted, even a large number of messages.
 func TestAllMailIsCounted(t *testing.T) {
 	t.Parallel()
 	own := fake.New("x")

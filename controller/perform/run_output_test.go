@@ -37,7 +37,6 @@ func TestOutputKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// told takes the new pieces from an outputReader. It returns their texts and the number of lost bytes.
 func told(h *outputReader) (texts []string, lost int64) {
 	pieces, _ := h.take()
 	for _, p := range pieces {

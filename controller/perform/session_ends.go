@@ -184,14 +184,12 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// forgetEnd removes the file of an exit after the exit has been recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		sr.w.Logger.Warn("cannot remove the file of a saved exit", "err", err)
 	}
 }
 
-// loggedRuns summarizes the newest log events about runs.
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {

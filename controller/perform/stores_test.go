@@ -78,7 +78,6 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 	})
 }
 
-// A convoy is closed when its last open bead is closed.
 func TestConvoyCloses(t *testing.T) {
 	s := fake.New("tw")
 	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
