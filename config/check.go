@@ -11,10 +11,8 @@ import (
 // script is the result of reading a session_setup_script.
 type script struct{ hash, problem string }
 
-// checker checks the complete city: names, templates, scripts, routes and the city's own tables.
 type checker struct{ *loading }
 
-// checkCity runs the checks that need all files: name conflicts, templates, paths, scripts.
 func (d checker) checkCity() {
 	d.cityName()
 	rigChecker(d).rigs()
@@ -75,7 +73,6 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.script(a, e.Script)
 }
 
-// cityName sets the city's name to the folder's name if no file sets it.
 func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {

@@ -40,7 +40,6 @@ type entry struct {
 	at   Origin
 }
 
-// references returns the references to topologies in a table, which has three keys for them.
 func (d composer) references(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
@@ -177,13 +176,11 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// belongsTo reports whether an agent in a topology belongs to the rig r, or to the city if r is nil.
 func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	forCity := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
 	return ofCity == nil || forCity == (r == nil)
 }
 
-// copyAgents copies the agents in one topology that belong to the city or to a rig, and returns their number.
 func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {

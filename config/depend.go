@@ -9,10 +9,8 @@ import (
 	"strings"
 )
 
-// dependencies resolves depends_on.
 type dependencies struct{ *loading }
 
-// depend resolves the dependencies of all agents, and reports unknown names and cycles.
 func (d dependencies) depend() {
 	c := d.city
 	defer func() { d.rigChecked = nil }()
@@ -74,7 +72,6 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	return nil, "is neither an agent nor a pool" + d.suggestion(name, a)
 }
 
-// suggestion returns advice that names an existing agent with a similar name, or with the same name in a rig.
 func (d dependencies) suggestion(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string

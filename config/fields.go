@@ -25,7 +25,6 @@ type place struct {
 	watchdog *Watchdog
 }
 
-// origins returns the map that records the position of a key, and the key's name in this map.
 func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	switch {
 	case p.agent != nil:
@@ -71,7 +70,6 @@ func (p place) field(k *keys.Key) any {
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
-// values returns a pointer to the struct that contains the table's values.
 func (p place) values() any {
 	switch {
 	case p.agent != nil:

@@ -54,7 +54,6 @@ func TestHungRigFolder(t *testing.T) {
 	})
 }
 
-// rereading reads a city's configuration repeatedly in the background until the test ends.
 func rereading(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

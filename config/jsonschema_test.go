@@ -64,7 +64,6 @@ func (j schemaValidator) check(s *keys.SchemaNode, at string, v any) string {
 	return j.within(s, at, v)
 }
 
-// within checks the contents of a table or a list.
 func (j schemaValidator) within(s *keys.SchemaNode, at string, v any) string {
 	switch v := v.(type) {
 	case map[string]any:

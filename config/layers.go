@@ -47,7 +47,6 @@ func (o Origin) place() toml.Place {
 	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
 
-// override is one [[automations.overrides]] table with its origin.
 type override struct {
 	automation.Override
 	origin  Origin
@@ -90,7 +89,6 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 		span.Text(def))})
 }
 
-// override checks one override against the city and applies it.
 func (d checker) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city

@@ -32,7 +32,6 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// mergedTable merges the entries of a string table with those from earlier files.
 func (d decoder) mergedTable(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {

@@ -38,7 +38,6 @@ func (d patcher) patchRigs() {
 	}
 }
 
-// changeRig replaces a rig's values with those from a patch, and returns their number.
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
@@ -53,7 +52,6 @@ func (d patcher) changeRig(r, p *Rig) (changes int) {
 	return changes
 }
 
-// rigOverrides applies [[rigs.overrides]] to the agents that the rigs' topologies declare.
 func (d patcher) rigOverrides() {
 	c, theirs := d.city, map[string]map[string]*Agent{}
 	for i := range c.Agents {
@@ -92,7 +90,6 @@ func (d patcher) rigOverrides() {
 	}
 }
 
-// unknownOverride returns advice about an override for an agent that does not exist.
 func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string

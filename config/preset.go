@@ -52,7 +52,6 @@ type presetTable struct {
 // result.
 func Presets() []Preset { return presets() }
 
-// presets reads presets.toml on the first call.
 var presets = sync.OnceValue(readPresets)
 
 func readPresets() []Preset {

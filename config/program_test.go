@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ofPrograms returns the key if TestEveryKeyOfPrograms or TestEveryChange covers it.
 func ofPrograms(path string) (k keys.Key, ok bool) {
 	all := append(keys.ProgramKeys(), keys.NamedProviderKeys()...)
 	all = append(all, keys.ChangeKeys("patches.agents",
@@ -161,7 +160,6 @@ func TestEveryChange(t *testing.T) {
 	}
 }
 
-// fill sets a field to a value other than its zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

@@ -19,20 +19,20 @@ type loading struct {
 	strict   bool              // report an error if two files set the same key
 	contents map[string][]byte // the same as Source.Contents
 
-	file          string            // name of the file that is being decoded, as used in problems
-	lines         []int             // offset of each line in the file
-	files         []string          // all files that were read so far
+	file          string // name of the file that is being decoded, as used in problems
+	lines         []int  // offset of each line in the file
+	files         []string
 	size          int               // size of all files that were read so far, in bytes
 	hashes        map[string]string // hashes of the readable sources, by path
 	failedSources failedSources
 
 	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
-	packSchema     keys.Schema      // the keys of topology.toml
-	providersAdded map[*pack]bool   // topologies that have added their providers to the city
+	packSchema     keys.Schema
+	providersAdded map[*pack]bool // topologies that have added their providers to the city
 	// watchdogs from topologies; an error about the agent that they watch was already reported
 	reportedWatchdogs map[string]bool
 
-	scripts      map[string]script // scripts by path
+	scripts      map[string]script
 	agentFiles   agentFileCache
 	agentsByName map[string]*Agent // agents, pools and members of pools, by qualified name
 
@@ -45,7 +45,6 @@ type loading struct {
 	topologyProblems map[string]int
 }
 
-// problemInfo is internal information about a problem.
 type problemInfo struct {
 	cause      bool   // the problem may cause other errors, so it is reported first
 	withoutRig string // the message without the name of the rig
@@ -80,7 +79,6 @@ func (d *loading) withoutRig(msg string) string {
 		" the city").Replace(msg)
 }
 
-// markCauses marks all problems from the given index on as possible causes of other errors.
 func (d *loading) markCauses(start int) {
 	for i := start; i < len(d.problemInfo); i++ {
 		d.problemInfo[i].cause = true
@@ -168,7 +166,6 @@ func (d *loading) warnOnce(p Problem) {
 	}
 }
 
-// failedIn reports whether a key of a table has an error.
 func (d *loading) failedIn(table string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool {
 		return strings.HasPrefix(p.Key, table+".")

@@ -37,7 +37,6 @@ func (d composer) checkWatched(p *pack, names []string) {
 	}
 }
 
-// copyWatchdogs copies a topology's watchdogs, if their agents belong to the city or to the rig.
 func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
@@ -56,7 +55,6 @@ func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig
 	}
 }
 
-// patchWatchdogs applies [[patches.watchdogs]].
 func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
@@ -91,7 +89,6 @@ func (d patcher) patchWatchdogs() {
 	}
 }
 
-// changeWatchdog replaces a watchdog's values with those from a patch, and returns their number.
 func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	for _, k := range d.schema.Tables["watchdogs"] {
 		at, written := p.Origins[k.Name()]

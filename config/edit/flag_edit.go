@@ -91,7 +91,6 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	return insertLine(data, t.Value, flag)
 }
 
-// cut returns a copy of data in which the span s is replaced with text.
 func cut(data []byte, s toml.Span, text string) []byte {
 	out := make([]byte, 0, len(data)+len(text))
 	out = append(out, data[:s.Start]...)
@@ -125,7 +124,6 @@ func appendTable(data []byte, header, text string) []byte {
 	return append(bytes.Clone(data), (gap + header + eol + text + eol)...)
 }
 
-// lineBreak returns the line ending that a file uses.
 func lineBreak(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -133,7 +131,6 @@ func lineBreak(data []byte) string {
 	return "\n"
 }
 
-// table returns the table in a file that contains the setting, or nil if it does not exist.
 func (s flagPlace) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {
@@ -157,7 +154,6 @@ func (s flagPlace) table(root *toml.Node) *toml.Node {
 	return nil
 }
 
-// override returns the table with the setting in its rig's overrides.
 func (s flagPlace) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {

@@ -87,7 +87,6 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	})
 }
 
-// rigAt returns the name of the rig that uses a folder, or "".
 func rigAt(c *config.City, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.Path, path)
@@ -153,7 +152,6 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 	})
 }
 
-// declaredHere returns an error if a part of a rig is declared in a file other than city.toml.
 func declaredHere(c *config.City, rig string) error {
 	elsewhere := func(what string, o config.Origin) error {
 		return fmt.Errorf("%s is declared at %s, which gcity does not edit; remove it "+

@@ -340,7 +340,6 @@ func treeOf(data []byte) *toml.Node {
 	return root
 }
 
-// flagOf returns a pointer to the flag of a target in a loaded configuration.
 func flagOf(c *config.City, t config.Target) *bool {
 	switch {
 	case t.Rig != "":
@@ -371,7 +370,6 @@ func kept(a, b []byte) int {
 	return front + back
 }
 
-// An edit is refused if the file changed during the edit.
 func TestSetSuspendedDetectsConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)

@@ -87,7 +87,6 @@ func escalationKeys() []Key {
 	}
 }
 
-// watchPatchKeys returns the keys of a table that changes a watchdog.
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
 		Doc: "Changes one watchdog, no matter where it is declared, for example one rig's copy " +

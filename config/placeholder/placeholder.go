@@ -23,7 +23,7 @@ type Values struct {
 	Agent          string // qualified name
 	Name           string // name without the rig
 	Rig            string
-	Session        string // session name of the agent
+	Session        string
 	Dir            string // the working folder as configured
 	WorkDir        string // the absolute path of the working folder
 }
@@ -100,7 +100,6 @@ func (v *Values) get(name string) (string, bool) {
 	return "", false
 }
 
-// plainly returns an error's message without the prefix that contains the template's empty name.
 func plainly(err error) string {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {

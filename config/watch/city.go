@@ -56,7 +56,6 @@ func (s *cityFiles) refresh() {
 	}
 }
 
-// folders returns the folders that contain the files and folders of the configuration.
 func (s *cityFiles) folders() map[string]bool {
 	s.files = map[string]bool{}
 	for _, path := range s.inputs.Files {
@@ -87,7 +86,6 @@ func (s *cityFiles) folders() map[string]bool {
 	return parents
 }
 
-// rigs adds watches for the creation and removal of rig folders.
 func (s *cityFiles) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
@@ -105,7 +103,6 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 	}
 }
 
-// optional adds watches for folders that might not exist yet.
 func (s *cityFiles) optional(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; folders below it need no further check

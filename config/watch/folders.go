@@ -39,7 +39,7 @@ func Folders(
 
 // formulaFolders implements subject for the formulas and automations in a list of folders.
 type formulaFolders struct {
-	dirs []string // absolute paths of the folders
+	dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 

@@ -14,7 +14,6 @@ import (
 	"gcity/formula"
 )
 
-// watchedFolders is a set of watched folders with formulas and automations.
 type watchedFolders struct {
 	t      *testing.T
 	layers []formula.Layer
@@ -88,7 +87,6 @@ func action(line string) string {
 	return fmt.Sprintf("[automation]\ngate = \"manual\"\nexec = %q\n", line)
 }
 
-// plant creates a file and its parent folders.
 func plant(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -137,7 +137,6 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// check watches all files of the subject, and reports a change if the state differs.
 func (w *watcher) check() {
 	w.addWatches()
 	w.subject.refresh()

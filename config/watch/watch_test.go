@@ -18,7 +18,6 @@ import (
 	"gcity/topology"
 )
 
-// watching starts a watch on a folder, and stops it when the test ends.
 func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -86,7 +85,6 @@ func swap(t *testing.T, path, text string) {
 	}
 }
 
-// folder creates a city's folder with text as its city.toml.
 func folder(t *testing.T, text string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
