@@ -63,7 +63,6 @@ func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// runOutput streams the output of a run.
 func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	run, err := city.GetRun(r.Context(), h.city, rt.Run)
 	if err != nil {

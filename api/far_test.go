@@ -324,7 +324,6 @@ func (c *countedEvents) Events(ctx context.Context, after uint64) iter.Seq2[even
 	}
 }
 
-// Closing a client ends its calls and streams.
 func TestClientClose(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	c := dial(t, path)

@@ -17,7 +17,6 @@ import (
 	"gcity/events"
 )
 
-// sseItem is one message in a stream.
 type sseItem struct{ event, id, data string }
 
 // sseStream is a stream as curl receives it.

@@ -29,7 +29,6 @@ func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, sto
 	return path, fleetOn(t, l, d, o)
 }
 
-// fleetOverTCP serves the cities of a directory on a TCP port until the test ends.
 func fleetOverTCP(t testing.TB, d city.Directory, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -264,7 +264,6 @@ func TestLongPoll(t *testing.T) {
 	}
 }
 
-// lines opens a stream and returns its lines.
 func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -20,7 +20,6 @@ import (
 	"gcity/events"
 )
 
-// bearerTransport sends requests to an address with a token.
 type bearerTransport struct{ addr, token string }
 
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {

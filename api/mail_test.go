@@ -10,7 +10,6 @@ import (
 	"gcity/mail"
 )
 
-// Mail is sent, listed, read, answered and archived over plain HTTP. Errors explain the problem.
 func TestMail(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})

@@ -31,7 +31,6 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 	return city.WithPeer(r.Context(), p), c, err
 }
 
-// local returns the peer at the other end of the city's socket.
 func (s *server) local(r *http.Request) city.Peer {
 	conn, _ := r.Context().Value(connKey{}).(net.Conn)
 	cred, err := socket.Credentials(conn)
@@ -80,7 +79,6 @@ func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	return cmp.Or(agent, own), agent != ""
 }
 
-// variable returns the value of an environment variable, or "" if it is not set.
 func variable(environ []byte, name string) string {
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {
 		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {

@@ -15,7 +15,6 @@ import (
 	"gcity/city/citytest"
 )
 
-// poolCity is a city with pools and rigs in every state that the API shows.
 func poolCity() *citytest.Fake {
 	f := citytest.NewFake("town",
 		city.Agent{Name: "worker", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 3 << 20, Procs: 4}},
@@ -252,7 +251,6 @@ func TestPoolRejections(t *testing.T) {
 	}
 }
 
-// staticCity is a city that does not change.
 type staticCity struct {
 	city.Control
 	snap *city.Snapshot

@@ -25,7 +25,6 @@ func (p *outputCity) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Pie
 	return func(yield func(city.Piece, error) bool) { p.script(ctx, yield) }
 }
 
-// withRuns returns a city with automations.
 func withRuns() *citytest.Fake {
 	f := citytest.NewFake("town")
 	f.Set(func(s *city.Snapshot) {
@@ -34,7 +33,6 @@ func withRuns() *citytest.Fake {
 	return f
 }
 
-// aRun stores the record of a run in a city.
 func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	t.Helper()
 	b, err := f.Store().Create(t.Context(), beads.Bead{Title: "run", Type: city.RunType, Labels: []string{city.RunLabel + of}})

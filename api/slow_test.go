@@ -54,7 +54,6 @@ func (p *pipes) ask(t *testing.T, request string) net.Conn {
 	return ours
 }
 
-// onPipes serves a city until done is called.
 func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()) {
 	p, o.Guard = newPipes(), &api.Guard{}
 	ctx, cancel := context.WithCancel(t.Context())

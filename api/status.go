@@ -97,7 +97,7 @@ type Status struct {
 	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
 	Mode     string          `json:"mode"` // mode of the controller; "" = not running
 	LoopAge  int64           `json:"loop_age_ms"`
-	API      string          `json:"api,omitempty"` // the city's TCP address
+	API      string          `json:"api,omitempty"`
 	Config   city.ConfigInfo `json:"config"`
 	Degraded []string        `json:"degraded"` // never null
 	Ending   *city.Ending    `json:"ending,omitempty"`

@@ -55,7 +55,6 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 	return l.Addr().String()
 }
 
-// everyListener runs an attack against the listener of one city, and against that of all cities.
 func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
@@ -262,7 +261,6 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 	}
 }
 
-// logBuffer is a log that is safe for concurrent use.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -148,7 +148,6 @@ func tenanciesOf(o Options) map[string]*tenancy {
 	return all
 }
 
-// checkLimits returns an error for a city that declares more agents than its tenant is allowed to have.
 func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil

@@ -306,7 +306,6 @@ func TestTenantRegistersTakenName(t *testing.T) {
 	}
 }
 
-// brokenRegistry is a machine with an invalid registry.
 type brokenRegistry struct{ *citytest.Directory }
 
 var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is invalid: cities.toml:7:1: secretproject is registered twice"}

@@ -15,12 +15,10 @@ type visibleCities struct {
 	visible func(name string) bool // nil = all cities are visible
 }
 
-// of returns a view that contains only the cities for which isVisible returns true.
 func (v visibleCities) of(isVisible func(name string) bool) visibleCities {
 	return visibleCities{v, isVisible}
 }
 
-// root returns the underlying directory.
 func (v visibleCities) root() city.Directory {
 	for {
 		inner, ok := v.Directory.(visibleCities)

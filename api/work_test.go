@@ -19,7 +19,6 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// recordingCity is a city that records the commands it receives.
 type recordingCity struct {
 	*controllertest.City
 	mu       sync.Mutex
@@ -33,7 +32,6 @@ func (n *recordingCity) Do(ctx context.Context, c city.Command) (city.Receipt, e
 	return n.City.Do(ctx, c)
 }
 
-// Commands returns the commands received so far.
 func (n *recordingCity) Commands() []city.Command {
 	n.mu.Lock()
 	defer n.mu.Unlock()

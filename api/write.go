@@ -18,7 +18,6 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	return s.execute(w, r, rt, b)
 }
 
-// emit writes an event. The body is the event.
 func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

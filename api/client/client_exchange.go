@@ -32,7 +32,6 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 // reused is a connection that has served an earlier request.
 type reused struct{ net.Conn }
 
-// closedByPeer reports whether err means that the peer has closed the connection.
 func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE)
@@ -68,7 +67,6 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	return resp, nil
 }
 
-// keepIdle keeps a connection for the next request.
 func (c *Client) keepIdle(conn net.Conn) {
 	if _, used := conn.(reused); !used {
 		conn = reused{conn}
@@ -117,7 +115,6 @@ type responseBody struct {
 	complete bool
 }
 
-// Read implements io.Reader.
 func (a *responseBody) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	a.complete = a.complete || err == io.EOF

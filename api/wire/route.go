@@ -45,13 +45,13 @@ const (
 	KindWatchdog     Kind = "watchdog"
 	KindBeads        Kind = "beads"
 	KindBead         Kind = "bead"
-	KindCloseBead    Kind = "close"  // closes a bead
-	KindUpdateBead   Kind = "update" // changes a bead
+	KindCloseBead    Kind = "close"
+	KindUpdateBead   Kind = "update"
 	KindMail         Kind = "mail"
 	KindMessage      Kind = "message"
-	KindMarkRead     Kind = "read"    // marks a message as read
-	KindArchive      Kind = "archive" // archives a message
-	KindReply        Kind = "reply"   // replies to a message
+	KindMarkRead     Kind = "read"
+	KindArchive      Kind = "archive"
+	KindReply        Kind = "reply"
 	KindSling        Kind = "sling"
 	KindInspect      Kind = "inspect"
 	KindOutput       Kind = "output"
@@ -195,7 +195,6 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	return err
 }
 
-// parseRun parses the path of a run's output.
 func (rt *Route) parseRun(of, id string) (err error) {
 	rt.Kind = KindRunStream
 	if rt.Run, err = Name(KindBead, id); err != nil {
