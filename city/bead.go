@@ -53,7 +53,6 @@ func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, 
 // Prefix is the prefix of a rig's bead IDs, or of the city's own if Rig is "".
 type Prefix struct{ Rig, Prefix string }
 
-// prefixesMost is the maximum number of prefixes that PrefixText lists.
 const prefixesMost = 12
 
 // PrefixText returns a sentence that lists the prefixes of bead IDs.

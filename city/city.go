@@ -124,7 +124,7 @@ func (e *Error) Error() string { return e.Message }
 // NotRunning is the error that a client returns if no process listens on a socket.
 type NotRunning struct {
 	Program string // the program that should listen on the socket: "controller" or "supervisor"
-	Socket  string // path of the socket
+	Socket  string
 }
 
 // Reason returns the error without the path of the socket.

@@ -102,7 +102,6 @@ func (s *Snapshot) isUserAddress(to string) bool {
 	return !slices.ContainsFunc(s.Pools, func(p Pool) bool { return p.mayHave(to) })
 }
 
-// mayHave reports whether the pool can have a member with this name.
 func (p *Pool) mayHave(name string) bool {
 	if p.Max == 1 {
 		return name == p.Name
@@ -153,7 +152,6 @@ func (s *Snapshot) Address(name string) (string, error) {
 	return name, nil
 }
 
-// choices lists addresses for the sender to choose from.
 func choices(all []string) string {
 	text := ""
 	for i, to := range all {

@@ -98,13 +98,11 @@ type merge struct {
 	running    sync.WaitGroup
 }
 
-// retryDelay is the delay before a city's events are requested again.
 type retryDelay struct {
 	until time.Time
 	took  time.Duration
 }
 
-// finish waits for the stream's goroutines, but at most for finishTimeout.
 func (m *merge) finish() {
 	ended := make(chan struct{})
 	// in a goroutine, because this can take until all cities have responded
@@ -117,7 +115,6 @@ func (m *merge) finish() {
 	}
 }
 
-// watch receives the lists of cities from the directory.
 func (m *merge) watch() {
 	if fault := recovery.Catch(m.watchDirectory); fault != nil {
 		m.listsEnded <- fault
@@ -299,7 +296,6 @@ func (m *merge) handleOffer(o offer) (joined bool) {
 	return false
 }
 
-// updateCities handles a new list of cities.
 func (m *merge) updateCities(all []Info) {
 	here := map[string]bool{}
 	for i := range all {
@@ -337,7 +333,6 @@ func (m *merge) removeCity(name string) {
 	delete(m.retries, name)
 }
 
-// startFeeds starts feeds for the cities that are running.
 func (m *merge) startFeeds() {
 	now := time.Now()
 	for name, r := range m.retries {

@@ -82,9 +82,9 @@ type DrainInfo struct {
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"`   // usage since the last sample, in percent of one processor
-	RSS   int64   `json:"rss"`   // memory in bytes
-	Procs int     `json:"procs"` // number of processes
+	CPU   float64 `json:"cpu"` // usage since the last sample, in percent of one processor
+	RSS   int64   `json:"rss"` // memory in bytes
+	Procs int     `json:"procs"`
 }
 
 // Next says what will happen if nothing changes.

@@ -70,7 +70,7 @@ type Snapshot struct {
 	Version     string       `json:"version"` // version of the controller
 	Rev         uint64       `json:"rev"`     // incremented with every published snapshot
 	Seq         uint64       `json:"seq"`     // seq of the newest event
-	At          time.Time    `json:"at"`      // when the snapshot was taken
+	At          time.Time    `json:"at"`
 	Started     time.Time    `json:"started"` // start time of the controller
 	PID         int          `json:"pid"`     // process ID of the controller
 	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
@@ -167,7 +167,7 @@ type Agent struct {
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
-	Exit    *Exit `json:"exit,omitempty"` // the agent's last exit
+	Exit    *Exit `json:"exit,omitempty"`
 	// fields in which the session differs from the configuration; set while a restart is delayed
 	Drift []string   `json:"drift,omitempty"`
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish

@@ -99,7 +99,6 @@ func (f *StopReport) unlessReported(line string) []string {
 	return []string{line}
 }
 
-// waitLine describes an agent that a stopping city is waiting for.
 func (a *Agent) waitLine() string {
 	text := "waiting for " + a.Name
 	if a.Provider != "" {

@@ -77,7 +77,6 @@ func latest(t time.Time, until *time.Time) time.Time {
 	return t
 }
 
-// see updates a wave with the number of agents still in its state and the latest of their deadlines.
 func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wave {
 	switch {
 	case left == 0:

@@ -82,7 +82,7 @@ func (a *Automation) Word() string {
 type Run struct {
 	ID         string `json:"id"` // ID of that bead
 	Automation string `json:"automation"`
-	Reason     string `json:"reason"` // why it started
+	Reason     string `json:"reason"`
 	// the user or agent that requested it; "" = the gate started it
 	By     string     `json:"by,omitempty"`
 	Retry  int        `json:"retry,omitempty"`

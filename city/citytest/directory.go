@@ -51,7 +51,6 @@ func NewDirectory(cities ...*Fake) *Directory {
 	return m
 }
 
-// now returns the city's current snapshot.
 func now(f *Fake) *city.Snapshot {
 	s, _ := f.Snapshot(context.Background()) // cannot fail
 	return s
@@ -262,7 +261,6 @@ func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, er
 	}
 }
 
-// ask calls f with the city.Control of the city's current run.
 func ask[T any](
 	ctx context.Context, g *cityProxy, f func(city.Control) (T, error),
 ) (T, error) {

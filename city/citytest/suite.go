@@ -54,7 +54,6 @@ func Suite(t *testing.T, h Harness) {
 	}
 }
 
-// suiteCase is one test of the suite.
 type suiteCase struct {
 	name string
 	test func(*testing.T, context.Context, city.Control)
@@ -121,7 +120,6 @@ func cases(h Harness) []suiteCase {
 	}
 }
 
-// until waits for a snapshot that meets a condition.
 func until(t *testing.T, ctx context.Context, ctl city.Control,
 	ok func(*city.Snapshot) bool) *city.Snapshot {
 	t.Helper()
@@ -137,7 +135,6 @@ func until(t *testing.T, ctx context.Context, ctl city.Control,
 	return nil
 }
 
-// seen reads frames until they contain the text.
 func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 	t.Helper()
 	var all []byte
@@ -352,7 +349,6 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// readUntil reads from a terminal until its output contains the text.
 func readUntil(t *testing.T, term io.Reader, text string) {
 	t.Helper()
 	var all []byte

@@ -58,7 +58,6 @@ func WriteAutomations(t testing.TB, folder string) {
 	}
 }
 
-// awaitAutomation waits until an automation meets a condition.
 func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Automation) bool) city.Automation {
 	t.Helper()
@@ -129,7 +128,6 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 	return opened, *a.Last
 }
 
-// countEvents returns the number of events of a type about a run.
 func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	r city.Run) (n int) {
 	t.Helper()

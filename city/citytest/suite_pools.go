@@ -50,7 +50,6 @@ func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// worker returns the agent Worker in its current state.
 func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	t.Helper()
 	s, err := ctl.Snapshot(ctx)
@@ -166,7 +165,6 @@ func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// awaitAgent waits until an agent meets a condition.
 func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Agent) bool) *city.Snapshot {
 	t.Helper()

@@ -35,7 +35,6 @@ func (f *Fake) Attach(_ context.Context, agent string, v city.Viewer) (city.Term
 	return &terminal{fake: f, s: s, closed: make(chan struct{})}, nil
 }
 
-// terminal is an attachment to one session.
 type terminal struct {
 	fake   *Fake
 	s      *screen
