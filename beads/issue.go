@@ -190,7 +190,6 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
-// decodeError describes a type error of Go's JSON decoder in JSON terms.
 func decodeError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")

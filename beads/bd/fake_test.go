@@ -46,7 +46,6 @@ type issue struct {
 	Extra       map[string]string `json:"-"`
 }
 
-// playTool runs the simulated tool and returns its exit code.
 func playTool(args []string) int {
 	t := &tool{file: filepath.Join(os.Getenv("BEADS_DIR"), "metadata.json")}
 	err := t.run(args)

@@ -93,7 +93,6 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	return checkCycles(by, given...)
 }
 
-// batchWriter creates the beads of one batch.
 type batchWriter struct {
 	s    *Store
 	want []beads.Bead // beads to create; their IDs might still be names such as "$1"

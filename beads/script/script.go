@@ -66,7 +66,6 @@ func Open(o Options) (*Store, error) {
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }
 
-// closeLimit is the timeout for the shutdown call.
 const closeLimit = 5 * time.Second
 
 // Close calls the script's shutdown operation if Serve is set. It takes at most closeLimit.
@@ -100,7 +99,6 @@ func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 
 var _ beads.Auditor = (*Store)(nil)
 
-// backend runs the script for a foreign.Store.
 type backend struct {
 	o Options
 

@@ -65,7 +65,6 @@ func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	return got, nil
 }
 
-// closeIncomplete closes a bead that was not stored completely.
 func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead,
 	lost ...string) (beads.Bead, error) {
 	what := "so it was closed"

@@ -99,7 +99,6 @@ func (l Ledger) write(id Identity) error {
 	return disk.Save(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
 }
 
-// lost returns the error for a store that is not the store in the ledger.
 func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }

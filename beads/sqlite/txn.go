@@ -13,8 +13,8 @@ import (
 type writer struct {
 	turn  chan struct{} // binary semaphore that guards the fields below
 	db    *sql.DB
-	conn  *sql.Conn            // nil = not connected
-	stmts map[string]*sql.Stmt // prepared statements of conn, by text
+	conn  *sql.Conn // nil = not connected
+	stmts map[string]*sql.Stmt
 }
 
 // txn is a write transaction.
@@ -99,7 +99,6 @@ func (w *writer) drop() error {
 	return errors.Join(errs...)
 }
 
-// atomic runs a function in a transaction.
 func (t *txn) atomic(work func(*txn) error) error {
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err

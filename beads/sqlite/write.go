@@ -119,7 +119,6 @@ func (t *txn) insert(b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// index adds a bead to the tables of labels and needs.
 func (t *txn) index(seq int64, b beads.Bead) error {
 	for _, l := range b.Labels {
 		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l,
@@ -135,7 +134,6 @@ func (t *txn) index(seq int64, b beads.Bead) error {
 	return nil
 }
 
-// replace overwrites a bead.
 func (t *txn) replace(have, b beads.Bead) error {
 	values, err := written(b)
 	if err != nil {
