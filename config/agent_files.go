@@ -103,7 +103,7 @@ func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses an agent's prompt. A prompt that several agents share is parsed and reported only once.
+// prompt parses and reports a prompt only once, even if several agents share it.
 func (d agentFileReader) prompt(a *Agent) {
 	appended := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),

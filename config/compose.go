@@ -60,7 +60,8 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir returns a topology's folder. The parameter base is the folder of the file that contains the reference.
+// topologyDir resolves a reference to a topology. The parameter base is the folder of the file that contains the
+// reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -83,7 +84,8 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents to the city or a rig, and returns the topologies' formula layers.
+// apply adds the topologies' agents to the rig r, or to the city if r is nil. It returns the topologies' formula
+// layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -158,7 +160,7 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 }
 
 // cityNames returns the names of the agents that topologies declare for the city. It returns nil if no topology
-// distinguishes between agents for the city and for rigs.
+// distinguishes city agents from rig agents.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -235,7 +237,7 @@ func (d composer) addProviders(p *pack) {
 	}
 }
 
-// remotes checks the [topologies.X] tables. It runs after all files are read.
+// remotes runs after all files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

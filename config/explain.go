@@ -68,7 +68,7 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 }
 
 // derivedRows returns rows for the values that are derived from an agent's values. For a pool with several members, it
-// omits the values that differ between members.
+// omits the rows that differ between members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1

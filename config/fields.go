@@ -49,7 +49,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the field of a key. The key's name is the name of the field or its "key" tag.
+// field returns a pointer to a key's field. The field has the key's name, or a tag "key" with that name.
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {

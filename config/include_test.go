@@ -157,7 +157,7 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 	}
 }
 
-// Source.Contents checks a text as if it were the content of an included or topology file, without writing it.
+// A text in Source.Contents replaces the content of an included file or a topology file. It is not written to disk.
 func TestSourceContents(t *testing.T) {
 	was := map[string]string{
 		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +

@@ -117,7 +117,7 @@ func typeOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// asEditor decodes TOML in the way editors do.
+// asEditor decodes TOML with a different parser than gcity's, as an editor would.
 func asEditor(t testing.TB, text string) any {
 	t.Helper()
 	var v map[string]any

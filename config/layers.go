@@ -53,7 +53,7 @@ type override struct {
 	origins map[string]Origin
 }
 
-// checkWork checks the keys for formulas, automations and wisps. It runs after all files are read.
+// checkWork runs after all files are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]

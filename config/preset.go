@@ -25,7 +25,7 @@ type Preset struct {
 // Dialog is a question that a program may ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// the question is on the screen if all these strings are; white space in a string matches any white space
+	// strings that are all on the screen when the program asks; white space in a string matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }

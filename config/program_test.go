@@ -175,8 +175,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// The program of an agent is merged key by key. The agent's value takes precedence over the table's, and the table's
-// over the preset's. Every value has an origin.
+// The program of an agent is merged key by key. The agent's values take precedence over those of the [providers] table,
+// and these over the preset's. Every value has an origin.
 func TestMergedProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -397,7 +397,7 @@ func TestFirstWord(t *testing.T) {
 	}
 }
 
-// env_remove is applied after env. It warns about a variable that does not exist.
+// env_remove is applied after env. An unknown variable in env_remove causes a warning.
 func TestEnvRemoved(t *testing.T) {
 	c := load(t, `
 [[agents]]

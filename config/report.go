@@ -29,7 +29,7 @@ type loading struct {
 	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
 	packSchema     keys.Schema
 	providersAdded map[*pack]bool // topologies that have added their providers to the city
-	// watchdogs from topologies; an error about the agent that they watch was already reported
+	// watchdogs from topologies for which an error about the watched agent was already reported
 	reportedWatchdogs map[string]bool
 
 	scripts      map[string]script
@@ -149,7 +149,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn adds a warning for the first occurrence of a key.
+// warn adds a warning, unless the same message about the same key was already added.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {

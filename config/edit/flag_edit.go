@@ -18,8 +18,7 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set sets the key in a file's content to the value of the parameter on, and returns the new content. It returns an
-// error if the edit would change anything else.
+// set returns the file's content with the setting changed. It returns an error if the edit would change anything else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {

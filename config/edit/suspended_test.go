@@ -358,7 +358,7 @@ func flagOf(c *config.City, t config.Target) *bool {
 	return &c.Workspace.Suspended
 }
 
-// kept returns how many bytes at the start and the end of a are the same in b.
+// kept returns how many leading and trailing bytes the two slices have in common.
 func kept(a, b []byte) int {
 	front, back := 0, 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {

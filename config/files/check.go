@@ -59,7 +59,7 @@ func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	return saw, ok
 }
 
-// checkFolder checks a folder. It can block forever.
+// checkFolder can block forever.
 func checkFolder(path string) folderCheck {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -81,8 +81,8 @@ func NamedProviderKeys() []Key {
 
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram returns the reason why a value is not a valid provider name, or "". The existence of the provider is
-// checked after all files are read.
+// checkProgram checks only the form of a provider's name. A later check, after all files are read, finds out whether
+// the provider exists.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

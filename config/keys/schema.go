@@ -68,9 +68,9 @@ type Key struct {
 	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
 	Enum   []string // one of these words
 	Within *bounds  // range of a number
-	// The fields known and Pattern describe the value in the JSON Schema, which cannot express Check. The field known
-	// lists the possible words; a word that ends in ":" is a prefix. Pattern is a regular expression that matches all
-	// valid values.
+	// The fields known and Pattern describe the value in the JSON Schema, which cannot contain the function Check. The
+	// field known lists the possible words; a word that ends in ":" is a prefix. Pattern is a regular expression that
+	// matches all valid values.
 	known   []string
 	Pattern string
 }

@@ -31,7 +31,7 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. It returns an error for a template that uses one of the fields in the list unknown. The
+// Expand expands a template. It returns an error if the template uses a field that the parameter unknown lists. The
 // language is a subset of text/template: fields, if, with, comparisons and similar. Loops and definitions are rejected,
 // so every expansion terminates and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {

@@ -66,7 +66,7 @@ func (k *watchedFolders) has() string {
 	return strings.Join(out, " ")
 }
 
-// await waits until a poke finds the wanted contents, and returns the number of pokes.
+// await waits until the folders have the wanted contents, and returns the number of notifications until then.
 func (k *watchedFolders) await(want string) (count int) {
 	k.t.Helper()
 	deadline := time.After(patience)
@@ -132,7 +132,7 @@ func TestFoldersReportsEveryKindOfWrite(t *testing.T) {
 			k.await("a=three")
 			must(os.Rename(filepath.Dir(file("a")), filepath.Dir(file("c"))))
 			k.await("c=three")
-			put(t, file("c"), action("four")) // changes are seen in the new place
+			put(t, file("c"), action("four")) // the watch reports changes in the new place
 			k.await("c=four")
 			plant(t, filepath.Join(rig, "f"+formula.Suffix), "1")
 			k.await("c=four f.formula=1")
@@ -235,8 +235,8 @@ func TestFoldersReplacesList(t *testing.T) {
 	}
 }
 
-// Other files in the watched folders cause no pokes. A changed automation does not wake the watch of the configuration,
-// and a changed configuration does not wake the watch of automations.
+// Other files in the watched folders cause no notifications. A changed automation does not wake the watch of the
+// configuration, and a changed configuration does not wake the watch of automations.
 func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

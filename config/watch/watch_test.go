@@ -35,7 +35,8 @@ func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 
 const patience = eventually.Timeout
 
-// await waits until a poke finds the given number of agents in dir, and returns the number of pokes.
+// await waits until the configuration in dir has the given number of agents, and returns the number of notifications
+// until then.
 func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count int) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -120,7 +121,8 @@ func TestCityReportsEveryKindOfWrite(t *testing.T) {
 	}
 }
 
-// A file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content is read.
+// A file that is written byte by byte or rewritten 1,000 times causes only a few notifications, and the newest content
+// is read.
 func TestCityMergesChanges(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -242,7 +244,7 @@ func TestCityReportsScripts(t *testing.T) {
 	}
 }
 
-// Other files that are written in the city cause no pokes.
+// Other files that are written in the city cause no notifications.
 func TestCityIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -438,7 +440,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // otherwise the poke was sent before the change
+			if c.Revision != revision { // otherwise the notification was sent before the change
 				revision = c.Revision
 				break
 			}
