@@ -69,7 +69,7 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// peek adds the screens of running agents. The screen of an agent that does not respond in time stays empty.
+// peek adds the screens of running agents. If an agent does not respond in time, its screen stays empty.
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()

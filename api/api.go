@@ -77,7 +77,7 @@ type server struct {
 	many     bool // the server handles one of several cities, or all of them
 	began    time.Time
 	life     context.Context // all streams and attached terminals end with this context
-	streams  chan struct{}   // holds a token for each open stream
+	streams  chan struct{}   // has one element for each open stream
 	document func() []byte   // returns the OpenAPI document
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)

@@ -12,7 +12,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// Whatever the request to several cities is, clients can parse the response. A name in a path selects one city, and the
+// Clients can parse the response to any request about several cities. A name in a path selects one city, and the
 // request changes no other. A tenant's token reveals nothing about other tenants' cities.
 func FuzzFleet(f *testing.F) {
 	for _, path := range []string{

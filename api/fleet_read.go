@@ -212,7 +212,7 @@ const placeSeparator = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + placeSeparator + a.City }
 
-// byPlace sorts agents by name, and then by city.
+// byPlace compares two results of placeOf: first the agents' names, and then the cities' names.
 func byPlace(a, b string) int {
 	agent, in, _ := strings.Cut(a, placeSeparator)
 	other, there, _ := strings.Cut(b, placeSeparator)

@@ -189,7 +189,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/register", `{"path":"/home/none"}`, 400, "city.toml"},
 		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old has the same name, old"},
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`},
-		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // repeated
+		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // the same request again
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "does not take a body"},
 		{"/v0/city/new/unregister", ``, 200, "new is stopped and no longer registered"},

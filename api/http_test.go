@@ -231,7 +231,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// A long poll waits for a state that is newer than the caller's.
+// A long poll waits for a state that is newer than the index in the request.
 func TestLongPoll(t *testing.T) {
 	f := town()
 	seq := f.Record(events.Event{Type: "a.b"})
@@ -287,7 +287,7 @@ func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	return s
 }
 
-// next returns the next lines that are not empty. It returns comments only on request.
+// next returns the next n lines, without empty lines and comments.
 func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	t.Helper()
 	for len(out) < n {

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// keys contains the tokens that are required.
 type keys struct {
 	token   string
 	read    string

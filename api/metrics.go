@@ -27,7 +27,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage is a page of metrics. Samples of the same metric are grouped, whatever their city.
+// metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
 	name   string   // the metric to which samples are added

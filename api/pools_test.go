@@ -161,7 +161,7 @@ func TestPoolVerbs(t *testing.T) {
 		want       city.Command
 	}{
 		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}},
-		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // repeated
+		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // the same request again
 		{"/v0/city/town/pool/yard%2Fscale/scale", `{"size":0}`, city.Scale{Pool: "yard/scale"}},
 		{"/v0/pool/yard/scale/scale", `{"auto":true}`, city.Scale{Pool: "yard/scale", Auto: true}},
 		{"/v0/rig/yard/suspend", "", city.SuspendRig{Rig: "yard"}},

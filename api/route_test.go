@@ -206,7 +206,7 @@ func about(rt wire.Route) wire.Kind {
 // part is the last part of a path, with the kind that the path is parsed to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns the last parts of those paths of a route's target that can be read, or written without a verb.
+// partsOf returns the last parts of the paths of a route's target, except for verbs.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomation:

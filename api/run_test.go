@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// outputCity is a city with runs that print what a script says.
+// outputCity is a city in which the function script produces the output of every run.
 type outputCity struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)

@@ -117,7 +117,7 @@ func raw(t *testing.T, addr, text string) string {
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// A page sends requests under a host name that was rebound to this machine. They are rejected.
+// If a page sends requests under a host name that was rebound to this machine, they are rejected.
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})

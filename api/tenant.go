@@ -126,9 +126,9 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 type tenancy struct {
 	Tenant
 	name          string
-	requests      chan struct{} // holds a token for each request in progress
-	streams       chan struct{} // holds a token for each open stream
-	registrations chan struct{} // holds one token, so that only one registration runs at a time
+	requests      chan struct{} // has one element for each request in progress
+	streams       chan struct{} // has one element for each open stream
+	registrations chan struct{} // has at most one element, so registrations do not overlap
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }

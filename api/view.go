@@ -29,7 +29,8 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the cities' SupervisorStatus. It returns nil if they have none, or if the view hides some cities.
+// keeper returns the underlying directory as a city.SupervisorStatus. It returns nil if the directory does not
+// implement that interface, or if the view hides some cities.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)

@@ -168,7 +168,7 @@ func TestWorkRequests(t *testing.T) {
 		{"PATCH", "/v0/city/town/bead/tw-4", `{"description":"","parent_id":"","remove_labels":["x"],"if_rev":2}`,
 			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: new(""), ParentID: new(""), RemoveLabels: []string{"x"}, IfRev: new(uint64(2))}}, `"labels":["z","y"]`},
 		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
-		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // repeated
+		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // the same request again
 		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},
 		{"POST", "/v0/city/town/automation/chore/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "chore", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
 	} {

@@ -86,7 +86,7 @@ func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 		if _, used := conn.(reused); !used {
 			return conn, nil
 		}
-		_ = conn.Close() // nothing has been written to it
+		_ = conn.Close() // the error does not matter, because the connection is idle
 	}
 	return c.dial(ctx)
 }
