@@ -12,7 +12,7 @@ import (
 )
 
 // RunType is the type of the bead that records a run. The beads that a formula run creates have other types, but the
-// same RunLabel.
+// same label; see RunLabel.
 const RunType = "run"
 
 // ConvoyType is the type of a bead that groups other beads, which are its children. Each child can have its own

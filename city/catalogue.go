@@ -41,7 +41,7 @@ type FormulaVar struct {
 	Default     string `json:"default,omitempty"`
 }
 
-// NewRig is a rig for a client to add.
+// NewRig is a rig that a client wants to add.
 type NewRig struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute, or relative to the city's folder

@@ -6,8 +6,8 @@ import (
 	"gcity/beads"
 )
 
-// GateType is the type of a bead that blocks other beads until a user or an automation run closes it. Agents do not
-// work on it.
+// GateType is the type of a gate. A gate is a bead that blocks other beads until a user or an automation run closes the
+// gate. Agents do not work on gates.
 const GateType = "gate"
 
 // AwaitingGate is the status text of a bead that is blocked by an open gate.

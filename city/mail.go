@@ -13,7 +13,7 @@ import (
 	"gcity/mail"
 )
 
-// MailCount counts the messages for a recipient that are not archived.
+// MailCount counts a recipient's messages. It does not count archived ones.
 type MailCount struct {
 	Unread int `json:"unread"`
 	Total  int `json:"total"`
@@ -22,7 +22,7 @@ type MailCount struct {
 // MailTally counts messages by address.
 type MailTally map[string]MailCount
 
-// Add counts a bead if it is a message and not archived.
+// Add counts a bead if it is a message that is not archived.
 func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
 
 func (t MailTally) add(b beads.Bead, times int) {

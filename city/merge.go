@@ -275,7 +275,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // the stream does not use this feed any more
+		return false // the stream no longer uses this feed
 	}
 	f.slow = false
 	switch {

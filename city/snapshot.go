@@ -207,7 +207,7 @@ type Declaration struct {
 	Source string `json:"source,omitempty"`
 	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// hash of the declaration, 12 hex digits; if an edit changes the hash, this counts as a different agent
+	// hash of the declaration, 12 hex digits; an agent with a different hash counts as a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`

@@ -67,7 +67,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// by ID of the molecule, because a molecule can be found twice: directly and through its bead
+	// keyed by the molecule's ID, because a molecule can be found twice: directly and through its bead
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

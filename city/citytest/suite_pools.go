@@ -21,8 +21,8 @@ const (
 	CrewMax = 3
 
 	Rig       = "yard"
-	RigWorker = "yard/hand"  // runs
-	RigLazy   = "yard/idler" // suspended by its own flag
+	RigWorker = "yard/hand"  // an agent that runs
+	RigLazy   = "yard/idler" // an agent that is suspended by its own flag
 )
 
 // crew returns the name of member i of Crew, counted from 1.

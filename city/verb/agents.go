@@ -45,7 +45,6 @@ func sessions() []Verb {
 	}
 }
 
-// drains returns the verbs that drain agents, and those for agents that do not run.
 func drains() []Verb {
 	return []Verb{
 		{Name: "drain", Noun: Agent, API: API{Summary: "Ask an agent to finish",
