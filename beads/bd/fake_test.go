@@ -135,7 +135,8 @@ func (t *tool) init(args []string) error {
 	return t.save()
 }
 
-// print writes issues in the format of show (long) or list, in the requested envelope, after a line that is not JSON.
+// print writes issues like "bd show" if long is true, and otherwise like "bd list", in the requested envelope. A line
+// that is not JSON comes first.
 func (t *tool) print(long bool, what any, of ...*issue) error {
 	fmt.Fprintln(os.Stderr, "warning: something about the role")
 	fmt.Println("note: something about the database")

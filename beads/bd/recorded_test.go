@@ -47,8 +47,8 @@ func (r *recording) what() string {
 	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
 }
 
-// understood returns the store's result for an answer, one bead per line. It omits empty fields and the times that bd
-// sets.
+// understood returns the beads that the store reads from a recorded output, one per line. It omits empty fields and the
+// times that bd sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.CallResult{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
@@ -95,7 +95,7 @@ func understood(t *testing.T, r *recording) string {
 	return strings.Join(lines, "\n")
 }
 
-// All output of bd can be parsed. If the golden file changes, read the difference.
+// The store can parse all recorded output of bd. Review every change of the golden file.
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {

@@ -97,7 +97,7 @@ type batchWriter struct {
 	s    *Store
 	want []beads.Bead // beads to create; their IDs might still be names such as "$1"
 	real map[string]string
-	made []beads.Bead // created beads, with the indexes of want; without an ID = not created yet
+	made []beads.Bead // created beads, at the same indexes as in want; no ID = not created yet
 }
 
 // run creates each bead after the beads that it links to. If that is impossible because beads link to each other, it

@@ -17,7 +17,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// backend simulates another program that stores beads in memory. It fails to create a bead with a given title.
+// keeper simulates another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string

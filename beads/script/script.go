@@ -231,8 +231,8 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 // maxLabelled is a limit high enough for all beads. Some scripts return no beads if the limit is 0.
 const maxLabelled = "1000000"
 
-// Find implements foreign.Backend. Of the operations that return all requested beads, it uses the one with the fewest
-// other beads.
+// Find implements foreign.Backend. Of the operations that return all requested beads, it uses the one that returns the
+// fewest other beads.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {

@@ -135,7 +135,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 }
 
 // setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that
-// it has stored them.
+// the script has stored it.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })

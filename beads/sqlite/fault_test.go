@@ -112,7 +112,7 @@ func TestReadsCreateNothing(t *testing.T) {
 	}
 }
 
-// The files are not accessible to other users, and not part of the agents' repository.
+// Other users have no access to the files, and git ignores the files.
 func TestFiles(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
