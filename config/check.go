@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 )
 
-// script is the result of reading a session_setup_script.
 type script struct{ hash, problem string }
 
 type checker struct{ *loading }

@@ -112,7 +112,6 @@ var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	return out
 })
 
-// addFields adds the exported fields of a struct, and those of nested structs of this package.
 func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)

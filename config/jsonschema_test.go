@@ -127,7 +127,6 @@ func asEditor(t testing.TB, text string) any {
 	return normalized(v)
 }
 
-// normalized converts lists of tables to plain lists.
 func normalized(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

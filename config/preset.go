@@ -30,7 +30,6 @@ type Dialog struct {
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }
 
-// presetTable is the form of a preset in presets.toml.
 type presetTable struct {
 	Name              string            `toml:"name"`
 	DisplayName       string            `toml:"display_name"`

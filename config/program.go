@@ -99,7 +99,6 @@ func (p *Program) setAgentValues(a *Agent) {
 	}
 }
 
-// defaultPrompt returns the default of prompt_mode, which depends on prompt_flag, the start_command and the prompt.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":

@@ -18,7 +18,6 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// checkWatched reports watchdogs in a topology that watch an agent outside the topology.
 func (d composer) checkWatched(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]

@@ -85,7 +85,6 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		"triage agent of the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
-	// The printed configuration can be loaded again as a single file.
 	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "",
 		"south/.keep": ""}))
 	if err != nil {

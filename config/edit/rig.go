@@ -105,7 +105,6 @@ func rigAt(c *config.City, path string) string {
 	return ""
 }
 
-// appendRig returns data with an additional rig, in the same notation as the existing rigs.
 func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	rigs := root.Get("rigs")
 	if rigs == nil || rigs.Shape != toml.ShapeArray {

@@ -43,7 +43,6 @@ const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s
 // cityFile is the name of a city's file, the same as config.FileName.
 const cityFile = "city.toml"
 
-// document is a kind of file with a schema.
 type document struct {
 	name, title, doc string
 	keys             Schema

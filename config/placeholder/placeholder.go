@@ -120,7 +120,6 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Builder.Write(p)
 }
 
-// allowed walks a template and returns an error for the first construct that is not allowed.
 func allowed(t *template.Template, unknown []string) error {
 	if len(t.Templates()) > 1 {
 		return errors.New("defines a template; definitions are not allowed here")

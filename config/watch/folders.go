@@ -125,7 +125,6 @@ func (r *formulaFolders) resolveLinks(path string) string {
 	return chain[len(chain)-1]
 }
 
-// state returns the metadata of the formulas and automations, and the errors from unreadable folders.
 func (r *formulaFolders) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)

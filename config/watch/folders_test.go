@@ -132,7 +132,7 @@ func TestFoldersReportsEveryKindOfWrite(t *testing.T) {
 			k.await("a=three")
 			must(os.Rename(filepath.Dir(file("a")), filepath.Dir(file("c"))))
 			k.await("c=three")
-			put(t, file("c"), action("four")) // the watch reports changes in the new place
+			put(t, file("c"), action("four"))
 			k.await("c=four")
 			plant(t, filepath.Join(rig, "f"+formula.Suffix), "1")
 			k.await("c=four f.formula=1")
