@@ -20,7 +20,6 @@ type audit struct {
 
 type auditKey struct{ what, address string }
 
-// auditLine is the last line logged for an address.
 type auditLine struct {
 	at   time.Time
 	more int // number of requests that were skipped after this line

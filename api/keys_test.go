@@ -117,7 +117,7 @@ func TestKeysChange(t *testing.T) {
 
 	next := "next-" + acmeToken
 	write("acme", next, 0o600)
-	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // the port stays open
+	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 })
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a terminal that was opened with the old token is still open")

@@ -122,7 +122,6 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 	})
 }
 
-// tenancy is a tenant with its requests in progress.
 type tenancy struct {
 	Tenant
 	name          string

@@ -9,7 +9,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// visibleCities is a directory that shows only some of the cities.
 type visibleCities struct {
 	city.Directory
 	visible func(name string) bool // nil = all cities are visible

@@ -70,7 +70,6 @@ func (n *recordingCity) run(t *testing.T, name string) {
 	n.ended(t, name, r.Bead.ID)
 }
 
-// ended waits for the end of a run.
 func (n *recordingCity) ended(t *testing.T, name, id string) {
 	t.Helper()
 	n.Await(t, func(s *city.Snapshot) bool {

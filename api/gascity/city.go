@@ -27,7 +27,6 @@ func cityOperations() []Operation {
 	}
 }
 
-// cityChange is the body of a PATCH request for the city.
 type cityChange struct {
 	Suspended *bool `json:"suspended"`
 }

@@ -36,7 +36,6 @@ func convoyOperations() []Operation {
 	}
 }
 
-// convoy is the form of a convoy in responses: the convoy, its beads, and the number of closed ones.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`
