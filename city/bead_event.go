@@ -9,7 +9,6 @@ import (
 	"gcity/mail"
 )
 
-// beadEvent is the payload of events about beads.
 type beadEvent struct {
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`

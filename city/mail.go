@@ -90,7 +90,6 @@ func (s *Snapshot) CountMail(t MailTally) {
 	}
 }
 
-// isUserAddress reports whether an address belongs to neither an agent nor a pool.
 func (s *Snapshot) isUserAddress(to string) bool {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		_, known := s.Pool(name)

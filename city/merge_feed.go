@@ -35,7 +35,6 @@ type feed struct {
 	slow  bool      // the stream no longer waits for this feed
 }
 
-// offer is a message from a feed.
 type offer struct {
 	feed        *feed
 	event       *events.Event

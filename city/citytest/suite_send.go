@@ -57,7 +57,6 @@ func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) ci
 	return *s
 }
 
-// waits reports whether a nudge for the worker is queued.
 func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
