@@ -23,7 +23,6 @@ const (
 
 var errOther = errors.New("not an issue")
 
-// link is one entry of an issue's dependencies.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`

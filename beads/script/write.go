@@ -118,7 +118,6 @@ func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Be
 		"closed_at": now.ClosedAt}, "close", now.ID)
 }
 
-// put makes a call that changes a bead, and returns the changed bead.
 func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
 	text, err := encode(in)
 	if err != nil {

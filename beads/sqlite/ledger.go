@@ -39,7 +39,6 @@ type Ledger struct {
 	Restore string // command that restores the store, for error messages
 }
 
-// entry is the content of a ledger file.
 type entry struct {
 	Folder string `json:"folder"`
 	Identity
