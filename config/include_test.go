@@ -23,7 +23,7 @@ name = "a"
 dir = "demo"
 `
 
-// Agents and rigs of all files form one list, in which the city's own come first. Paths other than dir are relative to
+// The agents and rigs from all files are joined. Those from city.toml come first. Paths other than dir are relative to
 // the file that contains them. Problems and origins name that file.
 func TestInclude(t *testing.T) {
 	dir := folderOf(t, map[string]string{
@@ -199,7 +199,7 @@ func TestSourceContents(t *testing.T) {
 	}
 }
 
-// An agent lists the places that change it, in order of application. An agent without changes lists none.
+// An agent lists the places that change it, in order of application. An agent without changes has an empty list.
 func TestPatchOrigins(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +

@@ -31,7 +31,7 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 // cityFiles implements subject for a configuration: its files, and the folders of its topologies and rigs.
 type cityFiles struct {
 	from   config.Source // the path of the city's folder has no symbolic links
-	inputs config.Inputs // the inputs at the last successful read
+	inputs config.Inputs // the inputs at the latest successful read
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 

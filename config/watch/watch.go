@@ -88,7 +88,7 @@ type watcher struct {
 	kernel    *fsnotify.Watcher // nil if the kernel is not used or has no watches left
 	unwatched bool              // the kernel does not watch all folders
 	warned    bool
-	last      string // state at the last check
+	last      string // state at the previous check
 }
 
 func (w *watcher) run(ctx context.Context) {

@@ -158,8 +158,7 @@ func TestCityMergesChanges(t *testing.T) {
 	})
 }
 
-// city.toml is a link through a linked folder. The watch notices a change of that link and a change of the file behind
-// it.
+// If city.toml is a link through a linked folder, the watch notices changes of the link and of its target.
 func TestCityFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -281,7 +280,7 @@ func TestCityReportsAnUndoneChange(t *testing.T) {
 	}
 }
 
-// If a user namespace allows no inotify instances, the watch polls the files and logs one warning.
+// If a user namespace does not allow inotify instances, the watch polls the files and logs one warning.
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
