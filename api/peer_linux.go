@@ -56,8 +56,8 @@ func (s *server) local(r *http.Request) city.Peer {
 }
 
 // actorOf returns the name of the actor for a process. If the process or an ancestor belongs to a session, the actor is
-// that session's agent. If several of them belong to sessions, the oldest one counts. Otherwise, the actor is the name
-// in the process's environment, or else the operator. actorOf returns "" if the process cannot be read.
+// that session's agent. If several of them belong to sessions, the oldest process counts. Otherwise, the actor is the
+// name in the process's environment, or else the operator. actorOf returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

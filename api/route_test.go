@@ -187,7 +187,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// about returns the kind of object that a route's target is.
+// about returns the kind of a route's target.
 func about(rt wire.Route) wire.Kind {
 	switch {
 	case rt.Kind == wire.KindAutomation, rt.Kind == wire.KindHistory, rt.Verb == "run":

@@ -198,7 +198,7 @@ func TestTenantStream(t *testing.T) {
 	}
 }
 
-// withToken sends requests, whatever their host, to one address and with a token.
+// withToken sends all requests to one address, and adds a token.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string

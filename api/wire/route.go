@@ -204,7 +204,7 @@ func (rt *Route) parseRun(of, id string) (err error) {
 	return err
 }
 
-// flat reports whether names of this kind consist of a single part, so that the path can be split after it.
+// flat reports whether names of this kind consist of a single part. If so, the path can be split after the name.
 func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }
