@@ -55,7 +55,7 @@ type Spec struct {
 	PreStart    []string `json:"pre_start,omitempty"`
 	Setup       []string `json:"session_setup,omitempty"`
 	SetupScript string   `json:"session_setup_script,omitempty"`
-	Nudge       string   `json:"nudge,omitempty"` // typed once the agent is ready
+	Nudge       string   `json:"nudge,omitempty"` // typed as soon as the agent is ready
 
 	// absolute path of a folder with files to copy into Dir
 	Overlay string `json:"overlay_dir,omitempty"`

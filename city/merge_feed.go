@@ -31,7 +31,7 @@ type feed struct {
 	headTime  time.Time     // time of nextEvent; feeds are sorted by this time
 	// the fault that nextEvent reports; if set, nextEvent is not from the log
 	fault error
-	asked time.Time // when an event was last requested
+	asked time.Time // time of the latest request for an event
 	slow  bool      // the stream no longer waits for this feed
 }
 

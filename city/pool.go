@@ -41,13 +41,13 @@ type Check struct {
 	Command string `json:"command,omitempty"` // "" = count the pool's open work
 	// start of the run in progress, if any
 	Running *time.Time    `json:"running,omitempty"`
-	At      *time.Time    `json:"at,omitempty"` // end of the last run
+	At      *time.Time    `json:"at,omitempty"` // end of the latest run
 	Took    time.Duration `json:"took_ns,omitempty"`
-	// result of the last successful run, before Min and Max are applied
+	// result of the latest successful run, before Min and Max are applied
 	Value   int        `json:"value"`
-	Good    *time.Time `json:"good,omitempty"`    // end of the last successful run
-	Problem string     `json:"problem,omitempty"` // why the last run failed; "" = it succeeded
-	// end of the last run's output, without control sequences
+	Good    *time.Time `json:"good,omitempty"`    // end of the latest successful run
+	Problem string     `json:"problem,omitempty"` // why the latest run failed; "" = it succeeded
+	// end of the latest run's output, without control sequences
 	Output string `json:"output,omitempty"`
 }
 
@@ -82,7 +82,7 @@ type DrainInfo struct {
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"` // usage since the last sample, in percent of one processor
+	CPU   float64 `json:"cpu"` // usage since the previous sample, in percent of one processor
 	RSS   int64   `json:"rss"` // memory in bytes
 	Procs int     `json:"procs"`
 }

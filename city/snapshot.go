@@ -173,7 +173,7 @@ type Agent struct {
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = no measurement
 
-	// queued nudges and, for a minute, also the last one that was typed or given up
+	// queued nudges and, for a minute, also the latest nudge that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
@@ -216,7 +216,7 @@ type Declaration struct {
 // MaxDecisions is the maximum length of Agent.Decisions.
 const MaxDecisions = 12
 
-// Session is the current or last session of an agent.
+// Session is the current or latest session of an agent.
 type Session struct {
 	Name         string     `json:"name"`
 	ID           string     `json:"id"`
@@ -239,7 +239,7 @@ func (s *Session) DetailText() string {
 	return text
 }
 
-// Exit is the end of the last session that exited on its own.
+// Exit is the end of the latest session that exited on its own.
 type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`

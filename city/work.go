@@ -58,8 +58,8 @@ const (
 	AutomationBroken  AutomationState = "broken"  // the automation's file cannot be used
 )
 
-// Status words in addition to the states. AutomationFailing means that the last run failed. AutomationManual means that
-// only users start runs.
+// Status words in addition to the states. AutomationFailing means that the latest run failed. AutomationManual means
+// that only users start runs.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"

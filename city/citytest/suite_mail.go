@@ -62,7 +62,7 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		err)
 }
 
-// A message reaches its recipient, is counted while it is unread, and leaves the lists once it is archived.
+// A message reaches its recipient, is counted while it is unread, and leaves the lists when it is archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// ScreenSize returns the size that was last set for an agent's terminal.
+// ScreenSize returns the most recently set size of an agent's terminal.
 func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
