@@ -21,8 +21,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker.
-// After a failure, it closes the beads created so far, so that no agent works on an incomplete batch. The error names
+// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker. After
+// a failure, CreateAll closes the beads created so far, so that no agent works on an incomplete batch. The error names
 // these beads.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)

@@ -86,7 +86,8 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// Every transaction that changes beads calls changed at its end, to update the store's version and last ID number.
+// changed updates the store's version and last ID number. Every transaction that changes beads must call changed at its
+// end.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
