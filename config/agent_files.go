@@ -303,8 +303,8 @@ func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// addMisuse records a problem with a path or a template. In a fetched topology the problem is an error, because it may
-// be an attack. Otherwise it is a warning.
+// addMisuse records a problem with a path or a template. In a fetched topology the problem is an error, because it
+// might be an attack. Otherwise it is a warning.
 func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.addError(at, key, msg)

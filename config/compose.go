@@ -100,7 +100,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 		}
 		if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.failedSources.addTopology(r)
-			continue // an unreadable file may declare a table with this name
+			continue // an unreadable file might declare a table with this name
 		}
 		p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
 		if p == nil || p.partial {

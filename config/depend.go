@@ -43,7 +43,7 @@ func (d dependencies) depend() {
 // name is invalid, the first result is nil and the second one is the reason. The reason is "" if the name could be
 // declared in a file that could not be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
-	var at []string // where the name may be declared
+	var at []string // where the name might be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
 	}
@@ -64,7 +64,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	}
 	rig, _ := cutRig(name)
 	if !self && d.failedSources.affects("", a.Rig, rig) {
-		return nil, "" // an unreadable file may declare it
+		return nil, "" // an unreadable file might declare it
 	}
 	if self {
 		return nil, "is this agent itself; remove it"

@@ -44,7 +44,7 @@ func TestHungRigFolder(t *testing.T) {
 		}
 		revision = c.Revision
 		under := files.PendingChecks()
-		if under > 2 { // the reader in the background may be accessing the other folder
+		if under > 2 { // the reader in the background might be accessing the other folder
 			t.Errorf("%d checks are in progress", under)
 		}
 	}

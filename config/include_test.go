@@ -92,7 +92,7 @@ func TestIncludeFromOutside(t *testing.T) {
 	}
 }
 
-// All includes that fail are reported together, with their places. Problems that may cause other problems come first.
+// All includes that fail are reported together, with their places. Problems that might cause other problems come first.
 func TestIncludeErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [

@@ -166,7 +166,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	d.city.Sources = append(d.city.Sources, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.city.Sources = append(d.city.Sources, other) // the other file may be created later
+		d.city.Sources = append(d.city.Sources, other) // the other file can be created later
 		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
 		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+
 			string(filepath.Separator)); ok {

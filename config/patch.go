@@ -42,7 +42,7 @@ func (d patcher) patchAgents() {
 		}
 		at := slices.IndexFunc(called[p.name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
-			continue // an unreadable file may declare it
+			continue // an unreadable file might declare it
 		}
 		if at < 0 {
 			d.addError(p.origins["name"], p.table+".name",
@@ -197,7 +197,7 @@ func (d patcher) patchProviders() {
 		done[p.Name] = p.Origin
 		if msg := c.unknownProvider(p.Name); msg != "" {
 			if d.failedSources.any() {
-				continue // an unreadable file may declare it
+				continue // an unreadable file might declare it
 			}
 			d.addError(p.Origins["name"], key+".name", msg)
 			continue

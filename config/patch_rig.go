@@ -20,7 +20,7 @@ func (d patcher) patchRigs() {
 		case p.Name == "": // already reported
 			continue
 		case r == nil && d.failedSources.files:
-			continue // an unreadable file may declare it
+			continue // an unreadable file might declare it
 		case r == nil:
 			d.addError(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
@@ -71,7 +71,7 @@ func (d patcher) rigOverrides() {
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
 			if a == nil && d.failedSources.affects(c.Rigs[i].Name) {
-				continue // an unreadable file may declare it
+				continue // an unreadable file might declare it
 			}
 			if a == nil {
 				d.addError(o.origins["name"], "rigs.overrides.name",

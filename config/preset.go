@@ -22,7 +22,7 @@ type Preset struct {
 	Hooks         string // kind of the program's hook files; "" = none
 }
 
-// Dialog is a question that a program may ask when it starts.
+// Dialog is a question that a program might ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
 	// strings that are all on the screen when the program asks; white space in a string matches any white space

@@ -66,7 +66,7 @@ func (d patcher) patchWatchdogs() {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
-			// an unreadable file may declare the watchdog, or its error is already reported
+			// an unreadable file might declare the watchdog, or its error is already reported
 			continue
 		}
 		if at < 0 {

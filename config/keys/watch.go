@@ -130,7 +130,7 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider may
+// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider can
 // have further limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {

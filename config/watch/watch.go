@@ -68,7 +68,7 @@ type subject interface {
 	// folders returns the folders that the kernel should watch. The map's value is true if changes would be missed
 	// without the watch on that folder.
 	folders() map[string]bool
-	// isChange reports whether an event for a path may be a change.
+	// isChange reports whether an event for a path might be a change.
 	isChange(path string) bool
 	// state returns a string that changes whenever the files change.
 	state() string

@@ -260,7 +260,7 @@ func TestCityIgnoresOtherFiles(t *testing.T) {
 	}
 }
 
-// A file that is changed and changed back is reported, because the receiver may have read it in between.
+// A file that is changed and changed back is reported, because the receiver might have read it in between.
 func TestCityReportsAnUndoneChange(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
