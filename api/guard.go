@@ -156,7 +156,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 }
 
 // knownHost reports whether a request uses a host name of this city. It rejects any other name, even one that resolves
-// to this machine, because a page from another site could otherwise send requests under its own name.
+// to this machine. Otherwise, a page from another site could send requests under the name of that site.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {

@@ -412,7 +412,7 @@ func TestHostileConnections(t *testing.T) {
 		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(c, garbage) // the server may close the connection before everything is written
+		_, _ = io.WriteString(c, garbage) // the server might close the connection before everything is written
 		answer, _ := io.ReadAll(c)        // ends when the server closes the connection
 		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
 			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {

@@ -209,7 +209,7 @@ func TestKeyChangesDuringRequest(t *testing.T) {
 		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
 		return code == 200
 	})
-	_, _ = io.WriteString(sends, text) // the connection may already be closed
+	_, _ = io.WriteString(sends, text) // the connection might already be closed
 	for _, conn := range []net.Conn{sends, waits} {
 		answer, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(string(answer), " 200 ") {

@@ -272,7 +272,7 @@ func connectAndRead(path string) error {
 	return err
 }
 
-// Read of an attached terminal distinguishes the end of the session from the end of the connection.
+// Reads from an attached terminal report whether the session or the connection has ended.
 func TestTerminalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string

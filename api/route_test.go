@@ -200,7 +200,7 @@ func about(rt wire.Route) wire.Kind {
 	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
 		return wire.KindBead
 	}
-	return wire.KindAgent // or a pool or a rig, because an agent may have the same name
+	return wire.KindAgent // or a pool or a rig, because an agent can have the same name
 }
 
 // part is the last part of a path, with the kind that the path is parsed to.

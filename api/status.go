@@ -146,7 +146,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 }
 
 // StatusOf derives the status from a snapshot. The parameter now determines the uptime and the age of the last loop
-// pass, which are 0 if the snapshot is not from a controller.
+// pass. Both are 0 if the snapshot is not from a controller.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

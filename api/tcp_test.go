@@ -110,7 +110,7 @@ func raw(t *testing.T, addr, text string) string {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // the server may close the connection before everything is written
+	_, _ = io.WriteString(c, text) // the server might close the connection before everything is written
 	b, _ := io.ReadAll(c)
 	return string(b)
 }
@@ -332,7 +332,7 @@ func TestHostileClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open = append(open, c); i%2 == 0 {
-				// the connection may already be closed
+				// the connection might already be closed
 				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local")
 			}
 		}

@@ -14,9 +14,10 @@ import (
 
 // exchange sends a GET request for anything but a stream. It works in the caller's goroutine, and on the connection
 // that Dial opened or the previous exchange kept. This avoids the goroutines of http.Transport and the threads that the
-// runtime starts for them, which would cost a command with a single request more than the request itself. Without such
-// a connection, exchange uses the transport. If the controller closes the connection without a response, because the
-// connection was idle or because another controller takes over, exchange retries once on a new connection.
+// runtime starts for them. For a command with a single request, these would cost more than the request itself. Without
+// such a connection, exchange uses the transport. If the controller closes the connection without a response, exchange
+// retries the request once on a new connection. This happens to idle connections, and when another controller takes
+// over.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {

@@ -163,9 +163,9 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". If the
-// name contains an unescaped "/", the last part of the path is the request if it is a valid one, and otherwise belongs
-// to the name.
+// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". It can
+// also contain an unescaped "/". In this case, the last part of the path is the request if it is a valid request, and
+// otherwise belongs to the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
