@@ -27,7 +27,8 @@ func GatesIn(all []beads.Bead) Gates {
 	return gates
 }
 
-// GatesFor returns the open gates in a store. It queries the store only if one of the beads may be waiting for a gate.
+// GatesFor returns the open gates in a store. It queries the store only if one of the beads might be waiting for a
+// gate.
 func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
 	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {

@@ -72,8 +72,8 @@ const (
 	// retryMin and retryMax limit the delay before a city is queried again. The delay doubles each time that a running
 	// city fails to deliver events.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
-	// readBefore is how far back to read the events of a city that is added, because it might have started before the
-	// directory listed it.
+	// readBefore is how far back to read the events of an added city. The city might have started before the directory
+	// listed it.
 	readBefore = time.Minute
 	// finishTimeout is how long the end of a stream waits for the cities' goroutines.
 	finishTimeout = 2 * time.Second

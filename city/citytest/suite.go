@@ -25,7 +25,7 @@ const patience = 2 * time.Minute
 // Harness opens cities for Suite.
 type Harness struct {
 	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
-	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command may become
+	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command can become
 	// visible with a delay. Open is called in the test's goroutine, and must register its cleanup with t. Several tests
 	// run at the same time.
 	Open func(t *testing.T) city.Control
