@@ -46,7 +46,7 @@ type Imported struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is an invalid line in an import, which was skipped.
+// Problem describes an invalid line that an import has skipped.
 type Problem struct {
 	Line   int    `json:"line"` // line number, counted from 1
 	ID     string `json:"id,omitempty"`

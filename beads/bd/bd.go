@@ -238,7 +238,7 @@ func failure(args []string, got shell.CallResult) error {
 		foreign.FirstLine(why))
 }
 
-// payload finds the JSON in bd's output and removes its envelope. Other lines may precede the JSON.
+// payload finds the JSON in bd's output and removes its envelope. Other lines can precede the JSON.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {

@@ -94,7 +94,7 @@ func (t *tool) save() error {
 	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes may read the file at the same time
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes might read the file at the same time
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func TestSimulatedToolMatchesBd(t *testing.T) {
 		}
 		want, got := ids.Replace(understood(t, &r)), understood(t, &played)
 		if strings.HasPrefix(want, "failed: ") && strings.HasPrefix(got, "failed: ") {
-			continue // error texts may differ
+			continue // error texts can differ
 		}
 		if diff := cmp.Diff(sortedLines(want), sortedLines(got)); diff != "" {
 			t.Errorf("%s: the simulated tool differs from bd:\n%s", r.what(), diff)

@@ -48,7 +48,7 @@ type entry struct {
 type LostError struct {
 	Path string
 	Why  string // "is missing", …
-	Last int64  // the highest ID number that may be in use
+	Last int64  // the highest ID number that might be in use
 	How  string // command that restores the store
 }
 

@@ -76,7 +76,7 @@ func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	err := work(&txn{ctx: ctx, w: w, now: time.Now()})
 	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, sql.ErrConnDone) {
-		err = errors.Join(err, w.drop()) // the connection's state may no longer match the disk
+		err = errors.Join(err, w.drop()) // the connection's state might no longer match the disk
 	}
 	return err
 }
