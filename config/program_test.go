@@ -258,7 +258,8 @@ func TestStartCommandIsUnchanged(t *testing.T) {
 	}
 }
 
-// A provider that is replaced keeps no value of its table or its preset. The printed configuration can be loaded again.
+// A provider that is replaced does not keep values of its table or its preset. The printed configuration can be loaded
+// again.
 func TestProviderReplaced(t *testing.T) {
 	c := load(t, `
 [[agents]]

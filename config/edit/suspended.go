@@ -98,7 +98,7 @@ func (s flagPlace) externalChange(on bool) error {
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns a file without the text that suspending has added. It returns nil if suspending has added nothing, or
+// unset returns a file without the text that suspending has added. It returns nil if suspending has not added text, or
 // if the text was changed later.
 func (s flagPlace) unset(
 	src config.Source, t config.Target, data []byte, memo addedLines,

@@ -141,7 +141,8 @@ func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 	}
 }
 
-// If the record of added lines is unreadable or wrong, resuming sets the flag to false and changes nothing else.
+// If the record of added lines is unreadable or wrong, resuming sets the flag to false and does not change anything
+// else.
 func TestResumeWithoutRecord(t *testing.T) {
 	for _, memory := range []string{"", "{", "null", "[]", `{"city.toml\nagents\n\na":"name = \"a\"\nsuspended = true\n"}`, `{"city.toml\nagents\n\na":"true"}`} {
 		dir := folder(t, "[[agents]]\nname = \"a\"\nsuspended = true\n")

@@ -235,7 +235,7 @@ func TestFoldersReplacesList(t *testing.T) {
 	}
 }
 
-// Other files in the watched folders cause no notifications. A changed automation does not wake the watch of the
+// The watch does not report other files in the watched folders. A changed automation does not wake the watch of the
 // configuration, and a changed configuration does not wake the watch of automations.
 func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))

@@ -243,7 +243,7 @@ func TestCityReportsScripts(t *testing.T) {
 	}
 }
 
-// Other files that are written in the city cause no notifications.
+// The watch does not report other files that are written in the city.
 func TestCityIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
