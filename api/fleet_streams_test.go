@@ -73,7 +73,7 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 	return nil
 }
 
-// unixClient connects to a socket for each request, so that requests share no connection.
+// unixClient makes a new connection to a socket for each request.
 func unixClient(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)

@@ -110,7 +110,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// GET requests change nothing, and crafted paths find nothing.
+// Requests with a wrong method, a crafted path or an invalid body are rejected.
 func TestRejections(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -301,7 +301,7 @@ func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	return out
 }
 
-// A stream resumes exactly, or reports a gap.
+// A stream resumes without gaps or duplicates, or reports a gap.
 func TestEventStreamCursors(t *testing.T) {
 	f := town()
 	for range 5 {
@@ -389,7 +389,7 @@ func TestStreamLimit(t *testing.T) {
 	}
 }
 
-// Invalid input, incomplete lines and silent connections affect no other connections.
+// Invalid input, incomplete lines and silent connections do not affect other connections.
 func TestHostileConnections(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	var silent []net.Conn
@@ -430,7 +430,7 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// An invalid frame ends the terminal's connection and nothing else.
+// An invalid frame ends the terminal's connection and does not affect anything else.
 func TestHostileTerminal(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})

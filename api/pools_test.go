@@ -185,7 +185,7 @@ func TestPoolVerbs(t *testing.T) {
 	}
 }
 
-// Crafted requests about pools and rigs change nothing.
+// Crafted requests about pools and rigs do not change anything.
 func TestPoolRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})

@@ -150,7 +150,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages from other sites get no data. Requests that a page can make a browser send change nothing.
+// Pages from other sites get no data. Requests that a page can make a browser send do not change anything.
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -399,7 +399,7 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
-// A cursor resumes exactly, or a gap event reports that this is impossible.
+// A cursor resumes the stream without gaps or duplicates. If this is impossible, the stream sends a gap event.
 func TestCursorsOverTCP(t *testing.T) {
 	f := town()
 	for range 3 {

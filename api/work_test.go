@@ -179,7 +179,7 @@ func TestWorkRequests(t *testing.T) {
 	}
 }
 
-// Crafted requests about work change nothing.
+// Crafted requests about work do not change anything.
 func TestWorkRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
