@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Patch describes a change to a bead. A field that is nil or empty changes nothing.
+// Patch describes a change to a bead. Fields that are nil or empty have no effect.
 type Patch struct {
 	Title       *string   `json:"title,omitempty"`
 	Status      *Status   `json:"status,omitempty"`
