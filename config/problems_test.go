@@ -92,7 +92,6 @@ func folderOf(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// values returns a city's values as text, without their origins.
 func values(c *City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.Include, bare.patches.agents,

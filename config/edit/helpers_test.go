@@ -40,7 +40,6 @@ func put(t testing.TB, path, text string) {
 	}
 }
 
-// values returns a city's values as text, without their origins.
 func values(c *config.City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources = "", nil, nil, nil
