@@ -114,7 +114,6 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// one handles a request for a single object. The function find returns the object with a given name.
 func one[T any](h listHandlers, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	find func(*city.Snapshot, string) (*T, bool)) error {
 	snap, err := h.requestedSnapshot(r)

@@ -171,7 +171,6 @@ func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	return nil
 }
 
-// methods contains the handlers for one kind of request, by HTTP method.
 type methods struct{ get, post, patch, del handler }
 
 func (m methods) of(method string) handler {

@@ -73,7 +73,7 @@ type Route struct {
 	// qualified name of an agent or pool, name of a rig or watchdog, scoped name of an automation, or ID of a bead; ""
 	// = the city
 	Target string
-	Run    string // ID of an automation run
+	Run    string
 	Verb   string // verb of a command, for verb.Decode
 }
 
