@@ -13,13 +13,13 @@ type Pool struct {
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size    int `json:"size"`    // number of running members, except draining ones
-	Desired int `json:"desired"` // wanted size
+	Size    int `json:"size"` // number of running members, except draining ones
+	Desired int `json:"desired"`
 	// where Desired comes from: "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
 	Since    time.Time `json:"since"` // time at which Desired got this value
 	Override *int      `json:"override,omitempty"`
-	Draining []string  `json:"draining,omitempty"` // names of the draining members
+	Draining []string  `json:"draining,omitempty"`
 
 	Suspended bool `json:"suspended"`
 	// completes the phrase "suspended …": "in city.toml", "with rig demo", "with the city"

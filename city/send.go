@@ -70,7 +70,7 @@ type Send struct {
 	Why   string `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
 	// why the agent's terminal delays the nudge; "" = it does not
 	Hold  Hold      `json:"hold,omitempty"`
-	Since time.Time `json:"since"` // start of this stage
+	Since time.Time `json:"since"`
 }
 
 // Limits of nudges.

@@ -18,7 +18,6 @@ type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 // do a bead, the molecule and its steps belong to the agent that has the bead. A step that has an assignee or a pool
 // label of its own belongs to that assignee or pool.
 
-// routed reports whether a bead has an assignee or a pool label.
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
 		return strings.HasPrefix(l, PoolLabel)

@@ -69,7 +69,6 @@ func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name s
 	return *a
 }
 
-// idle waits until an automation is idle and can be run.
 func idle(t *testing.T, ctx context.Context, ctl city.Control, name string) city.Automation {
 	t.Helper()
 	return awaitAutomation(t, ctx, ctl, name, func(a *city.Automation) bool {
