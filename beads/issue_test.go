@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// importStore implements the part of a store that an import needs.
 type importStore struct {
 	Store
 	all []Bead

@@ -174,7 +174,6 @@ func sortedLines(text string) []string {
 	return lines
 }
 
-// made returns the ID of the bead that a call has created.
 func made(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.CallResult{Stdout: []byte(r.Stdout), Stderr: r.Stderr})

@@ -112,7 +112,6 @@ func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	return b, true, nil
 }
 
-// shown returns the beginning of a script's output for use in a message.
 func shown(out []byte) string {
 	if text := foreign.FirstLine(string(out)); text != "" {
 		return text

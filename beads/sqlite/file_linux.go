@@ -15,7 +15,6 @@ func mknod(path string) error {
 	return nil
 }
 
-// remedy returns advice about an unusable folder, or an unusable file in it.
 func remedy(folder string, err error) string {
 	wrong := syscall.Access(folder, 2|1) // W_OK|X_OK
 	var st syscall.Statfs_t

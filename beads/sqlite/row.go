@@ -41,7 +41,6 @@ func (r *row) into() []any {
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
-// bead decodes the row. The error says why it cannot be decoded.
 func (r *row) bead() (beads.Bead, error) {
 	b := r.Bead
 	if r.record > record {

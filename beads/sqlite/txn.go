@@ -17,7 +17,6 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 }
 
-// txn is a write transaction.
 type txn struct {
 	ctx context.Context
 	w   *writer
@@ -81,7 +80,6 @@ func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	return err
 }
 
-// drop closes the connection and discards its transaction.
 func (w *writer) drop() error {
 	if w.conn == nil {
 		return nil
