@@ -31,7 +31,7 @@ type Inspection struct {
 
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
-	Drift []Difference `json:"drift"` // how that session differs from Spec, by field
+	Drift []Difference `json:"drift"` // how the session in Life differs from Spec, by field
 	// crashes in the event log that are at most CrashAge old; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why details are missing

@@ -23,7 +23,7 @@ type feed struct {
 
 	// the reader owns the fields below
 	open bool   // the feed has reported its start position
-	last uint64 // seq of the city's newest event at that time
+	last uint64 // seq of the city's newest event when open was set
 
 	beyond bool // the start position is beyond the end of the log; the feed reports this next
 

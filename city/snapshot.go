@@ -91,7 +91,7 @@ type Snapshot struct {
 	Console Console   `json:"console"`
 	// the city's TCP address: "127.0.0.1:8080"; "" = none
 	API string `json:"api,omitempty"`
-	// file with the token for this address; "" = no token is needed
+	// file with the token for the address in API; "" = no token is needed
 	APIToken string   `json:"api_token_file,omitempty"`
 	Degraded []string `json:"degraded"`
 	// why the city's folder is not at its path; nothing starts until it is back
@@ -193,7 +193,7 @@ type Workload struct {
 	// newest of the agent's beads in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
 
-	// open gate that blocks this bead: "gc-12 release approved"
+	// open gate that blocks the bead in Task: "gc-12 release approved"
 	AwaitsGate string `json:"awaits_gate,omitempty"`
 }
 

@@ -105,7 +105,7 @@ type Escalation struct {
 	To      string    `json:"to"` // the user's mail address
 	Message string    `json:"message"`
 	Seen    bool      `json:"seen,omitempty"` // a user has acknowledged it
-	By      string    `json:"by,omitempty"`   // that user
+	By      string    `json:"by,omitempty"`   // the user that acknowledged the escalation
 }
 
 // Stuck means that an agent has work, but its output has not changed for too long.
