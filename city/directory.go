@@ -88,7 +88,7 @@ const (
 	// the city cannot start because of its configuration, its folder or another controller; the next attempt is at
 	// Until
 	CityRefused Condition = "refused"
-	CityStopped Condition = "stopped" // not running
+	CityStopped Condition = "stopped"
 )
 
 // Info is a registered city in a list. The API uses its JSON form.

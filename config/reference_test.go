@@ -59,7 +59,6 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 }
 
-// reference returns the text of docs/config.md: the type, default and meaning of every key.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -115,7 +114,6 @@ func heading(k *keys.Key) string {
 	return (&keys.Key{Path: path, Kind: k.Kind}).Header()
 }
 
-// writeTable writes a table and its subtables.
 func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.Doc)
 	writeRowsOf(b, s, t.Path)
@@ -126,7 +124,6 @@ func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	}
 }
 
-// writeRowsOf writes the keys of a table.
 func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	var missing []string
 	head := "| key | type | default | meaning |\n|---|---|---|---|\n"
@@ -156,7 +153,6 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	b.WriteString("\n")
 }
 
-// writeLater lists the keys that are rejected, and those without effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
 	b.WriteString("## Not supported yet\n\ngcity knows these keys but does not support them yet, " +
 		"and rejects them with an error.\n\n" +

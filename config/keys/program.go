@@ -38,7 +38,6 @@ func ProgramKeys() []Key {
 	}
 }
 
-// providerKeys returns the keys of a table in [providers], or of a patch for such a table.
 func providerKeys(table string) []Key {
 	all := []Key{
 		{Path: "display_name", Kind: String, Check: checkFilled,
@@ -80,11 +79,10 @@ func NamedProviderKeys() []Key {
 	}, providerKeys("providers.*")...)
 }
 
-// promptModes returns the ways in which an agent can receive its prompt.
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram returns the reason why a value is not a valid provider name, or "". The existence of the provider is
-// checked after all files are read.
+// checkProgram checks only the form of a provider's name. A later check, after all files are read, finds out whether
+// the provider exists.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

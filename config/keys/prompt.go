@@ -8,7 +8,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// promptKeys returns the keys for the prompt and the files that an agent receives when it starts.
 func promptKeys() []Key {
 	return []Key{
 		{Path: "workspace.global_fragments", Kind: Strings, Check: checkLines,
@@ -39,7 +38,6 @@ func promptKeys() []Key {
 	}
 }
 
-// checkHooks returns an error message if gcity cannot install hooks for one of the kinds of agents.
 func checkHooks(v any) string {
 	kinds := hooks.Kinds()
 	for i, kind := range v.([]string) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// composeKeys returns the keys that select the topologies of a city and its rigs.
 func composeKeys() []Key {
 	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that " +
 		"contains the key, or the name of a `[topologies.NAME]` table"
@@ -51,7 +50,6 @@ func composeKeys() []Key {
 	return keys
 }
 
-// topologyKeys returns the keys of topology.toml, except for [[agents]], [[watchdogs]] and [providers.X].
 func topologyKeys() []Key {
 	return []Key{
 		{Path: "topology", Kind: Table, Alias: "pack", Doc: "About the topology. `[pack]` " +

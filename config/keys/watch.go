@@ -87,7 +87,6 @@ func escalationKeys() []Key {
 	}
 }
 
-// watchPatchKeys returns the keys of a table that changes a watchdog.
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
 		Doc: "Changes one watchdog, no matter where it is declared, for example one rig's copy " +
@@ -131,7 +130,7 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider may
+// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider can
 // have further limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
