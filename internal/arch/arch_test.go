@@ -188,7 +188,6 @@ func TestOneTOMLReader(t *testing.T) {
 	}
 }
 
-// Roles are configuration: the program contains no role names.
 func TestNoRoleNames(t *testing.T) {
 	for _, f := range sources(t) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
@@ -221,7 +220,6 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// The checks above detect violations.
 func TestRulesFindViolations(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
@@ -314,7 +312,6 @@ func library(imp string) string {
 	return path.Join(parts[:min(3, len(parts))]...)
 }
 
-// character returns a role name that is a separate word in a text.
 func character(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, w := range words {

@@ -13,7 +13,6 @@ import (
 	"testing"
 )
 
-// update rewrites the list of exceeded budgets; see TestBudgets.
 var update = flag.Bool("update", false, "rewrite testdata/budgets.txt, downwards only")
 
 const (
@@ -105,7 +104,6 @@ func grownKinds(listed, now map[subject]int) (grown []string) {
 
 func (s subject) String() string { return strings.TrimSpace(s.dir + ": " + s.kind + " " + s.name) }
 
-// line returns the entry of s in the list.
 func (s subject) line(figure int) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %d", s.kind, s.name, figure)), " ")
 }

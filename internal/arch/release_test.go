@@ -98,7 +98,6 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// The packaged units are valid.
 func TestPackagedUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -45,7 +45,6 @@ func TestNoTestSleeps(t *testing.T) {
 	}
 }
 
-// sleeps returns the lines of a test file with a forbidden sleep.
 func sleeps(text string) (lines []int) {
 	if strings.Contains(text, `"testing/synctest"`) {
 		return nil

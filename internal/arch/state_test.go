@@ -112,7 +112,6 @@ func f() { os.ReadFile("a"); sys.Open("b", 0, 0); disk.ReadFile("c"); disk.Write
 	}
 }
 
-// opened returns the uses of openers in a file.
 func opened(tree *ast.File) (found []*ast.SelectorExpr) {
 	by := map[string][]string{} // by the local name of the import
 	for _, i := range tree.Imports {

@@ -26,7 +26,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// groupsOf returns a folder for control groups, or skips the test if none can be created.
 func groupsOf(t *testing.T) string {
 	t.Helper()
 	g, err := newGroups()
@@ -37,7 +36,6 @@ func groupsOf(t *testing.T) string {
 	return filepath.Dir(g.dir)
 }
 
-// floorOnly returns options that measure only the floor.
 func floorOnly(t *testing.T, out io.Writer) options {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())

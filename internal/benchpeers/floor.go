@@ -50,10 +50,8 @@ func floor(file string) error {
 	}
 }
 
-// noiseText is part of every line that the function noise prints.
 const noiseText = "of an agent that has a lot to say about its work"
 
-// noise fills the manager's output buffer and then prints 200 lines per second.
 func noise(to io.Writer) error {
 	out := bufio.NewWriter(to)
 	for n := range 4000 {

@@ -16,13 +16,10 @@ import (
 // groupPrefix is the prefix of this program's control group names. The program's pid follows it.
 const groupPrefix = "gcity-bench-"
 
-// killLimit is the time limit for the processes in a control group to exit after SIGKILL.
 const killLimit = 30 * time.Second
 
-// groups is the control group in which a run creates one group for each manager.
 type groups struct{ dir string }
 
-// newGroups creates the control group of this run below the control group of this program.
 func newGroups() (*groups, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -74,7 +71,6 @@ func sweep(parent string) {
 	}
 }
 
-// remove kills every process in the run's control groups and removes these groups.
 func (g *groups) remove() {
 	children, _ := filepath.Glob(filepath.Join(g.dir, "*", "cgroup.procs")) // the pattern is valid
 	for _, child := range children {
@@ -83,7 +79,6 @@ func (g *groups) remove() {
 	_ = os.Remove(g.dir)
 }
 
-// group is the control group of one manager and its agents.
 type group struct{ dir string }
 
 func (g *groups) create(name string) (*group, error) {
@@ -94,7 +89,6 @@ func (g *groups) create(name string) (*group, error) {
 	return &group{dir}, nil
 }
 
-// start starts a command inside the control group.
 func (g *group) start(cmd *exec.Cmd) error {
 	dir, err := os.Open(g.dir)
 	if err != nil {
@@ -111,7 +105,6 @@ func (g *group) cpu() (time.Duration, error) {
 	return time.Duration(usec) * time.Microsecond, err
 }
 
-// pids lists the processes in the control group.
 func (g *group) pids() []int {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
@@ -126,13 +119,11 @@ func (g *group) pids() []int {
 	return pids
 }
 
-// empty reports whether no process is left in the control group.
 func (g *group) empty() bool {
 	n, err := field(filepath.Join(g.dir, "cgroup.events"), "populated")
 	return errors.Is(err, os.ErrNotExist) || err == nil && n == 0
 }
 
-// waitEmpty waits until no process is left in the control group.
 func (g *group) waitEmpty(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -146,7 +137,6 @@ func (g *group) waitEmpty(ctx context.Context) error {
 	return nil
 }
 
-// remove kills every process in the control group, waits until they have exited, and removes the group.
 func (g *group) remove() error {
 	if err := os.WriteFile(filepath.Join(g.dir, "cgroup.kill"), []byte("1"), 0); err != nil {
 		return err

@@ -24,7 +24,6 @@ import (
 	"time"
 )
 
-// options contains the command line options.
 type options struct {
 	gcity   string
 	sizes   []int
@@ -60,7 +59,6 @@ func main() {
 	os.Exit(status)
 }
 
-// report prints an error and returns the exit code for it.
 func report(err error) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0

@@ -14,12 +14,11 @@ const (
 	floorName = "floor"
 )
 
-// peer is a process manager. Its functions only write files and build command lines.
 type peer struct {
 	name      string
-	program   string                 // a name on the PATH, or a path
-	configure func(s *site) error    // writes the manager's configuration
-	run       func(s *site) []string // runs the manager in the foreground
+	program   string
+	configure func(s *site) error
+	run       func(s *site) []string
 	// starts the agents; nil if the manager starts them on its own
 	wake   func(s *site) []string
 	status func(s *site) []string // lists all agents; nil if the manager has no such command
@@ -28,7 +27,6 @@ type peer struct {
 	peek func(*site, int) []string
 }
 
-// peers lists all managers that can be measured.
 func peers(gcity, self string) []peer {
 	return []peer{
 		floorPeer(self), gcityPeer(gcity),
@@ -36,7 +34,6 @@ func peers(gcity, self string) []peer {
 	}
 }
 
-// choose splits the wanted peers into those that are installed and the names of those that are missing.
 func choose(all []peer, only []string) (found []peer, missing []string, err error) {
 	for _, name := range only {
 		if !slices.ContainsFunc(all, func(p peer) bool { return p.name == name }) {

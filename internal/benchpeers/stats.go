@@ -40,7 +40,6 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(max(i, 0), len(sorted)-1)]
 }
 
-// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -50,7 +49,6 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// cell formats the median of all runs and, if there are several, their range.
 func cell(values []float64) string {
 	switch len(values) {
 	case 0:
@@ -65,7 +63,6 @@ func cell(values []float64) string {
 	return fmt.Sprintf("%s (%s–%s)", number(median(values)), low, high)
 }
 
-// number formats a value with about three significant digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:

@@ -14,7 +14,6 @@ const (
 	peekEvery   = 100 * time.Millisecond
 )
 
-// status measures the command that lists all agents.
 func (b *benchmark) status(ctx context.Context, t *table, s *session) error {
 	if s.peer.status == nil {
 		return nil
@@ -31,7 +30,6 @@ func (b *benchmark) status(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// stopAll measures how long a manager takes to stop if its agents exit on the first signal.
 func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	if s.peer.stop == nil {
 		return nil
@@ -80,7 +78,6 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 	return forks
 }
 
-// cpuOf returns the processor time of each session.
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
@@ -91,7 +88,6 @@ func cpuOf(all []*session) []time.Duration {
 	return used
 }
 
-// machineForks returns the number of processes and threads that the machine has created since it was booted.
 func machineForks() int64 {
 	n, _ := field("/proc/stat", "processes") // /proc/stat always has this line
 	return n

@@ -20,8 +20,8 @@ import (
 
 // Limits contains the limits for all processes in a control group together. Zero means unlimited.
 type Limits struct {
-	CPUs   float64 // number of processors
-	Memory int64   // bytes of memory
+	CPUs   float64
+	Memory int64 // bytes of memory
 }
 
 // Tree is a control group below which groups with limits can be created.
@@ -101,7 +101,6 @@ func find(mounts, groups string) string {
 	return ""
 }
 
-// delegated reports whether systemd has delegated a control group to this program.
 func delegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		value := make([]byte, 8)
@@ -132,7 +131,6 @@ func (t *Tree) retreat() error {
 	return nil
 }
 
-// control enables the CPU and memory controllers for the control groups in the tree.
 func (t *Tree) control() error {
 	have, err := os.ReadFile(filepath.Join(t.dir, "cgroup.controllers"))
 	if err != nil {

@@ -25,7 +25,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// folder creates a folder with the files of a control group.
 func folder(t *testing.T, controllers string, procs ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +46,6 @@ func content(t *testing.T, path ...string) string {
 	return string(data)
 }
 
-// TestSet checks the files that are written for limits, in a service with a delegated parent group.
 func TestSet(t *testing.T) {
 	dir := folder(t, "cpuset cpu io memory pids\n")
 	tree, err := at(filepath.Join(dir, "supervisor"), func(d string) bool { return d == dir })
@@ -92,7 +90,6 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestErrors checks that the error says what is missing.
 func TestErrors(t *testing.T) {
 	yes, no := func(string) bool { return true }, func(string) bool { return false }
 	if _, err := at("/x/a.service", no); err == nil ||

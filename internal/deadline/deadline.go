@@ -20,7 +20,6 @@ type Calls[T any] struct {
 	fault   error               // panic of a call; it is raised again in the next caller that waits
 }
 
-// call is a call that is in progress or has returned.
 type call[T any] struct {
 	started time.Time
 	// closed when the call has returned; nil = not started, because too many calls are pending
@@ -103,7 +102,6 @@ func (c *Calls[T]) Pending() int {
 	return len(c.pending)
 }
 
-// wait waits for the call to return, and reports whether it returned in time.
 func (k *call[T]) wait(ctx context.Context, limit time.Duration) bool {
 	if k.done == nil {
 		return false

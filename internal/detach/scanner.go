@@ -31,7 +31,7 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 			case b == 0x1b || len(s.held) == 2 && b != '[' || len(s.held) > maxHeld ||
 				len(s.held) > 2 && (b < 0x20 || b > 0x7e):
 				out = append(out, s.held[:len(s.held)-1]...)
-				s.held = s.held[:0] // b is not part of the sequence and is processed below
+				s.held = s.held[:0]
 			case len(s.held) > 2 && b >= 0x40: // the final byte
 				if s.isLeave() {
 					s.held = s.held[:0]
@@ -84,7 +84,6 @@ func (s *Scanner) follow(b byte) {
 	}
 }
 
-// isLeave reports whether the held sequence is a press of the key.
 func (s *Scanner) isLeave() bool {
 	if s.pasting {
 		return false

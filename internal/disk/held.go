@@ -11,7 +11,6 @@ import (
 	"syscall"
 )
 
-// ownDescriptors is the folder in which the kernel lists this process's open files.
 const ownDescriptors = "/proc/self/fd/"
 
 // Real converts a path below a StablePath to the folder's current path, for messages. It returns other paths
@@ -86,7 +85,6 @@ func (h *Held) CheckPath() error {
 // Close closes and unlocks the folder.
 func (h *Held) Close() error { return h.f.Close() }
 
-// moved returns the error for an open file or folder that is no longer at its path.
 func moved(f *os.File, path string) *MovedError {
 	e := &MovedError{Path: path}
 	info, err := f.Stat()

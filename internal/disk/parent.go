@@ -12,11 +12,10 @@ import (
 	"syscall"
 )
 
-// parent is the open folder of a file, and the file's name in it.
 type parent struct {
 	root *os.Root
 	name string
-	path string // path of the file, for messages
+	path string
 }
 
 func (d *parent) Close() error { return d.root.Close() }
@@ -91,7 +90,6 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder that contains the file at path, and calls a function with it.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {
@@ -154,7 +152,6 @@ func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	return false, nil
 }
 
-// regular returns an error if the file is not a regular file.
 func (d *parent) regular(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
@@ -231,7 +228,6 @@ func (d *parent) withPath(err error) error {
 	return err
 }
 
-// cause returns the error inside a *PathError.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -259,7 +255,6 @@ func userName(uid uint32) string {
 	return "user " + id
 }
 
-// quote quotes a path for a shell.
 func quote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

@@ -101,7 +101,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 		err = d.root.Rename(temp, d.name)
 	}
 	if err != nil {
-		_ = d.root.Remove(temp) // remove the temporary file after an error
+		_ = d.root.Remove(temp)
 		return d.withPath(err)
 	}
 	if durable {

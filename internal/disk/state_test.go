@@ -23,7 +23,6 @@ func hostile(t *testing.T) (gc, outside string) {
 	return gc, outside
 }
 
-// everyWay lists all functions that open a file.
 var everyWay = map[string]func(path string) error{
 	"read":    func(p string) error { _, err := ReadFile(p); return err },
 	"append":  func(p string) error { return closed(OpenFile(p, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)) },

@@ -75,13 +75,11 @@ func TestEveryEventOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// automation writes the file of an automation.
 func (c *town) automation(name, text string) {
 	c.t.Helper()
 	c.automationIn(filepath.Join(".gc", "formulas"), name, text)
 }
 
-// automationIn writes the file of an automation below a folder of formulas.
 func (c *town) automationIn(folder, name, text string) {
 	c.t.Helper()
 	dir := filepath.Join(folder, "automations", name)

@@ -61,7 +61,6 @@ func floorStart(b *testing.B, n int) time.Duration {
 	return took
 }
 
-// spawn starts an agent with a plain exec and kills it at the end of the benchmark.
 func (c *town) spawn(name string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-c", c.line(name, ""))
 	if err := cmd.Start(); err != nil {
@@ -182,7 +181,6 @@ func BenchmarkStatus(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// settle waits until the socket answers.
 func (c *town) settle() {
 	eventually.True(c.t, "the socket answers", c.answers)
 }

@@ -11,10 +11,8 @@ import (
 	"gcity/city"
 )
 
-// hurried shortens the intervals of the example chain for the test.
 var hurried = strings.NewReplacer(`"10s"`, `"500ms"`, `"15s"`, `"4s"`, `"40s"`, `"8s"`)
 
-// exampleChain returns the chain example with short intervals.
 func exampleChain(t *testing.T) *town {
 	t.Helper()
 	c := newTown(t, 0, "")
@@ -40,7 +38,6 @@ func exampleChain(t *testing.T) *town {
 	return c
 }
 
-// link returns the first watchdog of the chain.
 func (c *town) link() *city.Watchdog {
 	cl, err := client.Dial(c.socket())
 	if err != nil {

@@ -45,7 +45,6 @@ func TestDocsRun(t *testing.T) {
 	}
 }
 
-// runPage runs a script in an empty folder with an empty home. If the script fails, the test fails.
 func runPage(t *testing.T, bin, script string) {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()

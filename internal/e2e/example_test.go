@@ -26,7 +26,6 @@ name = "hand"
 pool = { min = 2, max = 2 }
 `
 
-// exampleTown returns examples/town with further configuration.
 func exampleTown(t *testing.T, more string) *town {
 	t.Helper()
 	c := newTown(t, 0, "")
@@ -105,7 +104,6 @@ func TestWorkIsHandedOn(t *testing.T) {
 
 type workView struct{ ID, Title, Assignee string }
 
-// beads returns the beads that "bead list" shows.
 func (c *town) beads(args ...string) []workView {
 	c.t.Helper()
 	var list struct{ Items []workView }
@@ -115,7 +113,6 @@ func (c *town) beads(args ...string) []workView {
 	return list.Items
 }
 
-// held returns the work that is assigned to agents with names that begin with prefix.
 func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }

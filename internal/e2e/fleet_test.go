@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// fleetTest is several towns under one supervisor.
 type fleetTest struct {
 	t     *testing.T
 	bin   string
@@ -24,7 +23,6 @@ type fleetTest struct {
 	ctl   *exec.Cmd
 }
 
-// newFleetTest creates towns of two agents each, all registered.
 func newFleetTest(t *testing.T, n int) *fleetTest {
 	t.Helper()
 	l := &fleetTest{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home")}
@@ -45,11 +43,11 @@ func newFleetTest(t *testing.T, n int) *fleetTest {
 	l.registry(l.towns...)
 	t.Cleanup(func() { // even if the test has failed
 		if l.ctl != nil && l.ctl.ProcessState == nil {
-			_ = l.ctl.Process.Signal(syscall.SIGTERM) // it may have exited
+			_ = l.ctl.Process.Signal(syscall.SIGTERM)
 			_ = l.ctl.Wait()
 		}
 		for _, c := range l.towns {
-			_ = exec.Command(l.bin, "stop", "--city", c.dir).Run() // usually nothing is left
+			_ = exec.Command(l.bin, "stop", "--city", c.dir).Run()
 		}
 	})
 	return l
@@ -63,7 +61,6 @@ func (l *fleetTest) city(c *town, i int) string {
 	return text
 }
 
-// put replaces a file of the supervisor's home.
 func (l *fleetTest) put(name, text string) {
 	l.t.Helper()
 	path := filepath.Join(l.home, name)
@@ -75,7 +72,6 @@ func (l *fleetTest) put(name, text string) {
 	}
 }
 
-// registry writes the registry file directly, without the command line.
 func (l *fleetTest) registry(towns ...*town) {
 	l.t.Helper()
 	var text strings.Builder
@@ -111,7 +107,6 @@ func (l *fleetTest) kill() {
 	_ = l.ctl.Wait() // returns an error, because the process was killed
 }
 
-// gcity runs a command to its end and returns what it printed.
 func (l *fleetTest) gcity(code int, args ...string) string {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -130,7 +125,6 @@ type cityView struct {
 	Running                   bool
 }
 
-// is returns the state of a town.
 func (l *fleetTest) is(c *town) (v cityView) {
 	l.t.Helper()
 	cmd := exec.Command(l.bin, "cities", "--json")
@@ -182,7 +176,6 @@ func (l *fleetTest) run(towns ...*town) {
 	}
 }
 
-// same checks that no agent of a town has restarted, and that the processes of all of them are alive.
 func (l *fleetTest) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {
@@ -267,7 +260,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	l.begin()
 	l.until(broken, "refused", "city.toml:1:1")
 	l.run(still, moved)
-	l.same(broken) // its agents keep running
+	l.same(broken)
 	broken.config(l.city(broken, 1))
 	l.run(still, broken, moved)
 

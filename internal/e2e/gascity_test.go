@@ -29,7 +29,6 @@ type dashboard struct {
 	sent   map[string]bool // methods and paths without their queries
 }
 
-// object is a JSON object in a response.
 type object map[string]any
 
 // at returns the value at a path like "items.0.name", or nil if it does not exist.
@@ -54,7 +53,6 @@ func (o object) at(path string) any {
 
 func (o object) text(path string) string { return fmt.Sprint(o.at(path)) }
 
-// item returns the item of a list that has this value in a field, or nil if it does not exist.
 func (o object) item(field, value string) object {
 	items, _ := o.at("items").([]any)
 	for _, i := range items {
@@ -91,7 +89,6 @@ func (d *dashboard) request(ctx context.Context, method, path, body string) *htt
 	return resp
 }
 
-// call sends a request and reads the JSON object in the response.
 func (d *dashboard) call(method, path, body string) (int, object) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -109,7 +106,6 @@ func (d *dashboard) call(method, path, body string) (int, object) {
 	return resp.StatusCode, o
 }
 
-// ok sends a request that has to succeed.
 func (d *dashboard) ok(method, path, body string) object {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -146,7 +142,6 @@ func (d *dashboard) has(what string, o object, want ...string) {
 // frame is one item of a stream of server-sent events.
 type frame struct{ id, event, data string }
 
-// frames reads the first n items with data of a stream.
 func (d *dashboard) frames(path string, n int) (got []frame) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -180,7 +175,6 @@ func (d *dashboard) frames(path string, n int) (got []frame) {
 	return got
 }
 
-// reads requests everything that can only be read.
 func (d *dashboard) reads() {
 	d.t.Helper()
 	d.until("the worker is ready", func() bool {
@@ -224,7 +218,6 @@ func (d *dashboard) reads() {
 	}
 }
 
-// works creates and changes work.
 func (d *dashboard) works() {
 	d.t.Helper()
 	inRig := d.ok("POST", "/beads", `{"title":"one","description":"d","rig":"shop"}`)
@@ -255,7 +248,6 @@ func (d *dashboard) works() {
 	d.has("slung", d.ok("GET", "/bead/"+inRig.text("id"), ""), "assignee", "shop/hand")
 }
 
-// convoys creates a convoy and follows its progress.
 func (d *dashboard) convoys() {
 	d.t.Helper()
 	one := d.ok("POST", "/beads", `{"title":"one"}`).text("id")
@@ -273,7 +265,6 @@ func (d *dashboard) convoys() {
 	d.refused(404, "GET", "/convoy/"+one, "")
 }
 
-// mails sends messages and replies to them.
 func (d *dashboard) mails() {
 	d.t.Helper()
 	before := d.ok("GET", "/mail/count", "").at("total").(float64)
@@ -295,7 +286,6 @@ func (d *dashboard) mails() {
 	}
 }
 
-// suspends suspends and resumes agents, a rig and the city.
 func (d *dashboard) suspends() {
 	d.t.Helper()
 	state := func(path, field, want string) {
@@ -359,7 +349,6 @@ func (d *dashboard) edits() {
 	d.refused(400, "GET", "/events/stream?afterseq=3", "", `"afterseq"`, "after_seq", "after_cursor", "after")
 }
 
-// seqs returns the sequence numbers of a list of events.
 func seqs(o object) (out []string) {
 	items, _ := o.at("items").([]any)
 	for i := range items {
@@ -399,7 +388,6 @@ func (d *dashboard) follows() {
 	}
 }
 
-// documented reports an error for each request that the OpenAPI document does not contain.
 func (d *dashboard) documented() {
 	d.t.Helper()
 	paths, _ := d.ok("GET", "/v0/openapi.json", "").at("paths").(map[string]any)
@@ -420,7 +408,6 @@ func (d *dashboard) documented() {
 	}
 }
 
-// everything uses the whole API.
 func (d *dashboard) everything() {
 	d.t.Helper()
 	d.reads()
@@ -468,7 +455,6 @@ start_command = "exec cat"
 	c.put(".gc/formulas/bake.formula.toml", "formula = \"bake\"\n[[steps]]\nid = \"a\"\ntitle = \"A\"\n")
 }
 
-// freePort returns a TCP port that is currently free.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -479,7 +465,6 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// over returns a client for a unix socket.
 func over(socket string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -511,7 +496,6 @@ func TestDashboardOfOneCity(t *testing.T) {
 	}
 }
 
-// secret waits until a port answers, and returns its token.
 func (c *town) secret(file string, port int) (token string) {
 	c.t.Helper()
 	c.until("the port answers", func() bool {
@@ -559,7 +543,6 @@ func TestDashboardOfManyCities(t *testing.T) {
 	}
 }
 
-// firstID returns the first id of a stream.
 func (d *dashboard) firstID(path string) string {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)

@@ -14,7 +14,6 @@ type standing struct {
 	Until               *time.Time
 }
 
-// standings returns the agents, as `gcity agent list` shows them.
 func (c *town) standings() string {
 	c.t.Helper()
 	var list struct{ Items []standing }

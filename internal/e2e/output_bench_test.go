@@ -44,7 +44,6 @@ func BenchmarkOutput(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// middle returns the median.
 func middle(of []int64) int64 {
 	of = slices.Sorted(slices.Values(of))
 	return of[len(of)/2]

@@ -11,7 +11,6 @@ import (
 // requests the answerback.
 const hostile = `printf '<be\033]52;c;aGFja2Vk\007\033[21t\033P$qm\033\\\033[5i\005gin>\n'` + "\r"
 
-// forbidden returns the parts of the hostile line that have reached the viewer.
 func (v *viewer) forbidden() (found []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

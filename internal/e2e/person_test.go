@@ -89,7 +89,6 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// shows waits until the terminal shows a text.
 func (v *viewer) shows(text string) {
 	v.c.t.Helper()
 	v.c.until("the terminal shows "+text, func() bool {

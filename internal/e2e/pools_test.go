@@ -135,7 +135,6 @@ func TestDrainEnds(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAThousandMembers starts a pool of a thousand members, waits until all run, and scales it to zero.
 func TestAThousandMembers(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -159,10 +158,8 @@ func TestAThousandMembers(t *testing.T) {
 	c.nothingLeft()
 }
 
-// config replaces city.toml.
 func (c *town) config(toml string) { c.put("city.toml", toml) }
 
-// put replaces a file of the city's folder.
 func (c *town) put(name, text string) {
 	c.t.Helper()
 	path := filepath.Join(c.dir, name)
@@ -187,7 +184,6 @@ func (c *town) byName() map[string]agentView {
 	return out
 }
 
-// snapshotView is the part of the city's snapshot that the tests use.
 type snapshotView struct {
 	Patrol struct{ Last time.Time }
 	Pools  []poolView
@@ -224,7 +220,6 @@ func (c *town) ask(what string, into any) {
 	}
 }
 
-// client returns a client for the city's socket.
 func (c *town) client() *http.Client {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	return &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -63,7 +63,6 @@ func TestRealPrograms(t *testing.T) {
 	}
 }
 
-// sees waits until an agent's screen shows a text.
 func (c *town) sees(agent, text string) {
 	c.t.Helper()
 	var screen string
@@ -78,7 +77,6 @@ func (c *town) sees(agent, text string) {
 	})
 }
 
-// viewer is a user's terminal with an attached agent.
 type viewer struct {
 	c    *town
 	cmd  *exec.Cmd

@@ -120,7 +120,6 @@ func (c *town) automations() map[string]automationView {
 	return out
 }
 
-// idle waits until automations exist and none of them is running.
 func (c *town) idle(names ...string) {
 	c.t.Helper()
 	for _, name := range names {

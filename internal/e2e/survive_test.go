@@ -29,7 +29,6 @@ var (
 	givenSeed = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
 )
 
-// newSeed returns the seed that the user gave, or a new one.
 func newSeed() uint64 { return cmp.Or(*givenSeed, uint64(time.Now().UnixNano())) }
 
 // TestKillLoop kills the controller at random moments, even during the first starts. Every agent has then started
@@ -40,7 +39,6 @@ func TestKillLoop(t *testing.T) {
 	killLoop(t, 20, *kills)
 }
 
-// killLoop kills the controller of n agents a number of times.
 func killLoop(t *testing.T, n, kills int) {
 	seed := newSeed()
 	t.Logf("go test ./internal/e2e -run %s -kills %d -seed %d", t.Name(), kills, seed)
@@ -187,7 +185,6 @@ func TestPlainShellIsLeftAlone(t *testing.T) {
 	}
 }
 
-// run starts the controller. Cleanup stops the city.
 func (c *town) run() *exec.Cmd {
 	c.t.Helper()
 	ctl := c.begin()
@@ -202,7 +199,6 @@ func (c *town) run() *exec.Cmd {
 	return ctl
 }
 
-// begin starts a controller, which the caller must stop.
 func (c *town) begin() *exec.Cmd {
 	c.t.Helper()
 	ctl := exec.Command(c.bin, "--headless", "--city", c.dir)
@@ -214,7 +210,6 @@ func (c *town) begin() *exec.Cmd {
 	return ctl
 }
 
-// heard stores the output of a process, so that it can be read while the process runs.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -232,7 +227,6 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// gcity runs a command to its end and returns what it printed.
 func (c *town) gcity(code int, args ...string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -245,7 +239,6 @@ func (c *town) gcity(code int, args ...string) string {
 	return string(out)
 }
 
-// agentView is an agent in the output of the command line.
 type agentView struct {
 	Name    string
 	State   string
@@ -267,7 +260,6 @@ func (c *town) agents() []agentView {
 	return list.Items
 }
 
-// answers reports whether a controller serves the city's socket.
 func (c *town) answers() bool {
 	conn, err := net.Dial("unix", c.socket())
 	if err != nil {
@@ -298,7 +290,6 @@ func (c *town) count(state string) int {
 	return n
 }
 
-// until polls a condition.
 func (c *town) until(what string, true func() bool) {
 	c.t.Helper()
 	eventually.True(c.t, what, true, func() string {
@@ -335,8 +326,6 @@ func (c *town) marked() []int {
 	})
 }
 
-// descendants returns all processes of the city's agents: the processes with the city's marker, and their
-// descendants.
 func (c *town) descendants() []int {
 	parents := map[int]int{}
 	for _, pid := range processes(func(int) bool { return true }) {
@@ -356,7 +345,6 @@ func (c *town) descendants() []int {
 	})
 }
 
-// holder returns the pid of the holder of an agent.
 func (c *town) holder(agent string) int {
 	for pid := c.pids[agent]; pid > 1; pid = stat(pid, 1) {
 		if slices.Contains(c.running(), pid) {

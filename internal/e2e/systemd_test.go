@@ -26,7 +26,7 @@ type userManager struct {
 	t    *testing.T
 	bin  string
 	home string
-	root int // the first process of its namespaces
+	root int
 	out  *heard
 }
 
@@ -54,7 +54,6 @@ echo up
 read -r _ || :`
 )
 
-// newUserManager starts a user manager, or skips the test with the reason.
 func newUserManager(t *testing.T) *userManager {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -92,8 +91,8 @@ func newUserManager(t *testing.T) *userManager {
 	}
 	t.Cleanup(func() {
 		hold.Close()
-		_, _ = io.Copy(io.Discard, said) // until the last process has exited
-		_ = cmd.Wait()                   // its input was closed
+		_, _ = io.Copy(io.Discard, said)
+		_ = cmd.Wait() // its input was closed
 	})
 	if line, _ := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
 		hold.Close()
@@ -106,7 +105,6 @@ func newUserManager(t *testing.T) *userManager {
 	return e
 }
 
-// child returns the only child of a process, or 0.
 func child(parent int) int {
 	for _, pid := range processes(func(pid int) bool { return stat(pid, 1) == parent }) {
 		return pid
@@ -131,7 +129,6 @@ func (e *userManager) put(name, text string) {
 	}
 }
 
-// try runs a command in the manager's namespaces.
 func (e *userManager) try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -157,7 +154,7 @@ func (e *userManager) systemctl(args ...string) string {
 
 func (e *userManager) fail(format string, args ...any) {
 	e.t.Helper()
-	log, _ := os.ReadFile(e.log()) // it may not exist
+	log, _ := os.ReadFile(e.log())
 	state, _ := e.try("systemctl", "--user", "status", "gcity-*")
 	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), state, log[max(0, len(log)-8000):], e.out)
 }
@@ -169,7 +166,6 @@ func (e *userManager) until(what string, true func() bool) {
 	}
 }
 
-// tenant is a gcity service with a city of one agent.
 type tenant struct {
 	*town
 	e     *userManager
@@ -190,7 +186,6 @@ func (s *tenant) file(name string) string {
 		name, s.line("a", `trap "" TERM INT HUP; `))
 }
 
-// gcity runs a command in the city's folder.
 func (s *tenant) gcity(args ...string) string {
 	s.t.Helper()
 	return s.e.run(append([]string{s.bin, "--city", s.dir}, args...)...)
@@ -211,7 +206,6 @@ func (s *tenant) anew(was string) {
 	s.has()
 }
 
-// has waits until the running city has its agent.
 func (s *tenant) has() {
 	s.t.Helper()
 	s.e.until("the city has its agent", func() bool {
@@ -220,7 +214,6 @@ func (s *tenant) has() {
 	})
 }
 
-// kept checks that the agent's processes are still the same.
 func (s *tenant) kept(when string, was map[int]bool) {
 	s.t.Helper()
 	if len(s.births) > 0 {
@@ -231,7 +224,6 @@ func (s *tenant) kept(when string, was map[int]bool) {
 	}
 }
 
-// people returns the processes of the city's sessions.
 func (s *tenant) people() map[int]bool {
 	out := map[int]bool{}
 	for _, pid := range s.marked() {

@@ -20,7 +20,6 @@ func (c *town) host() *viewer {
 	c.ctl = v.cmd
 	c.t.Cleanup(func() { // runs before the terminal is closed
 		out, err := exec.Command(c.bin, "stop", "--city", c.dir).CombinedOutput()
-		// Exit code 3 means that the city has already stopped.
 		if e, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && e.ExitCode() == 3) {
 			c.t.Errorf("stop: %v\n%s", err, out)
 		}
@@ -57,7 +56,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	if !lives(pid) {
 		t.Error("the agent has ended")
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} { // sent to a room that has joined
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		joined := c.terminal()
 		joined.shows("1 running")
 		joined.cmd.Process.Signal(s)

@@ -13,7 +13,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onTmux makes the cities of a test use tmux.
 func onTmux(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -157,7 +156,6 @@ func (c *town) parentless(server int) {
 	}
 }
 
-// parents returns the parent processes of this city's agents that have this name.
 func (c *town) parents(name string) (servers []int) {
 	seen := map[int]bool{}
 	for _, pid := range c.pids {

@@ -23,10 +23,8 @@ import (
 	"gcity/trust"
 )
 
-// patience bounds every wait.
 const patience = eventually.Timeout
 
-// binary builds the program, once.
 func binary(t testing.TB) string {
 	t.Helper()
 	building.Lock()
@@ -82,7 +80,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipped: the tests of this package run whole cities")
 		return
 	}
-	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
+	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
 		panic(err)
 	}
 	home, err := os.MkdirTemp("", "gcity-home")
@@ -142,7 +140,6 @@ func newTown(t testing.TB, n int, settings string) *town {
 
 func agentName(i int) string { return fmt.Sprintf("agent-%04d", i) }
 
-// line returns an agent's command: it reports its start, and sleeps.
 func (c *town) line(name, extra string) string {
 	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
 }
@@ -175,7 +172,6 @@ func (c *town) listen() {
 	}
 }
 
-// born waits until n agents have started and returns the last one.
 func (c *town) born(n int) birth {
 	c.t.Helper()
 	deadline := time.After(patience)
@@ -191,7 +187,6 @@ func (c *town) born(n int) birth {
 	return last
 }
 
-// running returns the processes to measure: the controller and every holder.
 func (c *town) running() []int {
 	exes, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -212,7 +207,6 @@ func (c *town) running() []int {
 	return pids
 }
 
-// cpu returns the processor time of processes so far.
 func cpu(pids []int) time.Duration {
 	var ticks int64
 	for _, pid := range pids {
@@ -248,7 +242,6 @@ func pss(pid int) int64 {
 	return 0
 }
 
-// forks returns the number of processes and threads that the machine has created so far.
 func forks(t testing.TB) int64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/stat")
@@ -270,7 +263,6 @@ func forks(t testing.TB) int64 {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// quantile sorts durations and returns a quantile of them.
 func quantile(all []time.Duration, q float64) time.Duration {
 	slices.Sort(all)
 	return all[min(len(all)-1, int(q*float64(len(all))))]

@@ -36,7 +36,6 @@ func (c *town) watched(more string) {
 		"escalate_to = \"ann\"\nescalate_command = \"env >called\"\nescalate_after = 2\n" + more)
 }
 
-// care returns the watchdog from the API.
 func (c *town) care() *city.Watchdog {
 	cl, err := client.Dial(c.socket())
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// victim is a testing.TB that records a failure.
 type victim struct {
 	testing.TB
 	said string

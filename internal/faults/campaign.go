@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// options contains the command line options for a campaign.
 type options struct {
 	gcity     string // absolute path of the program under test
 	seed      uint64
@@ -40,7 +39,6 @@ const settleLimit = 60 * time.Second
 // earlier ones.
 const mostBreaches = 5
 
-// campaign injects faults until its time is up and returns the broken guarantees.
 func campaign(o options) ([]string, error) {
 	dir, err := os.MkdirTemp("", "gcity-faults-")
 	if err != nil {
@@ -91,7 +89,6 @@ func (c *state) inject() {
 	}
 }
 
-// choose returns the selected faults.
 func (c *state) choose() []fault {
 	var all []fault
 	for _, f := range faults() {
@@ -144,5 +141,4 @@ func (c *state) report() {
 		total, events, beads, len(c.breaches))
 }
 
-// pause sleeps for a random time below the given maximum.
 func (c *state) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }

@@ -13,7 +13,6 @@ import (
 // ownMounts is the environment variable that marks a process in its own mount namespace.
 const ownMounts = "GCITY_FAULTS_MOUNTS"
 
-// diskSize is the size of the city's own file system.
 const diskSize = "size=64m"
 
 // withOwnMounts runs this program again in a new mount namespace, if that is permitted. The city can then have a small
@@ -41,7 +40,6 @@ func withOwnMounts() (status int, ok bool) {
 	return 0, err == nil
 }
 
-// mountSmall mounts a small file system for the city, if this process has its own mount namespace.
 func (t *target) mountSmall() error {
 	if os.Getenv(ownMounts) == "" {
 		return nil
@@ -56,7 +54,6 @@ func (t *target) mountSmall() error {
 	return nil
 }
 
-// fillDisk fills the file system completely for some time.
 func (c *state) fillDisk() error {
 	if !c.target.mounted {
 		return nil

@@ -63,7 +63,6 @@ func (c *state) freezeController() error {
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// someOf returns up to three random pids from a list.
 func (c *state) someOf(pids []int) []int {
 	c.rnd.Shuffle(len(pids), func(i, j int) { pids[i], pids[j] = pids[j], pids[i] })
 	return pids[:min(len(pids), 1+c.rnd.IntN(3))]
@@ -71,7 +70,7 @@ func (c *state) someOf(pids []int) []int {
 
 func (c *state) killHolders() error {
 	for _, pid := range c.someOf(c.target.holders()) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it might have exited already
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return nil
 }
@@ -137,7 +136,6 @@ func (c *state) editBroken() error {
 	return c.save(good)
 }
 
-// editStorm saves city.toml many times in quick succession.
 func (c *state) editStorm() error {
 	for range 20 {
 		c.target.spoken[c.rnd.IntN(c.target.agents)] = fmt.Sprintf("s%d", c.rnd.Uint32())
@@ -149,7 +147,6 @@ func (c *state) editStorm() error {
 	return nil
 }
 
-// damage corrupts one of the controller's files while no controller is running.
 func (c *state) damage() error {
 	if err := c.target.kill(); err != nil {
 		return err
@@ -181,7 +178,6 @@ func (c *state) removeSocket() error {
 	return err
 }
 
-// commandStorm runs read-only commands at the same time.
 func (c *state) commandStorm() error {
 	lines := [][]string{{"status"}, {"agent", "list"}, {"why", "agent-0"},
 		{"agent", "peek", "agent-0"}, {"events", "--limit", "5"}}

@@ -33,7 +33,6 @@ func main() {
 	os.Exit(run(o))
 }
 
-// run runs a campaign in a new folder and returns the exit code.
 func run(o options) int {
 	gcity, err := filepath.Abs(o.gcity)
 	if err != nil {

@@ -23,7 +23,7 @@ func (c *state) settled(after string) {
 		if wrong = c.difference(); wrong == "" {
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // polling interval
+		time.Sleep(50 * time.Millisecond)
 	}
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
@@ -71,7 +71,7 @@ func (c *state) single(after string) {
 		if len(pairs) == 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond) // polling interval
+		time.Sleep(100 * time.Millisecond)
 		again := c.pairs()
 		maps.DeleteFunc(pairs, func(agent, ids string) bool { return again[agent] != ids })
 	}
@@ -97,7 +97,6 @@ func (c *state) pairs() map[string]string {
 	return out
 }
 
-// record is a line of the event log.
 type record struct {
 	Seq     uint64 `json:"seq"`
 	Type    string `json:"type"`
@@ -110,10 +109,9 @@ type record struct {
 
 type eventLog struct {
 	records []record
-	torn    int // number of incomplete lines in the log
+	torn    int
 }
 
-// readLog reads all segments of a stopped city's log.
 func readLog(dir string) (*eventLog, error) {
 	files, err := filepath.Glob(filepath.Join(dir, ".gc", "events*.jsonl"))
 	if err != nil {

@@ -19,7 +19,6 @@ type writers struct {
 	unexpected []string // commands with an exit code that means neither success nor failure
 }
 
-// perKind is the number of concurrent writers of each kind.
 const perKind = 2
 
 func startWriters(t *target) *writers {

@@ -18,7 +18,7 @@ import (
 
 // Fault is returned for a file or folder that another user can change.
 type Fault struct {
-	Path  string // the file or folder that another user can change
+	Path  string
 	Owner string // name of the owner of Path
 	Mode  fs.FileMode
 	Fix   string // command that makes Path safe
@@ -30,7 +30,6 @@ func (f *Fault) Error() string {
 		f.Path, f.Owner, perm(f.Mode), f.Fix)
 }
 
-// perm returns a mode as the number that chmod uses.
 func perm(m fs.FileMode) uint32 {
 	out := uint32(m.Perm())
 	if m&fs.ModeSticky != 0 {
@@ -125,7 +124,6 @@ type group struct {
 	members []string
 }
 
-// members reads the members of all user groups from /etc/group.
 func members() map[uint32]group {
 	data, err := os.ReadFile("/etc/group")
 	if err != nil {

@@ -50,7 +50,6 @@ func controlClass(body []byte) Set {
 	return 0
 }
 
-// split returns the parameters of a sequence and the part after them.
 func split(b []byte) (params, rest []byte) {
 	n := 0
 	for n < len(b) && b[n] >= 0x30 {
@@ -89,7 +88,6 @@ func number(b []byte) int {
 	return n
 }
 
-// dcsClass returns the class of a DCS string, given the beginning of its body.
 func dcsClass(body []byte) verdict {
 	final := body[len(body)-1]
 	if final >= 0x20 && final < 0x40 {

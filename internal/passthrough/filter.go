@@ -20,7 +20,6 @@ type Filter struct {
 	end   bool   // the last held byte is an ESC, which might start the terminator of a string
 }
 
-// state is the kind of input that the filter is reading.
 type state uint8
 
 const (
@@ -98,7 +97,6 @@ func (f *Filter) reset(s state) {
 	f.state, f.held, f.long, f.end = s, f.held[:0], false, false
 }
 
-// pass appends the held bytes to dst and returns to the ground state.
 func (f *Filter) pass(dst []byte) []byte {
 	dst = append(dst, f.held...)
 	f.reset(ground)
@@ -152,7 +150,6 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 	return dst
 }
 
-// character processes a character of text.
 func (f *Filter) character(dst []byte, r rune) []byte {
 	f.body = len(f.held)
 	switch r {
@@ -290,7 +287,6 @@ func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	return f.pass(dst)
 }
 
-// inDropped processes a byte of a string that is dropped, including its end.
 func (f *Filter) inDropped(b byte) {
 	switch {
 	case b == esc:

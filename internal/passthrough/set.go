@@ -21,7 +21,6 @@ import (
 // Set contains the classes of sequences that pass although they do more than draw. The zero Set is empty.
 type Set uint16
 
-// Classes of sequences.
 const (
 	Answerback Set = 1 << iota // ENQ: the terminal types its answerback string
 	Clipboard                  // OSC 52, OSC 1337 Copy: writes to the clipboard

@@ -99,7 +99,6 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reads the state of a process and returns the result of Stat.mayHide.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)

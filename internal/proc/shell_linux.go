@@ -26,7 +26,6 @@ func AtPrompt(pid int) bool {
 // the process cannot be read.
 func Shell(pid int) bool { return interactive(Args(pid)) }
 
-// interactive reports whether a command line starts a shell that reads its commands from standard input.
 func interactive(args []string) bool {
 	if len(args) == 0 {
 		return false

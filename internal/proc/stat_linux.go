@@ -11,7 +11,7 @@ import (
 // Stat contains some fields of /proc/<pid>/stat.
 type Stat struct {
 	State byte // 'R', 'S', 'T', 'Z', …
-	PPID  int  // the parent process
+	PPID  int
 	// process group, session, and the foreground group of its terminal; 0 = none
 	Group, Session, Foreground int
 	// clock ticks since boot; together with the boot ID it distinguishes processes with the same pid

@@ -105,7 +105,6 @@ func scanDescendants(root int) []int {
 	return found
 }
 
-// below returns a function that reports whether a process is now a descendant of root.
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
 		for range 1000 { // deeper than any real process tree
@@ -150,7 +149,6 @@ func KillTree(root int, deadline time.Time) bool {
 	}
 }
 
-// waitFirst waits until the first process in the list exits, but not longer than d.
 func waitFirst(pids []int, d time.Duration) {
 	if len(pids) == 0 {
 		return

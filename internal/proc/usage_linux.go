@@ -63,7 +63,6 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	return trees, nil
 }
 
-// processTable contains all processes found in one pass.
 type processTable struct {
 	dir   int // descriptor of /proc
 	procs []process
@@ -111,7 +110,6 @@ func readProcesses(
 	return w, nil
 }
 
-// stat reads the stat of one process. The result is false if the process has exited.
 func (w *processTable) stat(pid string) (Stat, bool) {
 	fd, err := unix.Openat(w.dir, pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

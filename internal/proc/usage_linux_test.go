@@ -36,7 +36,6 @@ func line(t *testing.T, text string) (pid int, out io.Reader) {
 	return cmd.Process.Pid, stdout
 }
 
-// says waits until a line has printed a word.
 func says(t *testing.T, out io.Reader, word string) {
 	t.Helper()
 	buf := make([]byte, len(word))
@@ -54,7 +53,6 @@ func started(t *testing.T, pid int) uint64 {
 	return st.Start
 }
 
-// belowUs measures the processes below this process.
 func belowUs(t *testing.T) Tree {
 	t.Helper()
 	us := os.Getpid()
@@ -215,7 +213,6 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// BenchmarkTrees measures one pass over all processes of this machine.
 func BenchmarkTrees(b *testing.B) {
 	us := os.Getpid()
 	st, err := ReadStat(us)

@@ -69,7 +69,7 @@ type Group struct {
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	first error // the first panic
+	first error
 }
 
 // Go calls f in a goroutine.

@@ -57,7 +57,6 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// WaitFor returns false after its timeout if a goroutine is still running.
 func TestWaitFor(t *testing.T) {
 	var g Group
 	end := make(chan struct{})

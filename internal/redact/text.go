@@ -58,7 +58,6 @@ const (
 	login              // the value of -u or --user: USER:PASSWORD
 )
 
-// reader reads one text, word by word.
 type reader struct {
 	out  strings.Builder
 	next following
@@ -94,7 +93,6 @@ func spaceLength(s string) int {
 	return n
 }
 
-// wordLength returns the length of the first word. A quote character without a closing quote is an ordinary character.
 func wordLength(s string) int {
 	n := 0
 	for n < len(s) {
@@ -176,7 +174,6 @@ func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
 
-// hide writes Hidden in place of a word and keeps its quotes.
 func (r *reader) hide(w string) {
 	if q := w[0]; (q == '"' || q == '\'') && len(w) > 1 && w[len(w)-1] == q {
 		r.out.WriteString(string(q) + Hidden + string(q))

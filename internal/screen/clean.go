@@ -67,20 +67,18 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// cleaner is a sink that builds a cleaned line.
 type cleaner struct {
 	style      bool
 	out        []byte
 	pending    []byte // characters that are not divided into clusters yet
 	col        int
-	styleOn    bool // whether a style is on
-	cutAt      int  // length to which the output is cut; it leaves room for an ellipsis and a reset
+	styleOn    bool
+	cutAt      int // length to which the output is cut; it leaves room for an ellipsis and a reset
 	cutStyleOn bool
 }
 
 func (c *cleaner) full() bool { return len(c.out) > maxLine }
 
-// add appends a whole cluster or SGR sequence.
 func (c *cleaner) add(s string, width int, on bool) {
 	if c.full() {
 		return

@@ -3,7 +3,7 @@ package screen
 import "strings"
 
 const (
-	excerptLines = 20 // maximum number of lines of an excerpt
+	excerptLines = 20
 	// maximum size of an excerpt in bytes, before its escape sequences are removed
 	excerptBytes = 2 << 10
 )

@@ -54,7 +54,6 @@ func (p *parser) feed(b []byte, to sink) {
 	}
 }
 
-// end handles the end of the stream. It reports whether a sequence is incomplete.
 func (p *parser) end(to sink) (open bool) {
 	for range p.tail {
 		to.wide(utf8.RuneError)
@@ -86,7 +85,7 @@ func (p *parser) step(b []byte, to sink) int {
 	case c == 0x7f:
 		return 1
 	case c > 0x7f:
-		p.state = ground // the byte is not part of a sequence
+		p.state = ground
 		return p.text(b, to)
 	}
 	switch p.state {

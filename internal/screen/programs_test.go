@@ -68,7 +68,6 @@ func (p *program) send(s string) {
 	}
 }
 
-// until feeds output to the screen until ok accepts its text.
 func (p *program) until(ok func(text string) bool) {
 	p.t.Helper()
 	deadline := time.After(eventually.Timeout)

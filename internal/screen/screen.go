@@ -28,7 +28,6 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// Limits of a screen's size.
 const (
 	maxCols = 1000
 	maxRows = 500
@@ -38,9 +37,9 @@ const (
 type Screen struct {
 	mu              sync.Mutex
 	cols, rows      int
-	maxHistoryLines int      // maximum number of lines in history
+	maxHistoryLines int
 	history         []string // rendered lines, oldest first
-	historyBytes    int      // size of history in bytes
+	historyBytes    int
 	scrolledOff     uint64   // number of lines that have been added to history
 	drawn           []string // buffer that is reused to avoid allocations
 	parse           parser
@@ -58,7 +57,6 @@ type Screen struct {
 	scratch []*uv.Cell // the row that is being drawn
 }
 
-// page is one of the two screens.
 type page struct {
 	emulator    *vt.Emulator
 	top, bottom int    // margins of the scrolling region, inclusive

@@ -281,7 +281,6 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// checkBounds checks the guarantees that Lines, History and Cursor give.
 func checkBounds(t *testing.T, s *Screen, w, h int) {
 	t.Helper()
 	lines := s.Lines(w, h)

@@ -10,9 +10,9 @@ type Shot struct {
 	// number of lines that have scrolled off a screen with history, and therefore the line number of Lines[0], counted
 	// from 0
 	ScrolledOff uint64
-	X, Y        int  // cursor
-	Cursor      bool // the cursor is visible
-	Alt         bool // the alternate screen is active
+	X, Y        int // cursor
+	Cursor      bool
+	Alt         bool
 }
 
 // Shot returns the screen and the newest lines of its history. The parameter past is the maximum number of these lines.
@@ -41,7 +41,6 @@ func (s *Screen) Shot(past int) Shot {
 // cells, each with its own color.
 const maxHistory = 16 << 20
 
-// remember adds lines to the history and drops the oldest.
 func (s *Screen) remember(lines []string) {
 	s.scrolledOff += uint64(len(lines))
 	for _, l := range lines {

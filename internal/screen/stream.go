@@ -31,7 +31,6 @@ func (s *Stream) End() string {
 	return text
 }
 
-// streamCleaner is the sink that writes cleaned text as it arrives.
 type streamCleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
@@ -47,7 +46,6 @@ func (f *streamCleaner) take() string {
 	return text
 }
 
-// beginLine starts a new line if the last character was a carriage return and the line is not empty.
 func (f *streamCleaner) beginLine() {
 	if f.afterCR && f.col > 0 {
 		f.out, f.col = append(f.out, '\n'), 0
@@ -127,7 +125,6 @@ func (f *streamCleaner) flush() {
 	f.pending = f.pending[:0]
 }
 
-// keep stores the last cluster, truncated if it is too long.
 func (f *streamCleaner) keep(head []byte) {
 	head = head[:min(len(head), 2*maxCluster)]
 	for !utf8.Valid(head) {

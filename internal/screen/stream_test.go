@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// inPieces cleans a text that arrives in pieces, which end at the given offsets.
 func inPieces(s string, ends ...int) string {
 	var (
 		stream Stream

@@ -42,15 +42,12 @@ func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	return nil, false
 }
 
-// replayStart is a position at which a replay may start. It also contains the number of line feeds before that
-// position.
 type replayStart struct{ pos, lineFeeds int }
 
-// replayScanner is the sink that searches for positions at which a replay may start.
 type replayScanner struct {
 	rows         int
 	state        modeState
-	unknownModes bool // the modes are unknown
+	unknownModes bool
 	starts       []replayStart
 	lineFeeds    int
 	afterCR      bool // the previous element of the stream was a carriage return
@@ -65,7 +62,6 @@ type modeState struct {
 	special                                                     [2]bool
 }
 
-// dropStarts drops the positions found so far, because they no longer meet the conditions.
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
 // set sets or resets a mode. If that changes the mode, set drops the positions found so far.

@@ -75,7 +75,6 @@ func TestLastCharacterScrolls(t *testing.T) {
 	}
 }
 
-// For output that only prints lines, printedText returns the same text as a replay.
 func TestTextOfPrintedLines(t *testing.T) {
 	pieces := []string{"word ", "a long line that goes on and wraps more than once on a narrow screen ", "é", "→", "│", "— ", "✓", "\t", "\a", "\r",
 		"\n", "  ", "\r\n\r\n", "\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b]0;title\x07", "\x1b(B", "\xe2\x94"}

@@ -113,7 +113,6 @@ func (s *Screen) commit(all bool) {
 	s.pending = s.pending[:0]
 }
 
-// put writes one cluster at the cursor.
 func (s *Screen) put(show string, width int) {
 	if len(show) == 1 && s.special[b2i(s.shifted)] {
 		if drawn, ok := vt.SpecialDrawing[show[0]]; ok {
@@ -200,7 +199,6 @@ func (s *Screen) lineFeed() {
 	}
 }
 
-// flush writes the pending output to the emulator.
 func (s *Screen) flush() {
 	p := s.cur
 	if len(p.out) > 0 {
@@ -223,7 +221,6 @@ func (s *Screen) sync() {
 	s.flush()
 }
 
-// collectHistory moves the lines that have scrolled off the main screen into the history.
 func (s *Screen) collectHistory(p *page) {
 	if p.emulator.ScrollbackLen() == 0 {
 		return

@@ -36,7 +36,6 @@ func ScriptEnv(environ []string, own ...string) []string {
 	return out
 }
 
-// marksProcess reports whether a variable identifies the processes of one session, start or run.
 func marksProcess(name string) bool {
 	switch name {
 	case "GC_SESSION_ID", "GC_SESSION_NAME", "GC_EXEC_START", "GC_RUN", "GC_DIR":
@@ -57,7 +56,6 @@ func ofCaller(name string) bool {
 	return hasPrefix(name, "GC_EVENT_", "GC_FAILED_", "GC_SLING_", "GC_WATCHDOG")
 }
 
-// ofSurroundings reports whether a variable belongs to the controller's service, terminal or working folder.
 func ofSurroundings(name string) bool {
 	switch name {
 	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",

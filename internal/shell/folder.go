@@ -26,7 +26,6 @@ exec /bin/sh -c "$2" 3>&-`
 
 const inside = "inside"
 
-// command returns the command that runs the line in a shell, in a new process group.
 func (l *Line) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	if l.Dir != "" {

@@ -54,7 +54,6 @@ func (c *capture) result() Result {
 	}
 }
 
-// tail keeps the last bytes of the data written to it.
 type tail struct {
 	buf     []byte
 	max     int
@@ -142,7 +141,6 @@ func (p *pipes) begun() {
 	}
 }
 
-// maxPipeSize is the maximum capacity of a pipe, in bytes.
 const maxPipeSize = 1 << 20
 
 // drain reads the remaining content of a pipe after its read deadline has expired. It resets the deadline, because
@@ -157,7 +155,7 @@ func drain(into io.Writer, r *os.File) {
 	for total := 0; total < maxPipeSize; {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
-			n, _ = syscall.Read(int(fd), buf) // an error also ends the read
+			n, _ = syscall.Read(int(fd), buf)
 			return true
 		})
 		if err != nil || n <= 0 {

@@ -124,7 +124,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// stderrTail keeps the end of a program's stderr. It implements io.Writer.
 type stderrTail tail
 
 func (c *stderrTail) Write(p []byte) (int, error) {

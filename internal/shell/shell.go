@@ -21,10 +21,8 @@ const MaxOutput = 64 << 10
 // machine needs no more time, because the line's own output is already in the pipe.
 const pipeGrace = 2 * time.Second
 
-// killGrace is the time limit for a shell to exit after SIGKILL.
 const killGrace = 2 * time.Second
 
-// sweepTimeout limits the time for killing processes that have left the line's process group.
 const sweepTimeout = 2 * time.Second
 
 // runPrefix is the prefix of the environment entry that marks a line's processes.

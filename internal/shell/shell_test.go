@@ -173,7 +173,6 @@ func gone(t *testing.T, file string) {
 	}
 }
 
-// pidIn returns the pid that a line wrote into a file.
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

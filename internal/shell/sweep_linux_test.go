@@ -13,7 +13,6 @@ import (
 	"gcity/internal/proc"
 )
 
-// marked returns an environment with a marker for this test.
 func marked(t *testing.T, run string) []string {
 	return append(os.Environ(), "GC_RUN=/an/outer/city:1", "GC_RUN="+t.TempDir()+":"+run)
 }
@@ -86,7 +85,6 @@ func TestOtherRunsAreNotKilled(t *testing.T) {
 	}
 }
 
-// dead checks that a process has exited.
 func dead(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(t, file)
@@ -96,7 +94,6 @@ func dead(t *testing.T, file string) {
 	}
 }
 
-// BenchmarkRun measures a line that leaves no processes behind, without and with a marker.
 func BenchmarkRun(b *testing.B) {
 	for name, env := range map[string][]string{"bare": {"PATH=/usr/bin:/bin"}, "marked": {"PATH=/usr/bin:/bin", "GC_RUN=/city:1"}} {
 		b.Run(name, func(b *testing.B) {

@@ -14,7 +14,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onlooker is a tee that calls a function after each write.
 type onlooker struct {
 	seen  bytes.Buffer // not guarded: writes come one at a time, and none after Run
 	react func(seen string)
@@ -29,7 +28,6 @@ func (o *onlooker) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// patient returns a context for a line that exits by itself.
 func patient(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)

@@ -62,7 +62,7 @@ func (s *singleScreen) end() {
 // learn writes the output to the model, up to a position.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
-		_, _ = s.model.Write(s.data[s.known:to]) // the model never returns an error
+		_, _ = s.model.Write(s.data[s.known:to])
 		s.known = to
 	}
 }
@@ -86,7 +86,6 @@ func (s *singleScreen) style(params string) {
 	}
 }
 
-// draws reports whether a CSI sequence with this final byte changes the screen or moves the cursor.
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
 // show prepares the screen for text that begins at a position in the output.
@@ -98,7 +97,6 @@ func (w *Writer) show(text []byte, at int) {
 	w.blank()
 }
 
-// blank erases the rows of the main screen after a switch to the alternate screen.
 func (w *Writer) blank() {
 	if w.single == nil || !w.single.stale {
 		return
@@ -107,7 +105,6 @@ func (w *Writer) blank() {
 	w.rowsOf(func(int) string { return "" })
 }
 
-// switchTo shows the other screen of the program.
 func (w *Writer) switchTo(alt bool) {
 	s := w.single
 	if alt == s.alt {
@@ -139,7 +136,6 @@ func (w *Writer) switchTo(alt bool) {
 	}
 }
 
-// rowsOf draws all of the program's rows, and moves the cursor to its position in the model.
 func (w *Writer) rowsOf(row func(i int) string) {
 	w.single.learn(w.single.at)
 	if w.origin {

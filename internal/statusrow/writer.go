@@ -44,7 +44,6 @@ type Writer struct {
 	single *singleScreen // nil = the program switches between the screens of the real terminal
 }
 
-// state is the kind of input that the writer is reading.
 type state uint8
 
 const (
@@ -89,7 +88,6 @@ func (w *Writer) Resize(cols, rows int) error {
 	return w.flush()
 }
 
-// applySize applies the size from the latest Resize.
 func (w *Writer) applySize() {
 	size := w.size.Swap(nil)
 	if size == nil {
@@ -159,7 +157,6 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeText forwards bytes without an ESC to the terminal. A BEL ends a string.
 func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {
@@ -169,7 +166,6 @@ func (w *Writer) writeText(p []byte) {
 	w.tail = w.tail[max(0, len(w.tail)-utf8.UTFMax):]
 }
 
-// endsInRune reports whether text ends within a UTF-8 character.
 func endsInRune(text []byte) bool {
 	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
@@ -179,7 +175,6 @@ func endsInRune(text []byte) bool {
 	return false
 }
 
-// step processes the next byte of an escape sequence.
 func (w *Writer) step(b byte) {
 	switch {
 	case b == esc:
@@ -205,7 +200,6 @@ func (w *Writer) step(b byte) {
 	}
 }
 
-// flushPartial forwards an incomplete sequence to the terminal.
 func (w *Writer) flushPartial() {
 	switch w.state {
 	case csi:
@@ -216,10 +210,8 @@ func (w *Writer) flushPartial() {
 	w.body = w.body[:0]
 }
 
-// writeCSI forwards a CSI sequence to the terminal unchanged.
 func (w *Writer) writeCSI(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
 
-// escape processes the byte after an ESC.
 func (w *Writer) escape(b byte) {
 	w.body = append(w.body, b)
 	switch {
@@ -292,7 +284,6 @@ func (w *Writer) markCursorSaved() {
 	}
 }
 
-// paint draws the line of text in the last row.
 func (w *Writer) paint() {
 	w.dirty = false
 	w.keepCursor(func() {
@@ -368,7 +359,6 @@ func (w *Writer) setMargins(params string) {
 	}
 }
 
-// number returns the value of a parameter, or 0 if it is missing.
 func number(text string) int {
 	if text == "" {
 		return 0

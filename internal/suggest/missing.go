@@ -9,7 +9,6 @@ import (
 // Kind is the word that messages use for a kind of object, such as "agent".
 type Kind string
 
-// The kinds of objects that a user can name.
 const (
 	Agent      Kind = "agent"
 	Pool       Kind = "pool"
@@ -43,7 +42,6 @@ func AnyOf(kinds ...Kind) Kind {
 	return Kind(text.String())
 }
 
-// list returns the command that lists all objects of a kind.
 func (k Kind) list() string {
 	switch k {
 	case Agent, Pool, Rig, Automation, Watchdog, Bead, Convoy, Formula, Topology:

@@ -21,7 +21,6 @@ import (
 	"gcity/internal/ownership"
 )
 
-// maxProblems is the maximum number of reported problems for a file.
 const maxProblems = 20
 
 // Place is a position in a file.

@@ -60,7 +60,6 @@ func plainSyntax(msg string) string {
 	return strings.ReplaceAll(msg, `but got '\n' instead`, "but the line ends")
 }
 
-// maxFaults is the maximum number of faults in one file.
 const maxFaults = 50
 
 // duplicates returns a fault for every key and table that is defined more than once. The strict decoder reports only
@@ -194,7 +193,6 @@ func skipString(data []byte, quote byte) int {
 	return len(data)
 }
 
-// dotted returns the path of a key in a table.
 func dotted(table, key string) string {
 	if table == "" {
 		return key

@@ -79,7 +79,6 @@ func (t Table) said(key, format string, args ...any) Problem {
 	return At(t.Place(key), t.name(key), format, args...)
 }
 
-// name returns the dotted name of a key, without the indices of lists.
 func (t Table) name(key string) string {
 	var parts []string
 	for part := range strings.SplitSeq(below(t.path, key), sep) {
@@ -347,7 +346,6 @@ func (t Table) Tables(key string) []Table {
 	return out
 }
 
-// kind returns the kind of a value in words.
 func kind(v any) string {
 	switch v.(type) {
 	case string:

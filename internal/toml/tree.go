@@ -92,7 +92,6 @@ const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
 
-// Limits for a file.
 const (
 	maxKeys  = 200_000
 	maxDepth = 32
@@ -173,7 +172,6 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	return nil
 }
 
-// bracket returns the offset of the opening bracket in the header that contains this part.
 func (b *builder) bracket(part *unstable.Node) int {
 	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
 	return line + bytes.IndexByte(b.data[line:], '[')
@@ -238,7 +236,6 @@ func (b *builder) keyValue(t *Node, e *unstable.Node) *Fault {
 	return b.fill(n, e.Value())
 }
 
-// fill sets a node's value to the one that the parser found.
 func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	switch v.Kind {
 	case unstable.String:
