@@ -17,11 +17,9 @@ import (
 	"gcity/internal/eventually"
 )
 
-// request is one line of the API server's audit log.
 type request struct {
-	Verb string
-	User struct{ Username string }
-	// object of the request
+	Verb      string
+	User      struct{ Username string }
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }
@@ -61,7 +59,6 @@ func auditLog(t *testing.T) (next func() []request) {
 	}
 }
 
-// grant gives the user gcity rights in the namespace of the tests.
 func grant(t *testing.T, s Settings, all []right) {
 	t.Helper()
 	ns, rbac := s.Namespace, admin(t, s).RbacV1()

@@ -141,7 +141,6 @@ func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// deletePod deletes the pod of a failed start.
 func (p *Provider) deletePod(pod *corev1.Pod) {
 	ctx, cancel := context.WithTimeout(context.Background(), graceSeconds*time.Second)
 	defer cancel()
@@ -157,7 +156,6 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// startAgent waits for the pod and then starts the agent in it.
 func (p *Provider) startAgent(
 	ctx context.Context,
 	made *corev1.Pod,

@@ -40,7 +40,7 @@ type Provider struct {
 	changes chan struct{}
 	stop    context.CancelFunc
 	life    context.Context
-	done    chan struct{} // closed when run has returned
+	done    chan struct{}
 
 	mu    sync.Mutex
 	term  *leadership // nil = this provider does not hold the city's Lease
@@ -80,7 +80,6 @@ type entry struct {
 	starting bool // Start has not returned yet, and will report an exit to its caller
 }
 
-// output is the output of one session.
 type output struct {
 	id   string
 	data []byte
@@ -153,7 +152,6 @@ func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 // again, and when the stream to a pod is lost or reopened.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
-// signal notifies the receiver of Changes.
 func signal(p *Provider) {
 	select {
 	case p.changes <- struct{}{}:
@@ -199,7 +197,6 @@ func (p *Provider) lost(e *entry, reason string) {
 // find returns the pod of a session. The caller holds mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
-// livingLink returns the stream to a session that is alive.
 func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
 	p.mu.Lock()
 	e := p.find(name)
@@ -211,7 +208,6 @@ func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, er
 	return p.linkOf(ctx, verb, name)
 }
 
-// linkOf waits for the stream to a pod and returns it.
 func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
 	var l *link
 	gone := false
@@ -293,7 +289,6 @@ func (p *Provider) adopt(ctx context.Context) {
 	})
 }
 
-// refresh requests the status of a session through the pod's stream.
 func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -349,7 +344,6 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// details returns facts about a pod for users.
 func details(pod *corev1.Pod) []string {
 	out := []string{"pod " + pod.Namespace + "/" + pod.Name}
 	if pod.Spec.NodeName != "" {
@@ -407,7 +401,6 @@ func (p *Provider) Check(ctx context.Context) error {
 	return checkLease(ctx, p)
 }
 
-// noteOf reads the note of a session from its pod.
 func noteOf(pod *corev1.Pod) (note, error) {
 	var n note
 	err := json.Unmarshal([]byte(pod.Annotations[noteSpec]), &n)

@@ -22,7 +22,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// settings returns the settings for the test cluster. Without a cluster, it skips the test.
 func settings(t *testing.T) Settings {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
@@ -45,7 +44,6 @@ func open(t *testing.T, city string, s Settings) *Provider {
 	return openAs(t, Options{City: city, Settings: s})
 }
 
-// admin returns a client with all rights.
 func admin(t *testing.T, s Settings) kubernetes.Interface {
 	t.Helper()
 	s.Context = ""
@@ -60,7 +58,6 @@ func admin(t *testing.T, s Settings) kubernetes.Interface {
 	return client
 }
 
-// openAs opens a provider, and creates its namespace if necessary.
 func openAs(t *testing.T, o Options) *Provider {
 	t.Helper()
 	o.Logger = testLogger(t)
@@ -229,7 +226,7 @@ func TestCommandsOfAgents(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte("{}"))
 	})}
-	go func() { _ = controller.Serve(l) }() // runs until the test closes the controller
+	go func() { _ = controller.Serve(l) }()
 	defer controller.Close()
 	s := spec(p.o.City, "a", "gc stop; gc event emit it.works; exec cat")
 	s.Env = append(s.Env, "GC_CITY_PATH="+p.o.City, "GC_AGENT=a")

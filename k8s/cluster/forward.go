@@ -61,7 +61,6 @@ func forbidden(r *http.Request) string {
 	return ""
 }
 
-// refuse sends an error response in the format of the controller's API.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	data, err := json.Marshal(map[string]any{"code": code, "message": message})
 	if err != nil {

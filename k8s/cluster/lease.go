@@ -22,8 +22,7 @@ import (
 
 const (
 	// leaseTime is how long a Lease is valid after its last renewal. After that, another controller can take it.
-	leaseTime = 30 * time.Second
-	// releaseLimit is the time limit for releasing the Lease when the provider is closed.
+	leaseTime    = 30 * time.Second
 	releaseLimit = 2 * time.Second
 )
 
@@ -32,7 +31,7 @@ const (
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // goroutines for the watch and for the streams to the pods
+	wg     sync.WaitGroup
 }
 
 // begin starts a term. The caller holds mu.
@@ -43,7 +42,6 @@ func begin(p *Provider) {
 	t.wg.Go(func() { p.watch(t.ctx) })
 }
 
-// endTerm ends the current term, if there is one, and waits for its goroutines.
 func (p *Provider) endTerm() {
 	p.mu.Lock()
 	t := p.term
@@ -91,7 +89,6 @@ func (p *Provider) run() {
 	}
 }
 
-// leaseName returns the name of the city's Lease.
 func leaseName(city string) string { return "gcity-" + cityLabel(city) }
 
 // lock is the city's Lease. It passes the results of the elector's requests on to the provider.
@@ -111,7 +108,6 @@ func newLock(p *Provider) *lock {
 	}}
 }
 
-// limit returns a context with the timeout of one request.
 func (l *lock) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.p.life.Err() != nil {
 		return context.WithTimeout(ctx, releaseLimit)
@@ -196,7 +192,6 @@ func (l *lock) unleased(err error, verb string) {
 	p.changed()
 }
 
-// held ends this provider's term, because another controller holds the Lease.
 func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p := l.p
 	if expired(record) {
@@ -217,7 +212,6 @@ func nextLease(p *Provider) time.Time {
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))
 }
 
-// expired reports whether the holder of a Lease has not renewed it in time.
 func expired(r *resourcelock.LeaderElectionRecord) bool {
 	valid := time.Duration(r.LeaseDurationSeconds) * time.Second
 	return time.Now().After(r.RenewTime.Add(valid))
@@ -254,7 +248,6 @@ func (p *Provider) mayChange(ctx context.Context) error {
 	return nil
 }
 
-// checkLease returns an error if another controller holds the city's Lease.
 func checkLease(ctx context.Context, p *Provider) error {
 	leases := p.client.CoordinationV1().Leases(p.o.Settings.Namespace)
 	lease, err := leases.Get(ctx, leaseName(p.o.City), metav1.GetOptions{})

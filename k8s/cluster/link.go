@@ -22,13 +22,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// link is the open stream to one pod.
 type link struct {
 	*protocol.Client
 	mux *yamux.Session
 }
 
-// keep keeps the stream to a pod open until the pod's session has ended.
 func (p *Provider) keep(ctx context.Context, e *entry) {
 	defer func() { // the next term starts another worker
 		p.mu.Lock()
@@ -74,7 +72,6 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 	}
 }
 
-// connect opens the stream to a pod.
 func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	stream, err := p.exec(ctx, podName(p.o.City, e.note.Name))
 	if err != nil {

@@ -26,7 +26,6 @@ const (
 	graceSeconds = 30
 )
 
-// note describes a pod's session.
 type note struct {
 	Name        string              `json:"name"`
 	Agent       string              `json:"agent"`
@@ -89,7 +88,6 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// installer returns the init container that copies gcity's programs into the pod.
 func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
 	return corev1.Container{
 		Name: "gcity", Image: s.ToolsImage,
@@ -101,7 +99,6 @@ func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
 	}
 }
 
-// agent returns the container in which the agent runs.
 func (s *Settings) agent(
 	mounts []corev1.VolumeMount,
 	resources corev1.ResourceRequirements,
@@ -120,7 +117,6 @@ func empty(name string) corev1.Volume {
 	}
 }
 
-// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
@@ -189,8 +185,6 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns the name of a field that gcity sets and that the pod file has changed. It returns "" if there is
-// none.
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

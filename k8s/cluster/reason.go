@@ -68,7 +68,6 @@ func (e *entry) waiting() (why string, final bool) {
 	return cmp.Or(why, e.event), final
 }
 
-// progress returns the step that a normal start is waiting for.
 func progress(pod *corev1.Pod) string {
 	switch {
 	case pod.Spec.NodeName == "":
@@ -79,7 +78,6 @@ func progress(pod *corev1.Pod) string {
 	return "the pod is being prepared (images, containers) on node " + pod.Spec.NodeName
 }
 
-// runs reports whether the agent's container is running.
 func runs(pod *corev1.Pod) bool {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container {
@@ -89,7 +87,6 @@ func runs(pod *corev1.Pod) bool {
 	return false
 }
 
-// over reports whether all of a pod's containers have ended.
 func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
@@ -121,7 +118,6 @@ func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	return code, signal, cmp.Or(reason, "the pod has ended")
 }
 
-// isAbout reports whether an API error is about a kind of object.
 func isAbout(err error, kind string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

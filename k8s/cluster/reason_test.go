@@ -68,7 +68,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestWaiting checks the states of a pod in which a start fails.
 func TestWaiting(t *testing.T) {
 	state := func(reason, message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{

@@ -83,7 +83,6 @@ func (s *Settings) source(key string) string {
 	return "GC_K8S_" + strings.ToUpper(key)
 }
 
-// restConfig returns the configuration for connections to the API server.
 func (s *Settings) restConfig() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = s.Kubeconfig

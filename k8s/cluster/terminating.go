@@ -121,7 +121,6 @@ func drain(ctx context.Context, city, agent, id, why string) error {
 	return err
 }
 
-// controller returns a transport to a city's controller.
 func controller(city string) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -18,7 +18,6 @@ const (
 	longWatch = 30 * time.Minute
 )
 
-// watch updates the entries to match the cluster's pods until ctx ends.
 func (p *Provider) watch(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -57,7 +56,6 @@ func setUp(p *Provider) {
 	p.changed()
 }
 
-// setDown records why the cluster does not respond, and the time of the next request.
 func (p *Provider) setDown(err error, retry time.Time) {
 	err = p.explain(err, "watch")
 	p.mu.Lock()
@@ -79,7 +77,6 @@ func (p *Provider) lose(err error, retry time.Time) {
 
 func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
 
-// list replaces the entries with the cluster's current pods.
 func (p *Provider) list(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

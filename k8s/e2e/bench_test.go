@@ -179,7 +179,6 @@ func measureReason(b *testing.B, reason string, change func(*city), failed func(
 	reportTimes(b, took)
 }
 
-// reportTimes reports the median and the maximum.
 func reportTimes(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")

@@ -24,7 +24,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// manifests returns the objects of a folder below k8s/deploy, and of the folders that its kustomization names.
 func manifests(t *testing.T, dir string) []runtime.Object {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
@@ -90,7 +89,6 @@ func decode(t *testing.T, path string) []runtime.Object {
 	}
 }
 
-// pick returns the only object of a type.
 func pick[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	t.Helper()
 	var found []T
@@ -148,7 +146,6 @@ type deployed struct {
 	kubectl string
 }
 
-// must runs kubectl and returns what it prints.
 func (d *deployed) must(args ...string) string {
 	d.Helper()
 	out, err := d.run("", args...)
@@ -158,7 +155,6 @@ func (d *deployed) must(args ...string) string {
 	return out
 }
 
-// run runs kubectl with an input.
 func (d *deployed) run(input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -172,12 +168,10 @@ func (d *deployed) run(input string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// gcity runs a command in the controller's pod.
 func (d *deployed) gcity(args ...string) (string, error) {
 	return d.run("", append([]string{"-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "gcity"}, args...)...)
 }
 
-// inside returns what a failed wait prints.
 func (d *deployed) inside() string {
 	status, err := d.gcity("status")
 	if err != nil {
@@ -204,7 +198,6 @@ func (d *deployed) running() (a agent) {
 	return a
 }
 
-// end removes the controller and its agents.
 func (d *deployed) end() {
 	if d.Failed() {
 		d.Log(d.inside())
@@ -218,7 +211,6 @@ func (d *deployed) end() {
 	}
 }
 
-// volume is the name of the volume for the controller's claim.
 const volume = "gcity-test"
 
 // TestControllerInCluster applies the manifests of the controller unmodified. The Deployment starts the controller with

@@ -21,7 +21,6 @@ name = "a"
 restart = "never"
 start_command = '''`
 
-// pod returns the name of the city's only pod.
 func (c *city) pod() string {
 	c.Helper()
 	list, err := c.client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})
@@ -31,7 +30,6 @@ func (c *city) pod() string {
 	return list.Items[0].Name
 }
 
-// awaitEvent waits for an event of a type and returns its message.
 func (c *city) awaitEvent(kind string) string {
 	c.Helper()
 	var message string

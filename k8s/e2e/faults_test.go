@@ -61,7 +61,6 @@ func TestFaults(t *testing.T) {
 	f.checkLog()
 }
 
-// manyAgents returns a city.toml with n agents that do nothing.
 func manyAgents(n int) string {
 	var b strings.Builder
 	b.WriteString("[workspace]\nname = \"faults\"\n[session]\nprovider = \"k8s\"\n[daemon]\n" +
@@ -72,7 +71,6 @@ func manyAgents(n int) string {
 	return b.String()
 }
 
-// faults is one run of TestFaults.
 type faults struct {
 	*city
 	random *rand.Rand
@@ -83,7 +81,6 @@ type faults struct {
 	twice []string // agents that had two processes at the same time
 }
 
-// sample returns the processes by agent, and records agents with two processes.
 func (f *faults) sample() map[string]process {
 	out := map[string]process{}
 	for _, p := range f.processes("cat") {
@@ -97,7 +94,6 @@ func (f *faults) sample() map[string]process {
 	return out
 }
 
-// observe samples the processes in the background until the returned function is called.
 func (f *faults) observe() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -117,7 +113,6 @@ func (f *faults) observe() func() {
 	}
 }
 
-// round kills a part and an agent, restarts the part, and checks the processes.
 func (f *faults) round(part string, n int) {
 	f.Helper()
 	victim := f.known[fmt.Sprintf("a-%d", f.random.IntN(len(f.known)))]
@@ -158,7 +153,6 @@ func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }
 
-// recovered reports whether the controller knows each agent with its current session and can reach its terminal.
 func (f *faults) recovered(now map[string]process) bool {
 	all := f.agents()
 	if len(all) != len(f.known) || len(now) != len(f.known) {
@@ -196,7 +190,6 @@ func (f *faults) startPart(part string) {
 	}
 }
 
-// cluster runs the program of the test cluster.
 func (f *faults) cluster(verb, part string) {
 	f.Helper()
 	cmd := exec.Command(os.Getenv("GCITY_TEST_CLUSTER"), verb, os.Getenv("GCITY_TEST_CLUSTER_DIR"), part)

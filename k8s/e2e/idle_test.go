@@ -23,11 +23,9 @@ var (
 		"number of renewals of the Lease, one each 5 s, that TestIdleAudit waits for")
 )
 
-// request is one line of the API server's audit log.
 type request struct {
-	Verb string
-	User struct{ Username string }
-	// object of the request
+	Verb      string
+	User      struct{ Username string }
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }

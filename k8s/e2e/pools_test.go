@@ -16,7 +16,6 @@ import (
 
 var poolSize = flag.Int("pool", 20, "number of members in TestPoolScales")
 
-// pods returns the number of pods in the city's namespace.
 func (c *city) pods() int {
 	c.Helper()
 	list, err := c.client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})

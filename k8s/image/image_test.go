@@ -16,7 +16,6 @@ import (
 	"testing"
 )
 
-// read returns the regular files of a tar.
 func read(t *testing.T, from io.Reader) (files map[string][]byte, names []string) {
 	t.Helper()
 	files = map[string][]byte{}

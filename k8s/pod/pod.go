@@ -69,7 +69,6 @@ func Serve(log *slog.Logger) error {
 	return l.Close()
 }
 
-// house contains the provider of a pod's only session, and the connection to the helper.
 type house struct {
 	log    *slog.Logger
 	server *protocol.Server
@@ -127,7 +126,6 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
-// offerCity creates the city's socket in the container, and forwards its connections through the tunnel.
 func (h *house) offerCity(path string) error {
 	path, err := disk.SocketPath(path)
 	if err != nil {
@@ -153,7 +151,6 @@ func (h *house) offerCity(path string) error {
 	return nil
 }
 
-// carry forwards a connection from an agent's command to the controller.
 func (h *house) carry(conn net.Conn) {
 	defer conn.Close()
 	h.mu.Lock()
@@ -189,7 +186,6 @@ func Join(a, b io.ReadWriteCloser) {
 	b.Close()
 }
 
-// stopAgents stops the pod's agent before the container ends.
 func (h *house) stopAgents() {
 	h.mu.Lock()
 	p, helper := h.p, h.helper
@@ -214,7 +210,6 @@ func (h *house) stopAgents() {
 	time.Sleep(time.Second) // time for the helper to read the exit and the last output
 }
 
-// podGrace returns the grace period of this pod.
 func podGrace() time.Duration {
 	seconds, err := strconv.Atoi(os.Getenv(tunnel.Grace))
 	if err != nil {
@@ -223,7 +218,6 @@ func podGrace() time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// living returns the names of the sessions that are alive.
 func living(ctx context.Context, p *pty.Provider) []string {
 	all, err := p.List(ctx)
 	if err != nil {
@@ -238,7 +232,6 @@ func living(ctx context.Context, p *pty.Provider) []string {
 	return names
 }
 
-// awaitEnd waits until no session is alive, or until limit has passed.
 func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -22,7 +22,6 @@ type provider struct {
 // exitsKept is the capacity of the exit channel. A pod never has that many exits.
 const exitsKept = 16
 
-// newProvider returns a provider that adds reasons to exits. Only the pod can determine these reasons.
 func newProvider(p *pty.Provider) *provider {
 	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
 	go func() { // runs until the provider is closed
@@ -61,7 +60,6 @@ func explained(x session.Exit, kills int) session.Exit {
 	return x
 }
 
-// oomKills returns how many of this container's processes the kernel has killed because memory ran out.
 func oomKills() int {
 	for _, file := range []string{
 		"/sys/fs/cgroup/memory.events",             // cgroup v2
@@ -75,7 +73,6 @@ func oomKills() int {
 	return 0
 }
 
-// oomKillsIn returns the value of oom_kill, or 0 if it is missing.
 func oomKillsIn(text string) int {
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == "oom_kill" {

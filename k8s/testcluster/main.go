@@ -132,7 +132,6 @@ func execute(ctx context.Context, command []string, env ...string) (int, error) 
 	return 0, err
 }
 
-// cacheDir returns the folder with the built Kubernetes programs.
 func cacheDir() string {
 	if dir := os.Getenv("GCITY_TESTCLUSTER_CACHE"); dir != "" {
 		return dir
