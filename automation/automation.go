@@ -34,7 +34,6 @@ const (
 	Manual    Gate = "manual"    // only by hand
 )
 
-// withArticle returns the gate's name with an indefinite article.
 func (g Gate) withArticle() string {
 	if g == Event {
 		return "an event"
@@ -80,11 +79,11 @@ type Definition struct {
 	Zone         *time.Location // time zone of Schedule
 	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
 	Check        string         // shell command of a Condition gate's check
-	CheckTimeout time.Duration  // timeout for the check
-	On           string         // for an Event gate: an event type, or a prefix followed by "*"
+	CheckTimeout time.Duration
+	On           string // for an Event gate: an event type, or a prefix followed by "*"
 
 	Overlap Overlap
-	Retry   int // number of retries after a failed run
+	Retry   int
 	// wait before the first retry; doubles with each retry, up to MaxBackoff
 	RetryBackoff time.Duration
 	// scoped name of the automation to run when this one has failed and is not retried
@@ -95,8 +94,7 @@ type Definition struct {
 	// why a valid automation is disabled; "" = it is enabled
 	Off string
 	// hash of all fields above
-	Hash string
-	// warnings about a valid file
+	Hash     string
 	Warnings toml.Problems
 }
 
@@ -170,7 +168,6 @@ func (d Definition) Command(dir string, exists func(path string) bool) string {
 	return d.Exec
 }
 
-// matches reports whether the automation waits for events of this type.
 func (d Definition) matches(eventType string) bool {
 	if begin, ok := strings.CutSuffix(d.On, "*"); ok {
 		return strings.HasPrefix(eventType, begin)

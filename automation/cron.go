@@ -25,7 +25,6 @@ type Schedule struct {
 
 func (s Schedule) String() string { return s.text }
 
-// macros returns the cron lines for names such as @daily.
 func macros() map[string]string {
 	return map[string]string{
 		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
@@ -34,7 +33,6 @@ func macros() map[string]string {
 	}
 }
 
-// field is one column of a cron line.
 type field struct {
 	name      string
 	low, high int
@@ -87,7 +85,6 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
-// item checks one element of a field's list, and replaces names with numbers.
 func (f field) item(text string) (string, error) {
 	span, step, stepped := strings.Cut(text, "/")
 	first, last, ranged := strings.Cut(span, "-")
@@ -243,7 +240,6 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// location returns the time zone with this name, or the parameter local if the name is empty.
 func location(name string, local *time.Location) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
 		return local, nil

@@ -112,5 +112,4 @@ func (d *drill) state(name string) string {
 	return "none"
 }
 
-// load puts the current definitions into force.
 func (d *drill) load() { d.r.Load(d.defs, d.seq, d.now) }

@@ -51,7 +51,6 @@ type ScheduleCache struct {
 	from, next time.Time
 }
 
-// nextScheduled returns the first scheduled time that is later than the parameter from.
 func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
 	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
 		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
@@ -73,8 +72,8 @@ type CheckFacts struct {
 type EventFacts struct {
 	Cursor uint64 // events up to this seq are handled
 	Newest uint64 // seq of the latest unhandled event; 0 = none
-	Count  int    // number of unhandled events
-	Depth  int    // greatest Depth of these events
+	Count  int
+	Depth  int // greatest Depth of these events
 }
 
 // Verdict is what Judge decides about one automation.
@@ -257,7 +256,6 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// noEvents returns the reason why an event gate is closed: no event has occurred since the latest run.
 func (d Definition) noEvents(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
@@ -269,7 +267,6 @@ func (d Definition) noEvents(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events says how many events have occurred for an event gate, and after which seq.
 func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
@@ -290,7 +287,6 @@ func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	return v
 }
 
-// backoff returns how long to wait before the n-th retry.
 func (d Definition) backoff(n int) time.Duration {
 	wait := d.RetryBackoff
 	for i := 1; i < n && wait < MaxBackoff; i++ {

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// player runs random steps in a city of automations and checks the laws.
 type player struct {
 	*drill
 	t       *rapid.T
@@ -85,7 +84,6 @@ func (p *player) running(name string) bool {
 	return a || b
 }
 
-// take calls Advance and checks which runs it opens.
 func (p *player) take() {
 	_, opened := p.look(0)
 	latest := time.Time{}

@@ -14,7 +14,7 @@ import (
 
 // Override changes individual keys of an automation. It comes from city.toml. A nil field changes nothing.
 type Override struct {
-	At     toml.Place            // position of the override's table
+	At     toml.Place
 	Places map[string]toml.Place // known positions of the override's keys
 
 	Name, Rig string // the automation; Rig "" = a city automation
@@ -107,7 +107,6 @@ func (c *Catalog) skipped(all map[string]foundFile, o Options) map[string]bool {
 	return out
 }
 
-// override returns the automation after applying the overrides.
 func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	s := f.spec
 	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
@@ -209,7 +208,6 @@ func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// markBroken moves automations with problems to c.Broken.
 func (c *Catalog) markBroken(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]
@@ -223,7 +221,6 @@ func (c *Catalog) markBroken(wrong map[string]toml.Problems) {
 	})
 }
 
-// computeHashes computes the hashes of the automations and of the catalog.
 func (c *Catalog) computeHashes() {
 	whole := sha256.New()
 	for i := range c.Automations {

@@ -9,7 +9,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// recipe writes a formula into a layer.
 func (w *town) recipe(layer, name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, layer, name+".formula.toml")

@@ -22,8 +22,8 @@ type Runs struct {
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string        // why no run could be opened in the latest Advance
-	loaded bool          // Load was called
+	closed string // why no run could be opened in the latest Advance
+	loaded bool
 	began  time.Time     // when Load was first called
 	now    time.Time     // time of the latest Advance
 	patrol time.Duration // minimum interval of checks in the latest Advance
@@ -33,20 +33,20 @@ type Runs struct {
 type item struct {
 	name   string     // scoped name
 	d      Definition // definition from the latest catalog that contained the automation
-	gone   bool       // the catalog no longer contains the automation
+	gone   bool
 	memory Memory
 
-	judgedAt      time.Time // when Judge was last called
-	settled       bool      // since Judge was last called, only the time has changed
-	suspended     string    // why the automation was suspended when Judge was last called
+	judgedAt      time.Time
+	settled       bool   // since Judge was last called, only the time has changed
+	suspended     string // why the automation was suspended when Judge was last called
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
-	recent        []time.Time // when the latest runs were opened
-	want          *Run        // the run that is due and waiting for a slot; nil = none
-	run           *Run        // the run that is active or being opened; nil = none
-	skipReported  bool        // a skip during the active run was reported
-	follows       string      // the failed automation that the queued run follows
+	recent        []time.Time
+	want          *Run   // the run that is due and waiting for a slot; nil = none
+	run           *Run   // the run that is active or being opened; nil = none
+	skipReported  bool   // a skip during the active run was reported
+	follows       string // the failed automation that the queued run follows
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
@@ -62,7 +62,6 @@ type item struct {
 	skippedByDepth int
 }
 
-// batch is a group of events that are waiting for a run.
 type batch struct {
 	count  int
 	newest uint64
@@ -114,7 +113,7 @@ type World struct {
 
 // Actions are the actions for the caller to perform after Advance, in this order.
 type Actions struct {
-	Skipped []SkippedRun // skipped runs to report
+	Skipped []SkippedRun
 	Check   []Definition // conditions to check; pass each result to Checked
 	Open    []Run        // runs to open; pass each result to Opened or Unopened
 
@@ -141,7 +140,6 @@ func NewRuns(maxActive int) *Runs {
 	return &Runs{most: maxActive, items: map[string]*item{}}
 }
 
-// get returns the item with this name, and creates it if necessary.
 func (r *Runs) get(name string) *item {
 	if it := r.items[name]; it != nil {
 		return it
@@ -269,7 +267,6 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 	return f
 }
 
-// open assigns free slots to runs that are due.
 func (r *Runs) open(now time.Time, w World) []Run {
 	var line []*item
 	free := r.most
@@ -354,7 +351,6 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack puts a run's events back among those that are waiting.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {

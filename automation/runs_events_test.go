@@ -64,7 +64,7 @@ func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 	d.is(d.turn(time.Second), "")
 	d.is(d.turn(time.Minute), "e#1(2 in 1041-1043)")
 	d.r.Ended("e", Failed, d.now)
-	d.is(d.turn(time.Hour), "") // there are no more retries
+	d.is(d.turn(time.Hour), "")
 	d.happen("x", 0)
 	d.is(d.turn(0), "e(1 in 1043-1044)")
 }
@@ -234,7 +234,7 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1041-1042)")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("e", OK, d.now)
-	d.is(d.turn(time.Second), "") // a's cooldown was kept
+	d.is(d.turn(time.Second), "")
 	gone(25 * time.Hour)
 	d.is(d.turn(0), "a")
 	d.r.Ended("a", OK, d.now)

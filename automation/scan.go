@@ -39,7 +39,7 @@ type Catalog struct {
 	// problems with the city's settings, and with folders that cannot be read
 	Problems toml.Problems
 	Warnings toml.Problems // warnings, except those about a single automation
-	Revision string        // hash of all fields above
+	Revision string
 }
 
 // Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
@@ -60,12 +60,11 @@ func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 type Scanner struct {
 	local     *time.Location
 	reading   *deadline.Calls[*layerCache]
-	layers    map[string]*layerCache // results of the last scan, by folder
+	layers    map[string]*layerCache
 	resolving *deadline.Calls[*resolution]
-	last      *resolution // result of the last scan
+	last      *resolution
 }
 
-// foundFile is an automation that a scan has found.
 type foundFile struct {
 	name  string
 	path  string
@@ -125,7 +124,6 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 
 var errUnresponsive = errors.New("the folder does not respond")
 
-// read reads all layers in parallel and caches the results.
 func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 	now time.Time) []*layerCache {
 	began := time.Now()

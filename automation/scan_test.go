@@ -12,7 +12,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// town is a folder with layers, and a scanner that reads them.
 type town struct {
 	t      *testing.T
 	dir    string
@@ -55,7 +54,6 @@ func (w *town) write(layer, name, text string) string {
 
 func (w *town) scan() Catalog { return w.s.Scan(w.layers, w.o, w.now) }
 
-// show lists a catalog in lines, with paths relative to the town's folder.
 func (w *town) show(c Catalog) string {
 	var b strings.Builder
 	for _, d := range c.Automations {
@@ -344,7 +342,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// BenchmarkScanAgain measures a scan without changes.
 func BenchmarkScanAgain(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 100 {

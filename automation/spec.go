@@ -76,7 +76,6 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	return s, ok
 }
 
-// noTable adds the problem for a file without an [automation] table.
 func noTable(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
@@ -122,7 +121,6 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// converter converts a spec to a Definition.
 type converter struct {
 	spec
 	d               Definition
@@ -216,7 +214,6 @@ func (s *converter) action() {
 	s.limit()
 }
 
-// limit sets the timeout, and the name of the setting that the timeout comes from.
 func (s *converter) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
@@ -234,7 +231,6 @@ func (s *converter) limit() {
 	}
 }
 
-// checkMinimum adds a problem if a duration is less than the minimum.
 func (s *converter) checkMinimum(key string, d, least time.Duration) {
 	switch {
 	case d <= 0:

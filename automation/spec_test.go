@@ -46,7 +46,6 @@ func said(text string) string {
 	return out
 }
 
-// parse parses a valid automation.
 func parse(t testing.TB, name, text string) Definition {
 	t.Helper()
 	d, err := Parse("/city/automations/"+name+"/automation.toml", []byte("[automation]\n"+text),

@@ -63,7 +63,6 @@ func interval(low, high, step int) (set uint64) {
 
 func (d drawn) has(i, v int) bool { return d.sets[i]>>v&1 == 1 }
 
-// day reports whether the schedule matches a day.
 func (d drawn) day(at time.Time) bool {
 	parts := strings.Fields(d.text)
 	month, week := d.has(2, at.Day()), d.has(4, int(at.Weekday()))
@@ -163,7 +162,6 @@ type stretch struct {
 	changes []int
 }
 
-// agree checks the next time after many instants, most of them near clock changes.
 func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 	t.Helper()
 	for i := range 60 {
