@@ -9,7 +9,7 @@ type Report struct {
 	Last   uint64 `json:"last"`
 	// missing seqs, at most MaxSpans spans; the lines with these seqs are damaged or were removed
 	Missing []Span   `json:"missing,omitempty"`
-	Damaged uint64   `json:"damaged"`          // number of damaged lines
+	Damaged uint64   `json:"damaged"`
 	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
 }
 

@@ -80,7 +80,6 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 		"they can be read", c.dir)
 }
 
-// marked reports whether the last line read is still at the same offset.
 func (c *cursor) marked() bool {
 	if c.ends == 0 {
 		return c.scan.off == 0
@@ -140,7 +139,6 @@ func (c *cursor) seek() (found bool, err error) {
 	return true, c.enter(files[i], c.after)
 }
 
-// head opens a file and returns the seq of its first valid line, or 0.
 func (f file) head() (uint64, error) {
 	o, err := f.open()
 	if err != nil {

@@ -78,7 +78,7 @@ const (
 	AgentReleased    = "agent.released"
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
-	AgentNudged      = "agent.nudged" // input was typed and submitted
+	AgentNudged      = "agent.nudged"
 	// AgentNudgeDropped: a nudge was dropped or canceled; the message says why.
 	AgentNudgeDropped = "agent.nudge_dropped"
 	// AgentUnequipped: an agent runs without a part of its configuration; the message says why.
@@ -154,9 +154,9 @@ const (
 
 // Query selects events. The zero value selects the newest ones, up to DefaultLimit.
 type Query struct {
-	Types   []string  // any of these; a trailing "*" matches any suffix ("agent.*")
-	Actor   string    // events with this actor; "" = any
-	Subject string    // events with this subject; "" = any
+	Types   []string // any of these; a trailing "*" matches any suffix ("agent.*")
+	Actor   string
+	Subject string
 	Since   time.Time // events at this time or later
 	After   uint64    // events with a higher seq; if set, the oldest event comes first
 	// events with a lower seq; 0 = all. For the previous page, set it to the lowest seq of this page

@@ -69,7 +69,6 @@ func settled(t testing.TB, dir string, given, queue int) {
 	}
 }
 
-// A real disk is full.
 func TestDiskFull(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	ballast := filepath.Join(dir, "ballast")

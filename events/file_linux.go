@@ -46,7 +46,6 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates disk space for n bytes of a file, from the given offset, without changing the file's size.
 func preallocate(f *os.File, offset, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	return retryInterrupted(f, func(fd int) error {
@@ -54,10 +53,8 @@ func preallocate(f *os.File, offset, n int64) error {
 	})
 }
 
-// datasync flushes a file's content to the disk.
 func datasync(f *os.File) error { return retryInterrupted(f, syscall.Fdatasync) }
 
-// retryInterrupted makes a system call on a file, and repeats it while signals interrupt it.
 func retryInterrupted(f *os.File, call func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -117,7 +117,6 @@ func statFile(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// same reports whether a and b describe the same file, or are both nil.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -148,7 +147,6 @@ func (f file) open() (*os.File, error) {
 	return o, nil
 }
 
-// firstSeq returns the seq of the first valid line in an open file, or 0.
 func firstSeq(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

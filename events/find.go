@@ -86,7 +86,6 @@ func needles(q Query) [][][]byte {
 	return all
 }
 
-// page collects the selected events.
 type page struct {
 	q       Query
 	limit   int

@@ -11,7 +11,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// collect follows the log from the start and sends the first n events.
 func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event, error], n int) <-chan []Event {
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	out := make(chan []Event, 1)
@@ -45,7 +44,7 @@ func TestSlowFollowerAcrossRotations(t *testing.T) {
 		if err != nil || e.Seq != want {
 			t.Fatalf("got %d, %v, want %d", e.Seq, err, want)
 		}
-		if want == 5 { // while the follower is busy
+		if want == 5 {
 			appendN(t, l, total-20)
 			if _, _, reaches := l.recent.since(want, nil); reaches {
 				t.Fatal("the events are still in memory, so nothing is tested")

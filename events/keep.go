@@ -30,7 +30,6 @@ func (l *Log) keep() {
 	}
 }
 
-// runDueTasks runs the tasks that are due. It returns the time until the next task, or false if no tasks remain.
 func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {

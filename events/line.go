@@ -78,7 +78,6 @@ func prepare(e Event, now time.Time) (entry, error) {
 	return entry{e, b}, nil
 }
 
-// seal appends a complete line, including its newline, to dst.
 func seal(dst []byte, seq uint64, body []byte) []byte {
 	start := len(dst)
 	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)

@@ -87,11 +87,11 @@ type Log struct {
 type Health struct {
 	// what is wrong and what a user can do about it; "" = the log works
 	Degraded string `json:"degraded,omitempty"`
-	Queued   int    `json:"queued"` // number of queued events
+	Queued   int    `json:"queued"`
 	// number of lost events that no events.gap event accounts for yet
 	Dropped uint64   `json:"dropped"`
-	Skipped uint64   `json:"skipped"`          // number of damaged lines found so far
-	Damage  []Damage `json:"damage,omitempty"` // the newest damaged parts
+	Skipped uint64   `json:"skipped"` // number of damaged lines found so far
+	Damage  []Damage `json:"damage,omitempty"`
 }
 
 // Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line: it
@@ -322,7 +322,6 @@ func (l *Log) Health() Health {
 	return h
 }
 
-// health contains the latest error of each operation.
 type health struct {
 	write  error // from the last write; nil = it succeeded
 	sync   error // error from flushing the suspect file
@@ -333,7 +332,7 @@ type health struct {
 	renewed time.Time // when a suspect file was last replaced with a new one
 	retry   time.Time // the next write is not attempted before this time
 	backoff time.Duration
-	rotated time.Time // when a rotation last failed
+	rotated time.Time
 }
 
 // describe describes the problems, including the number of queued and lost events. It returns "" if there are no

@@ -184,7 +184,6 @@ func TestOtherHoldsLock(t *testing.T) {
 	gapless(t, all(t, dir), 1)
 }
 
-// wait waits for an event to be in the log.
 func wait(t testing.TB, l *Log, seq uint64) {
 	t.Helper()
 	deadline := time.After(eventually.Timeout)

@@ -48,7 +48,6 @@ func (q *queue) trim(limit int) {
 
 const maxNotes = 16
 
-// note queues an event about the log itself.
 func (q *queue) note(message string, payload []byte, now time.Time) {
 	if len(q.notes) == maxNotes {
 		return

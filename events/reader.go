@@ -57,7 +57,6 @@ func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	}
 }
 
-// event returns the next valid event; see next.
 func (c *cursor) event() (Event, bool, error) {
 	for {
 		line, ok, err := c.next()

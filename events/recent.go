@@ -73,7 +73,6 @@ func (r *recent) wakeReaders() {
 	}
 }
 
-// end wakes all waiting followers because the log is closed.
 func (r *recent) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +86,6 @@ func (r *recent) newest() uint64 {
 	return r.last
 }
 
-// waited reports whether a follower is waiting.
 func (r *recent) waited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +130,6 @@ func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, 
 	return buf, r.floor, true
 }
 
-// over reports whether the log is closed.
 func (r *recent) over() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,8 +29,8 @@ const (
 
 // reserve is the preallocated space after the end of the active file.
 type reserve struct {
-	f     *os.File  // the file that the reserve belongs to
-	end   int64     // offset of the reserve's end
+	f     *os.File
+	end   int64
 	err   error     // why the reserve could not be allocated; nil = it is allocated
 	retry time.Time // when the next attempt is due
 }
@@ -55,7 +55,6 @@ func (l *Log) refill(now time.Time) {
 	}
 }
 
-// release frees the reserve of the active file, which is about to become a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
 		// the file's size does not change; a failed call only wastes some disk space

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// smallDisk mounts a small file system for the test, or skips the test.
 func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -28,7 +27,6 @@ func smallDisk(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// fillDisk writes a file until the disk is full, and returns the file's path.
 func fillDisk(t *testing.T, dir string) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(dir, "ballast")
@@ -108,7 +106,6 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	}
 }
 
-// big returns an event that fills a line.
 func big(actor string) Event {
 	return Event{Type: "test.big", Actor: actor, Payload: json.RawMessage(`"` + strings.Repeat("x", maxBody-1000) + `"`)}
 }
@@ -202,7 +199,6 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	}
 }
 
-// busy waits until the log has found that the lock is held.
 func busy(t *testing.T, l *Log) {
 	t.Helper()
 	for t.Context().Err() == nil {

@@ -209,7 +209,6 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 	return nil
 }
 
-// visitBackward visits the lines of b, which ends with a newline.
 func visitBackward(b []byte, off int64, visit visitor) bool {
 	for len(b) > 0 {
 		to := off + int64(len(b))

@@ -6,7 +6,6 @@ import (
 	"io"
 )
 
-// tail describes the end of a file.
 type tail struct {
 	intact uint64 // seq of the newest valid line, or 0
 	last   uint64 // highest seq that might have been assigned, damaged lines included
@@ -75,7 +74,6 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and calls do with t, the file and the file's size.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {

@@ -149,7 +149,6 @@ func rotatedInto(segments []file, info fs.FileInfo) bool {
 	return false
 }
 
-// readForeign reads complete lines from other processes.
 func (l *Log) readForeign(size int64, now time.Time) error {
 	few := size-l.tail.end <= decodeAtMost
 	var items []item

@@ -57,8 +57,8 @@ type Log interface {
 
 // Options configures the mirror of one script.
 type Options struct {
-	Script string   // path, or a name in PATH
-	Dir    string   // the script's working folder
+	Script string // path, or a name in PATH
+	Dir    string
 	Env    []string // additional environment variables
 	State  string   // the city's .gc folder, in which the position is saved
 	Log    Log
@@ -78,7 +78,7 @@ type Place struct {
 	Seq uint64 `json:"seq"`
 	// when the current failure began; zero = the script works
 	Since  time.Time `json:"since,omitzero"`
-	Why    string    `json:"why,omitempty"`   // why the script fails
+	Why    string    `json:"why,omitempty"`
 	Missed uint64    `json:"missed,omitzero"` // number of events that the script has missed
 }
 
@@ -176,14 +176,13 @@ func Run(ctx context.Context, o Options) {
 	}
 }
 
-// mirror is the state of one call of Run.
 type mirror struct {
 	o     Options
 	calls context.Context // for the calls to the script; ends finishLimit after Run's context
 	at    Place
 	// seq of the last event to send once Run has to end; 0 = not known yet
 	until uint64
-	fails int // number of consecutive failures
+	fails int
 }
 
 func (m *mirror) follow(ctx context.Context) {
@@ -301,7 +300,6 @@ func (m *mirror) save() {
 	}
 }
 
-// pause waits for d. It returns false if ctx ends earlier.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
