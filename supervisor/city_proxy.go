@@ -25,7 +25,6 @@ var (
 	_ city.RigEditor     = (*proxy)(nil)
 )
 
-// now returns the running city's control, or an error if the city is not running.
 func (p *proxy) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()

@@ -42,10 +42,8 @@ func (w *worker) runRecovering() {
 	}
 }
 
-// recordLimit is the timeout for writing a crash to the city's log.
 const recordLimit = 5 * time.Second
 
-// setRefused records why the city cannot be opened.
 func (w *worker) setRefused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	// nameTimeout is the timeout for reading a city's name from its folder.
 	nameTimeout = 2 * time.Second
 	// watchInterval is how often the cities' own snapshots are polled for changes, because they send no notification.
 	watchInterval = time.Second
@@ -194,7 +193,6 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
 
-// identify returns the path and the name of a folder to register.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid,

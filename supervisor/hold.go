@@ -17,7 +17,7 @@ type Running struct {
 	PID int `json:"pid"`
 	// start time of that process, as in proc.Stat; distinguishes it from a later process with the same PID
 	Start   uint64    `json:"start"`
-	Home    string    `json:"home"` // the supervisor's home folder
+	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
@@ -106,7 +106,6 @@ const lockRetryLimit = time.Second
 // same socket folder with a different home.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
-// holder returns the recorded owner of a lock.
 func (h Home) holder(lock string) Running {
 	record := h.record()
 	if lock == h.lock() {

@@ -14,11 +14,10 @@ import (
 // sessions.
 
 const (
-	countLimit = 10 * time.Second // for counting the sessions
-	endLimit   = 90 * time.Second // for stopping the sessions
+	countLimit = 10 * time.Second
+	endLimit   = 90 * time.Second
 )
 
-// countLeftovers counts the sessions from an earlier run in the background.
 func (w *worker) countLeftovers() {
 	if w.s.o.CountLeftovers == nil {
 		return
@@ -68,7 +67,6 @@ func (w *worker) endUnopened(err error, broken bool) {
 	w.end(err)
 }
 
-// stopLeftovers stops the sessions from an earlier run.
 func (w *worker) stopLeftovers() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()

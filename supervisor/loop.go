@@ -59,7 +59,6 @@ func (s *Supervisor) count() int {
 // that starts a supervisor registers its city in less time.
 const idlePulses = 30
 
-// wait waits for the workers to stop.
 func (s *Supervisor) wait(pulse <-chan time.Time) {
 	over := make(chan struct{})
 	go func() { s.wg.Wait(); close(over) }()

@@ -11,7 +11,6 @@ import (
 // A city's name is its address, so no two workers have the same name, not even right after a city was renamed in the
 // registry or removed from it.
 
-// takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
 	name, path string // name and path of the other city
 	next       string // the other city's name after its next start; "" = it is stopping

@@ -87,7 +87,6 @@ func (h Home) Log() string { return filepath.Join(h.Dir, "supervisor.log") }
 // Socket returns the path of the supervisor's socket.
 func (h Home) Socket() string { return filepath.Join(h.Run, "supervisor.sock") }
 
-// tenantSocket returns the default path of a tenant's socket.
 func (h Home) tenantSocket(name string) string {
 	return filepath.Join(h.Run, "tenant-"+name+".sock")
 }

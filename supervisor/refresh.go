@@ -16,7 +16,6 @@ const (
 	readLimit   = 5 * time.Second // a read that takes longer counts as hung
 )
 
-// readResult is the result of reading the supervisor's files.
 type readResult struct {
 	settings Settings
 	setErr   error
@@ -161,7 +160,6 @@ func (e *refresher) notifyCallers() {
 	e.served = nil
 }
 
-// readNow requests a read, and waits until its result has been applied or rejected.
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {

@@ -60,7 +60,7 @@ func TestRegistryKeepsChanging(t *testing.T) {
 	})
 }
 
-const tenth = 100 * time.Millisecond // on the bubble's clock
+const tenth = 100 * time.Millisecond
 
 // While the disk does not respond, the supervisor reports its status and the problem, responds to requests to register
 // a city, and can be stopped. If the result of a read arrives too late, it is not applied.

@@ -36,7 +36,6 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 // CheckName returns why a name is invalid for a city, or "" if it is valid.
 func CheckName(name string) string { return checkName("city", name) }
 
-// checkName returns why a name is invalid for a city or a tenant, or "" if it is valid.
 func checkName(kind, name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
 		return fmt.Sprintf("invalid %s name %q: use letters, digits, and . _ -, starting with "+
@@ -328,7 +327,6 @@ func cutLines(text, path string) (string, bool) {
 	return out, true
 }
 
-// hasContent reports whether a line is neither blank nor a comment.
 func hasContent(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && !strings.HasPrefix(line, "#")

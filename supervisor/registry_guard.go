@@ -9,7 +9,6 @@ import (
 	"gcity/city"
 )
 
-// wouldStopCities reports whether applying these entries would stop any city.
 func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -253,7 +253,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // another environment
+	elsewhere := Home{Dir: h.Dir, Run: h.Dir}
 	if r, runs, err := Find(elsewhere); !runs || err != nil || r.PID != os.Getpid() || r.Socket != h.Socket() || r.Version != "v1" {
 		t.Errorf("%+v, %v, %v", r, runs, err)
 	}

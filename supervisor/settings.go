@@ -27,16 +27,16 @@ type Settings struct {
 	ReadFile  string // absolute path of the file with the read-only token; "" = none
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
-	Warnings  []string // warnings about settings that have no effect
+	Warnings  []string
 }
 
 // Tenant is a user of a shared machine with access to only some of its cities.
 type Tenant struct {
 	Name      string
-	Cities    []string // names of the tenant's cities
-	Token     string   // the token, if the settings contain it; "" = it is in TokenFile
-	TokenFile string   // absolute path
-	Socket    string   // absolute path
+	Cities    []string
+	Token     string // the token, if the settings contain it; "" = it is in TokenFile
+	TokenFile string // absolute path
+	Socket    string // absolute path
 	// limit for the agents that all of the tenant's cities declare together; 0 = no limit
 	MaxAgents int
 	MaxCities int
@@ -161,7 +161,6 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	return one
 }
 
-// token reads the tenant's token, or the path of the token's file.
 func (one *Tenant) token(h Home, t toml.Table) {
 	if !t.Has("token") {
 		if one.TokenFile == "" {
@@ -183,7 +182,6 @@ func (one *Tenant) token(h Home, t toml.Table) {
 
 func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 
-// limitKeys returns the keys of a tenant's limits.
 func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
 
 // limits reads a tenant's limits from its own table or, as in Gas City, from resource_limit.

@@ -26,7 +26,6 @@ import (
 
 // City is an opened city, which can be run once.
 type City interface {
-	// Control returns the city's control.
 	Control() city.Control
 	// Run runs the city until it has stopped, and then releases its resources. When ctx ends, Run stops the city and
 	// its agents within a time limit. It calls ready once, as soon as the city responds. If the error is a
@@ -109,7 +108,7 @@ type Supervisor struct {
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // context for everything that Run starts
-	wg       sync.WaitGroup  // for the workers' goroutines
+	wg       sync.WaitGroup
 }
 
 type ending int

@@ -34,14 +34,13 @@ type fakeFleet struct {
 	hangs  map[string]chan struct{} // attempts to open that block
 	panics map[string]bool
 	cities map[string]*testCity
-	told   []string // events
+	told   []string
 	beats  int
 	most   int // maximum number of cities being opened at the same time
 	now    int
 	set    []Settings
 }
 
-// testCity is a running city.
 type testCity struct {
 	land  *fakeFleet
 	path  string
@@ -69,7 +68,6 @@ func newFakeFleet(t *testing.T) *fakeFleet {
 	return l
 }
 
-// begin runs the supervisor until the test ends.
 func (l *fakeFleet) begin(paths ...string) {
 	for _, p := range paths {
 		if err := Add(l.t.Context(), l.h, Entry{p, filepath.Base(p)}); err != nil {
@@ -154,7 +152,6 @@ func (l *fakeFleet) watch(ctx context.Context, path string) <-chan struct{} {
 	return out
 }
 
-// is returns the states of the cities, sorted by name.
 func (l *fakeFleet) is() string {
 	synctest.Wait()
 	all, err := l.s.Cities(l.t.Context())
@@ -184,7 +181,6 @@ func (l *fakeFleet) want(want string) {
 
 func (t *testCity) Control() city.Control { return &fakeControl{t: t} }
 
-// fakeControl is the control of a testCity.
 type fakeControl struct {
 	city.Control
 	t *testCity

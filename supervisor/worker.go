@@ -116,7 +116,6 @@ func (w *worker) run() {
 	}
 }
 
-// runCity runs the city until it has stopped.
 func (w *worker) runCity(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
@@ -279,7 +278,6 @@ func (w *worker) entry() Entry {
 	return Entry{Path: w.path, Name: w.name}
 }
 
-// result returns the error from stopping the city, if any.
 func (w *worker) result() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -309,7 +307,6 @@ func (w *worker) poke(stopped bool) {
 	}
 }
 
-// finish stops the worker because the supervisor is ending.
 func (w *worker) finish(how ending) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
