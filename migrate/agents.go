@@ -62,7 +62,6 @@ func (c *conversion) readAgents(p *pack) error {
 	return nil
 }
 
-// agentFolder reads an agent from its subfolder of the folder agents.
 func (c *conversion) agentFolder(p *pack, name string) error {
 	dir := filepath.Join(p.dir, "agents", name)
 	a := &agent{was: name, pack: p, dir: dir, place: c.displayPath(dir), keys: map[string]value{}}
@@ -104,7 +103,6 @@ func (c *conversion) addAgent(p *pack, a *agent) error {
 	return nil
 }
 
-// validName matches the valid names of agents and cities.
 var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 })
@@ -148,7 +146,6 @@ func (c *conversion) applyShared() error {
 	return nil
 }
 
-// globals adds the commands in a pack's [global] table to the pack's agents.
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
 	if n == nil || n.Shape != toml.ShapeArray {
@@ -175,7 +172,6 @@ func (c *conversion) manifests(p *pack) []*source {
 	return out
 }
 
-// defaults copies the keys of [agent_defaults] to the agents that do not set these keys.
 func (c *conversion) defaults(p *pack, s *source) {
 	for _, table := range []string{"agent_defaults", "agents"} {
 		n := s.root.Get(table)
@@ -199,7 +195,6 @@ func (c *conversion) defaults(p *pack, s *source) {
 	}
 }
 
-// dropFallbacks removes each fallback agent if another agent has the same name.
 func (c *conversion) dropFallbacks() {
 	fallback := func(a *agent) bool {
 		v := a.keys["fallback"]
@@ -360,7 +355,7 @@ func (c *conversion) patchAgents(p *pack, s *source) error {
 		for _, n := range toml.TablesOf(patches.Get(key)) {
 			name := n.TextOf("name")
 			if n.TextOf("dir") != "" && p == c.root {
-				continue // cityPatches writes patches for single rigs
+				continue
 			}
 			a := c.lookup(p, name)
 			if a == nil {
@@ -408,7 +403,6 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 	}
 }
 
-// namedSessions converts the [[named_session]] tables in a file to agents.
 func (c *conversion) namedSessions(p *pack, s *source) {
 	for _, key := range []string{"named_session", "named_sessions"} {
 		for _, n := range toml.TablesOf(s.root.Get(key)) {

@@ -19,7 +19,6 @@ var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt
 	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning",
 	"hooks_installed", "default_sling_formula"}
 
-// emitted contains the tables for one converted agent.
 type emitted struct {
 	main, env, pool table
 }
@@ -30,7 +29,6 @@ func (e *emitted) write(b *strings.Builder, header string) {
 	e.pool.write(b, "["+header+".pool]")
 }
 
-// emitter writes the agents for one file of the converted city.
 type emitter struct {
 	*conversion
 	base string // the folder in the original city to which paths in the file are relative
@@ -38,7 +36,6 @@ type emitter struct {
 	pack *pack
 }
 
-// agent returns the converted tables for an agent.
 func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
@@ -119,7 +116,6 @@ var instead = map[string]string{
 	"mcp":            "; put the server configuration in the agent's overlay folder",
 }
 
-// fragments converts the list of fragments that are appended to the prompt.
 func (e emitter) fragments(a *agent, out *emitted) {
 	var names []string
 	for _, key := range []string{"inject_fragments", "append_fragments"} {
@@ -135,10 +131,8 @@ func (e emitter) fragments(a *agent, out *emitted) {
 	out.main.texts("inject_fragments", names)
 }
 
-// plain reports whether the agent's prompt is plain text rather than a template.
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
-// list converts a list of names and writes it.
 func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	var names []string
 	for _, name := range v.texts() {
@@ -199,7 +193,6 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved converts a path in the original city to a path for the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -227,7 +220,6 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	out.main.text(key, path)
 }
 
-// folder converts the keys for an agent's working folder.
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
 	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
@@ -254,7 +246,6 @@ func (e emitter) folder(a *agent, out *emitted) {
 	}
 }
 
-// prompt converts the key for an agent's prompt.
 func (e emitter) prompt(a *agent, out *emitted) {
 	if v := a.keys["prompt_template"]; v.text() != "" {
 		if path, ok := e.find(a, v); ok {
@@ -268,7 +259,6 @@ func (e emitter) prompt(a *agent, out *emitted) {
 	}
 }
 
-// size converts the keys for an agent's number of sessions.
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")

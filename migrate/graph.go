@@ -24,14 +24,12 @@ type pack struct {
 	binding  string // the name of the pack's first import
 }
 
-// imported is an import of a pack.
 type imported struct {
 	binding string
 	pack    *pack
 	closed  bool // set by transitive = false, which omits the imports of the imported pack
 }
 
-// rig is a rig in the original city.
 type rig struct {
 	name    string
 	src     *source
@@ -39,7 +37,6 @@ type rig struct {
 	imports []imported
 }
 
-// read reads the whole original city.
 func (c *conversion) read() error {
 	city, err := c.open(filepath.Join(c.dir, config.FileName))
 	if err != nil {
@@ -200,7 +197,6 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	return p, err
 }
 
-// remote reports whether a source is in a repository.
 func remote(from string) bool {
 	return strings.Contains(from, "://") || strings.HasPrefix(from, "git@") ||
 		strings.HasPrefix(from, "github.com/")
@@ -238,7 +234,6 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 	return out, nil
 }
 
-// namedPack reports whether a [packs.NAME] table has this name.
 func (c *conversion) namedPack(name string) bool {
 	return slices.ContainsFunc(c.files, func(s *source) bool {
 		return s.root.Get("packs").Get(name) != nil

@@ -102,7 +102,6 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// conversion is the state of one call of Convert.
 type conversion struct {
 	dir, out string
 	stage    string // the temporary folder, which is renamed to out
@@ -121,7 +120,6 @@ type conversion struct {
 	report       *Report
 }
 
-// note adds a note about a place, unless the report already contains the same note.
 func (c *conversion) note(place, format string, args ...any) {
 	n := Note{place, fmt.Sprintf(format, args...)}
 	if !slices.Contains(c.report.Notes, n) {
@@ -129,7 +127,6 @@ func (c *conversion) note(place, format string, args ...any) {
 	}
 }
 
-// source is a TOML file in the original city.
 type source struct {
 	path, name string
 	root       *toml.Node
@@ -181,7 +178,6 @@ func (s *source) at(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
 }
 
-// value is a value in the original city, with its file.
 type value struct {
 	*toml.Node
 	src *source

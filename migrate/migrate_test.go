@@ -18,7 +18,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// unpack writes the files of an archive to a new city and returns its folder.
 func unpack(t *testing.T, files []txtar.File) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "city")
@@ -41,7 +40,6 @@ func unpack(t *testing.T, files []txtar.File) string {
 	return real
 }
 
-// contents returns the contents of all files below a folder, by path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -199,7 +197,6 @@ func nothingBeside(t *testing.T, dir string) {
 	}
 }
 
-// TestFolders checks which source and target folders are rejected.
 func TestFolders(t *testing.T) {
 	files := txtar.Parse([]byte("-- city.toml --\n[imports.a]\nsource = " +
 		"\"https://example.org/a.git\"\n")).Files

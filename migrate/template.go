@@ -9,7 +9,6 @@ import (
 	"gcity/config/placeholder"
 )
 
-// field matches a field in a template.
 var field = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 })

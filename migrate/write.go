@@ -14,7 +14,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// Limits on the size of a city to convert.
 const (
 	maxFiles = 50_000
 	maxBytes = 1 << 30
@@ -121,7 +120,6 @@ func fileOf(place string) string {
 	return file
 }
 
-// copyAll copies the city's files, and the files of packs outside the city.
 func (c *conversion) copyAll() error {
 	skip := []string{filepath.Join(c.dir, ".gc")}
 	for _, r := range c.rigs {
@@ -143,7 +141,6 @@ func (c *conversion) copyAll() error {
 	return nil
 }
 
-// tree copies folders and enforces limits.
 type tree struct {
 	skip  []string
 	files int
@@ -251,7 +248,6 @@ func (c *conversion) transform(p *pack) error {
 	return c.topologies(p)
 }
 
-// prompts converts plain-text prompts to templates.
 func (c *conversion) prompts(p *pack) error {
 	for _, a := range p.agents {
 		if !a.plain() {
@@ -395,7 +391,6 @@ func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {
 	t.write(b, "[topology]")
 }
 
-// overlayLayer copies one layer of an overlay.
 func (c *conversion) overlayLayer(o layerCopy) error {
 	t := &tree{}
 	if filepath.Base(filepath.Dir(o.from)) != "per-provider" {
@@ -404,7 +399,6 @@ func (c *conversion) overlayLayer(o layerCopy) error {
 	return t.copy(c, o.from, filepath.Join(c.stage, o.to))
 }
 
-// noteUnconverted adds notes about data that is not converted.
 func (c *conversion) noteUnconverted() {
 	if exists(filepath.Join(c.dir, ".beads")) {
 		c.note(".beads", "the work was not converted; use `bd export` and `gcity bead "+
