@@ -27,7 +27,6 @@ func lineSigns() map[string]lineArms {
 	}
 }
 
-// strokes draws a line-drawing character into its cell.
 func strokes(img *image.RGBA, box image.Rectangle, a lineArms, c color.RGBA) {
 	middle := image.Pt((box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2)
 	widest := 0

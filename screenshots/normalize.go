@@ -6,7 +6,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cellStyle contains the SGR parameters of a cell.
 type cellStyle struct{ fore, back, weight, line, reverse string }
 
 // seen reports whether a blank in this style differs visibly from an empty cell.
@@ -57,7 +56,6 @@ func (i cellStyle) sequence() string {
 	return "\x1b[" + strings.Join(append([]string{"0"}, all...), ";") + "m"
 }
 
-// apply applies the parameters of one SGR sequence.
 func (i *cellStyle) apply(params string) {
 	codes := strings.FieldsFunc(params, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {

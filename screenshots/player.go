@@ -28,7 +28,6 @@ func newPlayer(t *recording, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
-// now returns the recorded city's time. It can be passed as a clock.
 func (p *player) now() time.Time {
 	at, _ := p.look()
 	return at
@@ -40,7 +39,6 @@ func (p *player) look() (at time.Time, moved chan struct{}) {
 	return p.at, p.moved
 }
 
-// seek advances the time.
 func (p *player) seek(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +90,6 @@ func (p *player) Output(_ context.Context, agent string, _ int) (string, error) 
 		" is recorded"}
 }
 
-// eventsUntil returns the events up to a time.
 func (p *player) eventsUntil(at time.Time) []events.Event {
 	n, _ := slices.BinarySearchFunc(p.tape.Events, at, func(e events.Event, at time.Time) int {
 		if e.TS.After(at) {

@@ -32,7 +32,6 @@ var cues = []struct {
 	{62 * time.Second, city.Release{Agent: "acrobat"}},
 }
 
-// recorder records a city.
 type recorder struct {
 	city *client.Client
 	wg   sync.WaitGroup
@@ -43,7 +42,6 @@ type recorder struct {
 	err   error
 }
 
-// record runs and records a copy of the demo city.
 func record(ctx context.Context, bin, demo, file string) (err error) {
 	box, err := os.MkdirTemp("", "demo-")
 	if err != nil {
@@ -84,7 +82,6 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 	return clean.save(file)
 }
 
-// dial connects to the city's controller. It waits until the controller responds.
 func dial(ctx context.Context, folder string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 )
 
-// shot is one picture.
 type shot struct {
 	name       string
 	cols, rows int
@@ -27,7 +26,6 @@ const (
 	busy = 49.9 // a run is also in progress
 )
 
-// shots returns all pictures.
 func shots() []shot {
 	builder := []step{{"jjj", "0 builder"}}
 	return []shot{
@@ -63,7 +61,6 @@ func shots() []shot {
 	}
 }
 
-// take takes the picture and stores it in a folder.
 func (s shot) take(ctx context.Context, tapeFile, folder string, p *pen) (err error) {
 	st, err := openRoom(ctx, tapeFile, s)
 	if err != nil {

@@ -43,7 +43,6 @@ type timedEvent[T any] struct {
 	It T         `json:"it"`
 }
 
-// words contains the last output of an agent.
 type words = timedEvent[string]
 
 // timedFrame is a piece of a terminal's output, or the end of the output.
@@ -51,17 +50,15 @@ type timedFrame struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`
 	End   bool       `json:"end,omitempty"`
-	Why   string     `json:"why,omitempty"` // why the output ended
+	Why   string     `json:"why,omitempty"`
 }
 
-// printed is a piece of a run's output, or the end of the output.
 type printed struct {
 	At    time.Time  `json:"at"`
 	Piece city.Piece `json:"piece"`
 	End   bool       `json:"end,omitempty"`
 }
 
-// sentCommand is a command with the city's response.
 type sentCommand struct {
 	At      time.Time       `json:"at"`
 	Verb    string          `json:"verb"`

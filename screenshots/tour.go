@@ -23,7 +23,6 @@ const (
 	tourLength = 60
 )
 
-// script returns the actions of the tour.
 func script() []tourAction {
 	return []tourAction{
 		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // move down the list
@@ -92,7 +91,6 @@ func tour(ctx context.Context, tapeFile, file string) (err error) {
 	return os.WriteFile(file, c.out.Bytes(), 0o644)
 }
 
-// cast is an animation that is being written.
 type cast struct {
 	out    bytes.Buffer
 	before []string
@@ -110,7 +108,6 @@ func (c *cast) put(v any) error {
 	return e.Encode(v)
 }
 
-// frame writes the lines of the screen that have changed since the last frame.
 func (c *cast) frame(st *terminalRoom, at float64) error {
 	lines, _, err := st.look()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 // watchdogCity adds invented watchdogs to the recorded city, because the demo has no watchdogs.
 type watchdogCity struct{ *player }
 
-// watched returns a snapshot with the invented watchdogs.
 func watched(s *city.Snapshot) *city.Snapshot {
 	now := s.Patrol.Last
 	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }
