@@ -30,7 +30,7 @@ type subject struct{ dir, kind, name string }
 
 func measure(files []source) map[subject]int {
 	all := map[subject]int{}
-	methods := map[subject]bool{} // the files with methods of a receiver, and the methods
+	methods := map[subject]bool{} // methods, and files with methods, by receiver
 	for _, f := range files {
 		all[subject{f.dir, "files", ""}]++
 		all[subject{f.dir, "lines", ""}] += f.fset.File(f.tree.Pos()).LineCount()

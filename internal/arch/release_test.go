@@ -15,7 +15,7 @@ import (
 // made maps the folders with generated files to the targets of the Makefile that create them.
 var made = map[string]string{"build/man": "man", "build/completions": "packaging"}
 
-// All files of a release exist or are generated before the release, and goreleaser publishes nothing.
+// All files of a release exist or are generated before the release. goreleaser publishes nothing.
 func TestRelease(t *testing.T) {
 	text, err := os.ReadFile("../../.goreleaser.yaml")
 	if err != nil {

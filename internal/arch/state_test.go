@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// openers lists the functions that open, create, move or remove files by path and may follow a link in a .gc or .beads
-// from a repository. Package disk opens the files there; see internal/disk/state.go.
+// openers lists the functions that open, create, move or remove files by path. They may follow a symbolic link in a .gc
+// or .beads folder that came with a repository. Package disk does not; see internal/disk/state.go.
 var openers = map[string][]string{
 	"os": {"Open", "OpenFile", "Create", "CreateTemp", "ReadFile", "WriteFile", "Mkdir", "MkdirAll", "MkdirTemp",
 		"Rename", "Remove", "RemoveAll", "Symlink", "Link", "Chmod", "Chown", "Truncate", "CopyFS"},
@@ -72,7 +72,7 @@ var byPath = map[string]string{
 	"tui/feed/save.go":               "a file that the user names",
 }
 
-// Only package disk opens files of .gc and .beads. It follows no link and does not block on a pipe.
+// Only package disk opens files in .gc and .beads, because it does not follow links and does not block on a pipe.
 func TestStateIsOpenedByDisk(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range sources(t) {

@@ -58,8 +58,7 @@ func ownGroup(mounts, own string) (string, bool) {
 	return "", false
 }
 
-// sweep removes the control groups that earlier runs left behind when they were killed, and kills the processes in
-// them.
+// sweep kills the processes in control groups that earlier, killed runs left behind, and removes these groups.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is valid
 	for _, dir := range old {
@@ -149,8 +148,7 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field returns the number that follows a name in a file. Each line of the file consists of a name, a space or colon,
-// and a number.
+// field returns the number after a name in a file with lines such as "name 5" or "name: 5".
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -23,7 +23,7 @@ type peer struct {
 	wake   func(s *site) []string
 	status func(s *site) []string // lists all agents; nil if the manager has no such command
 	stop   func(s *site) []string // stops the manager and its agents; nil = kill -9
-	// prints an agent's screen; nil if the manager has no such command
+	// prints an agent's screen; nil if the manager cannot do that
 	peek func(*site, int) []string
 }
 
@@ -108,8 +108,8 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer uses a hook to make tmux restart an exited agent in its pane. Version 3.3 sometimes detects the exit of
-// an agent only when the next one exits.
+// tmuxPeer uses a hook to make tmux restart an exited agent in its pane. Version 3.3 sometimes detects an exit only
+// when the next agent exits.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)

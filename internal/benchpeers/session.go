@@ -44,7 +44,8 @@ type session struct {
 	wall, cpu time.Duration // duration and CPU time of the start
 }
 
-// open starts a manager with n agents and waits until all of them have reported. The caller closes the session.
+// open starts a manager with n agents and waits until all of them have reported their start. The caller must close the
+// session.
 func (b *benchmark) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
@@ -122,7 +123,7 @@ func (s *session) listen() {
 		if n, err := strconv.Atoi(pid); err == nil {
 			select {
 			case s.births <- birth{name, n, now}:
-			default: // drop the report; the method await then fails
+			default: // drop the report; await then fails
 			}
 		}
 	}
@@ -167,8 +168,7 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 	}
 }
 
-// command runs one of the manager's commands and returns its output and duration. The command does not run in the
-// control group.
+// command runs one of the manager's commands outside the control group. It returns the output and the duration.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -186,7 +186,7 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop makes the manager stop its agents and exit. It returns the time until no process was left.
+// stop makes the manager stop its agents and exit. It returns the time until all processes had exited.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -42,8 +42,8 @@ func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// idle runs all managers at the same time and measures the resources that they use while nothing happens. Processor
-// time is measured for each manager. New processes are counted for the whole machine, which gives only one value.
+// idle runs all managers at the same time and measures the resources that they use while nothing happens. It measures
+// processor time for each manager, but new processes only for the whole machine.
 func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {
@@ -93,8 +93,8 @@ func machineForks() int64 {
 	return n
 }
 
-// peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also
-// measures the processor time that the manager and the agents use in that time.
+// peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also measures
+// the processor time of the manager and the agents in that period.
 func (b *benchmark) peeks(ctx context.Context, t *table, p peer) (err error) {
 	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
 	if err != nil {

@@ -32,10 +32,10 @@ type Tree struct {
 // period is the period of the processor limit, in microseconds.
 const period = 100_000
 
-// leaf is the control group into which this program moves itself if systemd has delegated a whole scope to it.
+// leaf is the control group to which this program moves itself if systemd has delegated a whole scope to it.
 const leaf = "supervisor"
 
-// Own returns the tree that is delegated to this program, or an error that says what is missing.
+// Own returns the tree that systemd has delegated to this program, or an error that says what is missing.
 func Own() (*Tree, error) {
 	own, err := Dir()
 	if err != nil {
@@ -61,7 +61,7 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// at returns the tree for a program. The parameter own is the path of the program's control group.
+// at returns the tree of the program in the control group own.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {
@@ -83,7 +83,7 @@ func find(mounts, groups string) string {
 	for line := range strings.Lines(groups) {
 		if path, ok := strings.CutPrefix(line, "0::"); ok {
 			group = strings.TrimSpace(path)
-			if strings.HasPrefix(group, "/..") { // outside the cgroup namespace of this program
+			if strings.HasPrefix(group, "/..") { // outside this program's cgroup namespace
 				return ""
 			}
 		}
@@ -124,7 +124,7 @@ func (t *Tree) retreat() error {
 	}
 	for pid := range strings.FieldsSeq(string(data)) {
 		err := write(to, "cgroup.procs", pid)
-		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH means that the process has exited
+		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: the process has exited
 			return err
 		}
 	}

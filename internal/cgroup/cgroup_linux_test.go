@@ -74,7 +74,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestScope checks that the processes of a delegated scope move to a separate group.
+// The processes of a delegated scope move to a separate group.
 func TestScope(t *testing.T) {
 	dir := folder(t, "cpu memory", "12", "34")
 	scope := filepath.Join(dir, "run.scope")
@@ -84,7 +84,7 @@ func TestScope(t *testing.T) {
 	if _, err := at(scope, func(d string) bool { return d == scope }); err != nil {
 		t.Fatal(err)
 	}
-	// The test's plain file keeps only the last write.
+	// The plain file of this test keeps only the last write.
 	if got := content(t, scope, "supervisor", "cgroup.procs"); got != "34" {
 		t.Errorf("moved %q", got)
 	}

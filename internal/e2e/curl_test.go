@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestCurl runs the documented curl commands against a real supervisor of two cities.
+// The documented curl commands work with a real supervisor of two cities.
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	curl, err := exec.LookPath("curl")

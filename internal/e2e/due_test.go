@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestHundredAutomationsDueAtOnce makes a hundred automations due at the same time. At most eight run concurrently,
-// and all of them run. An automation that is due again does not run before one that still waits.
+// A hundred automations are due at the same time. At most eight run concurrently, and all of them run. An automation
+// that is due again does not run before those that still wait for their first run.
 func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	t.Parallel()
 	const n, most = 100, 8
@@ -29,7 +29,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	}
 	c.run()
 	c.until("the maximum number of runs is in progress", func() bool { return c.files("going") >= most })
-	c.patrols(4) // the interval of the first runs has passed
+	c.patrols(4) // the interval after the first runs has passed
 	if k := c.files("going"); k != most {
 		t.Errorf("%d automations run at the same time", k)
 	}
@@ -59,8 +59,8 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run, and their
-// automations start. The long run starts only once, even if its check succeeds again during the run.
+// One of a hundred checks hangs, and one run takes very long. The other checks run, and their automations start. The
+// long run starts only once, even if its check succeeds again during the run.
 func TestOneHungCondition(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -97,8 +97,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsAreRemoved checks that only closed wisps are removed, after wisp_ttl, also by the controller that follows a killed
-// one. A cooldown does not restart.
+// Only closed wisps are removed, after wisp_ttl. This also holds for a controller that follows a killed one. A cooldown
+// does not restart.
 func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -228,7 +228,7 @@ func (c *town) patrols(n int) {
 	c.t.Helper()
 	c.until("the controller answers", c.answers)
 	before := c.patrolled()
-	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol might already be running
+	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol might already be in progress
 }
 
 func (c *town) patrolled() (n int) {

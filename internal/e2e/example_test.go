@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// passing is the test's additional configuration for examples/town: the agents are quick and report their start, their
+// passing is the test's additional configuration for examples/town. Agents are quick and report their start, their
 // number is fixed, and no orders are created automatically.
 const passing = `
 [automations]
@@ -43,9 +43,9 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// TestWorkIsHandedOn gives orders to the steward of the example town, and kills the controller while a hand works on
-// one. Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly
-// once. The next controller adopts all agents, and no other agent starts.
+// The test gives orders to the steward of the example town, and kills the controller while a hand works on an order.
+// Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly once. The
+// next controller adopts all agents, and no other agent starts.
 func TestWorkIsHandedOn(t *testing.T) {
 	t.Parallel()
 	const staff = 8
@@ -117,8 +117,7 @@ func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }
 
-// ledger returns the titles of a rig's deliveries in the example town. A line of the ledger file has an ID, a title and
-// an agent.
+// ledger returns the titles of a rig's deliveries. Each line of the ledger file has an ID, a title and an agent.
 func (c *town) ledger(rig string) (titles []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))

@@ -131,7 +131,7 @@ func (l *fleetTest) is(c *town) (v cityView) {
 	cmd.Env = l.env
 	out, err := cmd.Output()
 	if err != nil {
-		return v // the supervisor is still starting
+		return v // fails while the supervisor is starting
 	}
 	var list struct{ Items []cityView }
 	if err := json.Unmarshal(out, &list); err != nil {
@@ -153,7 +153,7 @@ func (l *fleetTest) until(c *town, status, why string) {
 	})
 }
 
-// run waits until towns run, and checks that their agents have not restarted.
+// run waits until all towns run, and checks that no agent has restarted.
 func (l *fleetTest) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
@@ -196,8 +196,8 @@ func (l *fleetTest) gone(c *town) {
 	clear(c.pids)
 }
 
-// TestSupervisorIsKilled kills the supervisor of three cities at random moments. Every agent starts once and keeps its
-// process, and a stop leaves no process (L10, L11).
+// The test kills the supervisor of three cities at random moments. Every agent starts once and keeps its process, and a
+// stop leaves no process behind (L10, L11).
 func TestSupervisorIsKilled(t *testing.T) {
 	t.Parallel()
 	seed := newSeed()
@@ -223,8 +223,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 }
 
-// TestCitiesAreAddedAndRemoved edits the registry, breaks one city and removes the folder of another. The other cities are not
-// affected.
+// The test edits the registry, breaks one city and removes the folder of another. The other cities are not affected.
 func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 4)
@@ -243,7 +242,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	l.run(l.towns...)
 	l.registry(l.towns...)
 
-	// The removal may fail while the city writes into the folder.
+	// The removal may fail while the city is writing to the folder.
 	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil })
 	l.until(lost, "running", "was removed: move it back") // its agents keep running
 	l.gcity(0, "unregister", lost.dir)

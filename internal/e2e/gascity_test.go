@@ -18,20 +18,20 @@ import (
 	"testing"
 )
 
-// dashboard is a client like Gas City's dashboards and scripts. It knows the paths, parameters and shapes of Gas
-// City's API, sends X-GC-Request, and accepts 200 and 201.
+// dashboard is a client like Gas City's dashboards and scripts. It uses the paths, parameters and types of Gas City's
+// API, sends X-GC-Request, and accepts 200 and 201.
 type dashboard struct {
 	*town
 	hc     *http.Client
 	root   string          // "http://localhost:8080"
-	prefix string          // prefix of the city's paths: "/v0", "/v0/city/town"
+	prefix string          // prefix of the city's paths: "/v0" or "/v0/city/town"
 	token  string          // "" = none
 	sent   map[string]bool // methods and paths without their queries
 }
 
 type object map[string]any
 
-// at returns the value at a path like "items.0.name", or nil if it does not exist.
+// at returns the value at a path such as "items.0.name". It returns nil if the value does not exist.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for part := range strings.SplitSeq(path, ".") {
@@ -63,7 +63,7 @@ func (o object) item(field, value string) object {
 	return nil
 }
 
-// request sends a request. A path is below the city's prefix, unless it is /health or begins with /v0/.
+// request sends a request. It adds the city's prefix to every path except /health and paths below /v0/.
 func (d *dashboard) request(ctx context.Context, method, path, body string) *http.Response {
 	d.t.Helper()
 	at := d.root + d.prefix + path
@@ -115,7 +115,7 @@ func (d *dashboard) ok(method, path, body string) object {
 	return o
 }
 
-// refused sends a request, and checks that it is refused with a status and a message that contains all words.
+// refused checks that a request fails with this status and with a message that contains all words.
 func (d *dashboard) refused(want int, method, path, body string, words ...string) {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -129,7 +129,7 @@ func (d *dashboard) refused(want int, method, path, body string, words ...string
 	}
 }
 
-// has reports an error unless a response has these values. want alternates between paths and values.
+// has checks values in a response. want alternates between paths and values.
 func (d *dashboard) has(what string, o object, want ...string) {
 	d.t.Helper()
 	for pair := range slices.Chunk(want, 2) {
@@ -139,7 +139,7 @@ func (d *dashboard) has(what string, o object, want ...string) {
 	}
 }
 
-// frame is one item of a stream of server-sent events.
+// frame is an event of a stream of server-sent events.
 type frame struct{ id, event, data string }
 
 func (d *dashboard) frames(path string, n int) (got []frame) {
@@ -316,7 +316,7 @@ func (d *dashboard) suspends() {
 	})
 }
 
-// edits changes the configuration. An unsupported request is refused with the alternative in its message.
+// edits changes the configuration. The error for an unsupported request names the alternative.
 func (d *dashboard) edits() {
 	d.t.Helper()
 	file := filepath.Join(d.dir, "city.toml")
@@ -357,7 +357,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reads the city's events, and resumes their stream after every frame, with every name of the cursor parameter.
+// follows reads the city's event stream. It reconnects after every frame, with every name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)
@@ -420,7 +420,7 @@ func (d *dashboard) everything() {
 	d.documented()
 }
 
-// dashboardCity writes the configuration of a city, with comments that edits must keep. api is its [api] table, or "".
+// dashboardCity writes the configuration of a city. Edits must keep its comments. api is the city's [api] table, or "".
 func dashboardCity(t *testing.T, c *town, name, api string) {
 	t.Helper()
 	shop := t.TempDir()
@@ -474,7 +474,7 @@ func over(socket string) *http.Client {
 	}}
 }
 
-// A client of Gas City's API can use every request, on the socket of a real city and on its TCP port.
+// A client of Gas City's API can send every request to a real city, both over the socket and over TCP.
 func TestDashboardOfOneCity(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{"socket", "tcp"} {
@@ -511,8 +511,8 @@ func (c *town) secret(file string, port int) (token string) {
 	return token
 }
 
-// The same client can use everything below /v0/city/NAME of a real supervisor, with all cities in its lists and
-// streams.
+// The same client can use everything below /v0/city/NAME of a real supervisor. The supervisor's lists and streams
+// include all cities.
 func TestDashboardOfManyCities(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 2)
@@ -557,7 +557,8 @@ func (d *dashboard) firstID(path string) string {
 	return ""
 }
 
-// followsAll resumes the stream of all cities after every frame, and compares the received events with the logs.
+// followsAll reads the event stream of all cities. It reconnects after every frame, and compares the received events
+// with the logs.
 func (d *dashboard) followsAll(names []string) {
 	d.t.Helper()
 	all := "/v0/events/stream?"

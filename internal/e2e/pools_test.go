@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestOneCheckDelaysNoOther has fifty pools. One check hangs, and one prints without end. The other pools still reach
-// their size, and the loop continues.
+// One of fifty pool checks hangs, and one prints without end. The other pools still reach their size, and the loop
+// continues.
 func TestOneCheckDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	const n = 50
@@ -67,9 +67,9 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainOutlivesTheController drains a member and kills the controller. The next controller continues the drain
-// of the same process. The session of that process still has the mark. The drain is cancelled when the pool grows
-// again, and otherwise ends at its deadline.
+// The test drains a member and kills the controller. The next controller continues the drain of the same process. The
+// drain mark of that process's session is still set. The drain is cancelled if the pool grows again, and otherwise ends
+// at its deadline.
 func TestDrainOutlivesTheController(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -108,7 +108,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainEnds checks a member that acknowledges its drain, and one that does not.
+// One member acknowledges its drain, and one does not.
 func TestDrainEnds(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -196,7 +196,7 @@ type poolView struct {
 	Check         struct{ Running *time.Time }
 }
 
-// snapshot requests the snapshot of the running city. It returns an empty snapshot if no controller answers.
+// snapshot returns the zero value if no controller responds.
 func (c *town) snapshot() (s snapshotView) {
 	c.ask("snapshot", &s)
 	return s
@@ -208,7 +208,7 @@ func (c *town) pools() []poolView {
 	return list.Items
 }
 
-// ask requests a document from the city's socket. It leaves into unchanged if no controller answers.
+// ask reads a document from the city's socket. It leaves into unchanged if no controller responds.
 func (c *town) ask(what string, into any) {
 	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {

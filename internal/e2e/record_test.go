@@ -15,8 +15,8 @@ import (
 
 var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecordedOnce kills the controller")
 
-// TestEverythingIsRecordedOnce kills the controller at random moments while agents crash, exit, stop and restart and
-// automations run. Afterwards the log has one end of each session, and one start and one end of each run.
+// The test kills the controller at random moments while agents crash, exit, stop and restart, and automations run.
+// Afterwards, the log has one end of each session, and one start and one end of each run.
 func TestEverythingIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	n := *recordKills
@@ -100,7 +100,7 @@ func (c *town) recorded() (all []logLine) {
 	return all
 }
 
-// firesAfter reports whether a controller that started after this many lines of the log has started a run.
+// firesAfter reports whether a controller that started after this many log lines has started an automation run.
 func (c *town) firesAfter(lines int) bool {
 	began := false
 	for _, e := range c.recorded()[lines:] {

@@ -31,9 +31,8 @@ var (
 
 func newSeed() uint64 { return cmp.Or(*givenSeed, uint64(time.Now().UnixNano())) }
 
-// TestKillLoop kills the controller at random moments, even during the first starts. Every agent has then started
-// exactly once, and its first process is still running (L11). Doctor finds no problem, and a stop leaves no process
-// (L10).
+// The test kills the controller at random moments, even during the first starts. Each agent starts exactly once, and
+// its first process keeps running (L11). Doctor finds no problem, and a stop leaves no process behind (L10).
 func TestKillLoop(t *testing.T) {
 	t.Parallel()
 	killLoop(t, 20, *kills)
@@ -79,8 +78,8 @@ func killLoop(t *testing.T, n, kills int) {
 	c.nothingLeft()
 }
 
-// TestHoldersDie kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately, and the
-// exits are not counted as crashes.
+// The test kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately. Their exits do not
+// count as crashes.
 func TestHoldersDie(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 3, "")
@@ -114,7 +113,7 @@ func TestHoldersDie(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestNothingIsLeft checks that a stop leaves no process, even if agents ignore signals.
+// A stop leaves no process behind, even if agents ignore signals.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	nothingIsLeft(t)
@@ -143,7 +142,7 @@ func nothingIsLeft(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAnotherShell starts the next controller with a different PATH and environment: no agent restarts.
+// No agent restarts if the next controller has a different PATH and environment.
 func TestAnotherShell(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 3, `patrol_interval = "1s"`)
@@ -170,7 +169,7 @@ func TestAnotherShell(t *testing.T) {
 	}
 }
 
-// TestPlainShellIsLeftAlone checks that an agent gets no arguments and no first text unless they are configured.
+// An agent gets no arguments and no first text unless they are configured.
 func TestPlainShellIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, `patrol_interval = "1s"`)
@@ -247,7 +246,7 @@ type agentView struct {
 	Task    string
 }
 
-// agents requests the agents of the running city. It returns none if no controller answers.
+// agents returns nil if no controller responds.
 func (c *town) agents() []agentView {
 	out, err := exec.Command(c.bin, "agent", "list", "--json", "--city", c.dir).Output()
 	if err != nil {
@@ -269,12 +268,12 @@ func (c *town) answers() bool {
 	return true
 }
 
-// signal sends a signal to an agent and returns the pid of the process that received it. If the process was replaced in
-// between, signal tries again.
+// signal sends a signal to an agent and returns the pid of the process that received it. If the process is replaced at
+// that moment, signal tries again.
 func (c *town) signal(agent string, s syscall.Signal) (pid int) {
 	c.t.Helper()
 	c.until(fmt.Sprint(agent, " gets ", s), func() bool {
-		pid = c.byName()[agent].PID // 0, our own process group, if there is no process or no controller
+		pid = c.byName()[agent].PID // 0 if there is no process; kill(0) would signal our own group
 		return pid > 0 && syscall.Kill(pid, s) == nil
 	})
 	return pid
@@ -305,7 +304,7 @@ func (c *town) until(what string, true func() bool) {
 	})
 }
 
-// lines declares agents by name and shell line; they run in the city's folder.
+// lines configures agents that run in the city's folder. The map contains the shell line of each agent, by name.
 func (c *town) lines(agents map[string]string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -318,7 +317,7 @@ func (c *town) lines(agents map[string]string) {
 	}
 }
 
-// marked returns the processes with this city's marker.
+// marked returns the processes with this city's marker in their environment.
 func (c *town) marked() []int {
 	return processes(func(pid int) bool {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -355,7 +354,7 @@ func (c *town) holder(agent string) int {
 	return 0
 }
 
-// nothingLeft waits until no process of the city is left. The kernel needs a moment to reap them.
+// nothingLeft waits until no process of the city is left, because the kernel needs a moment to reap them.
 func (c *town) nothingLeft() {
 	c.t.Helper()
 	var left []int
@@ -382,7 +381,7 @@ func processes(match func(pid int) bool) []int {
 	return pids
 }
 
-// stat returns a field of /proc/pid/stat after the name: 0 is the state, 1 the parent.
+// stat returns a field of /proc/pid/stat. It counts from the field after the name: 0 is the state, 1 the parent.
 func stat(pid, field int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

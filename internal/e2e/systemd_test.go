@@ -20,8 +20,8 @@ import (
 
 const units = ".config/systemd/user"
 
-// userManager is a separate systemd user manager in its own namespaces. It exits, with all its processes, when the test
-// closes a pipe.
+// userManager is a separate systemd user manager in its own namespaces. All its processes exit when the test closes a
+// pipe.
 type userManager struct {
 	t    *testing.T
 	bin  string
@@ -30,8 +30,8 @@ type userManager struct {
 	out  *heard
 }
 
-// outside creates a control group for the manager and its processes, and removes it afterwards. within is the first
-// process in the namespaces, and exits when its input is closed.
+// outside runs outside the namespaces: it creates a control group for the manager and removes it afterwards. within is
+// the first process in the namespaces. It exits when its input is closed.
 const (
 	outside = `set -e
 trap '' INT TERM HUP
@@ -196,7 +196,7 @@ func (s *tenant) show(property string) string {
 	return s.e.systemctl("show", "--value", "--property", property, s.unit)
 }
 
-// anew waits until the service has a new main process and the city runs.
+// anew waits until the service has a new main process and the city is running.
 func (s *tenant) anew(was string) {
 	s.t.Helper()
 	s.e.until(s.unit+" runs anew", func() bool {
@@ -232,9 +232,9 @@ func (s *tenant) people() map[int]bool {
 	return out
 }
 
-// TestSystemd runs a city, and a supervisor with another city, under a real systemd. A start reports readiness and a
-// status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
-// the agents, and uninstall leaves nothing.
+// A city, and a supervisor with another city, run under a real systemd. A start reports readiness and a status. Agents
+// survive a restart, a kill -9 and a hung main process. If gcity refuses to start, systemd does not try again. A stop
+// stops the agents, and uninstall leaves nothing behind.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	e := newUserManager(t)
@@ -348,7 +348,7 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestUserManagerLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
+// All processes of the manager exit with it, and its control group is removed.
 func TestUserManagerLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	var inside int

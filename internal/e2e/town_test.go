@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	_ "gcity/cli" // the tests build this package; the import makes go test rerun them when it changes
+	_ "gcity/cli" // the tests build this package; this import makes go test rerun them after a change
 	"gcity/internal/eventually"
 	"gcity/trust"
 )
@@ -52,7 +52,7 @@ func build(t testing.TB, args ...string) {
 	}
 }
 
-// overlay places a holder at the path from which the build embeds it, without writing into the source folder.
+// overlay adds a holder binary to the build at the path that the build embeds, without writing to the source folder.
 func overlay(t testing.TB, dir, hold string) string {
 	t.Helper()
 	place, err := filepath.Abs("../../session/pty/holdbin/gcity-hold-linux-" + runtime.GOARCH)
@@ -85,7 +85,7 @@ func TestMain(m *testing.M) {
 	}
 	home, err := os.MkdirTemp("", "gcity-home")
 	if err == nil {
-		err = os.Setenv("GC_HOME", home) // not the lists of cities of the user who runs the tests
+		err = os.Setenv("GC_HOME", home) // not those of the user who runs the tests
 	}
 	if err != nil {
 		panic(err)
@@ -106,9 +106,9 @@ type town struct {
 	fifo   *os.File
 	births chan birth
 	ctl    *exec.Cmd
-	env    []string // environment of the next controller; nil = the test's own
+	env    []string // environment of the next controller; nil means that of the test
 	pids   map[string]int
-	person []string // environment of the user at a terminal, in addition to the test's
+	person []string // environment of the user at a terminal, in addition to that of the test
 
 	settings string // additional lines of the [daemon] table
 }
@@ -119,7 +119,7 @@ type birth struct {
 	at    time.Time
 }
 
-// newTown creates a city of n sleeping agents; settings are additional lines of its [daemon] table.
+// newTown creates a city with n sleeping agents. settings contains additional lines of its [daemon] table.
 func newTown(t testing.TB, n int, settings string) *town {
 	t.Helper()
 	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{},
@@ -144,7 +144,7 @@ func (c *town) line(name, extra string) string {
 	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
 }
 
-// write writes the city's file; changed names an agent that gets a different command.
+// write writes city.toml. The agent named by changed gets a different command.
 func (c *town) write(n int, settings, changed string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -194,7 +194,7 @@ func (c *town) running() []int {
 	}
 	var pids []int
 	for _, exe := range exes {
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder executes a memory file
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder runs from a memory file
 		target, err := os.Readlink(exe)
 		own := target == c.bin || strings.HasPrefix(string(line), c.bin+"\x00hold\x00")
 		if err == nil && own && strings.Contains(string(line), c.dir) { // cities of other tests run at the same time
@@ -225,7 +225,7 @@ func cpu(pids []int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
 }
 
-// pss returns the memory of a process in kB, with shared pages divided among their users.
+// pss returns the memory of a process in kB. Shared pages count in proportion.
 func pss(pid int) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

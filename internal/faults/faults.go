@@ -75,7 +75,7 @@ func (c *state) killHolders() error {
 	return nil
 }
 
-// freezeHolder stops a holder with SIGSTOP and restarts its agent. The restart must succeed nevertheless.
+// freezeHolder stops a holder with SIGSTOP and restarts its agent. The restart must still succeed.
 func (c *state) freezeHolder() error {
 	name := c.target.name(c.rnd.IntN(c.target.agents))
 	for _, pid := range c.target.holders() {
@@ -105,7 +105,7 @@ func (c *state) killAgents() error {
 	return nil
 }
 
-// save writes city.toml as an editor does, by renaming a new file.
+// save writes city.toml as an editor does: it renames a new file.
 func (c *state) save(text string) error {
 	tmp := c.target.file() + ".new"
 	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {

@@ -28,8 +28,8 @@ func (c *state) settled(after string) {
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// difference describes how the running processes differ from the declared agents. It returns "" if they do not differ.
-// It restarts a controller that has exited.
+// difference describes how the running processes differ from the configured agents. It returns "" if they match. It
+// restarts a controller that has exited.
 func (c *state) difference() string {
 	select {
 	case <-c.target.done:
@@ -63,8 +63,8 @@ func (c *state) difference() string {
 	return ""
 }
 
-// single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its
-// processes might still exist. Two sessions are therefore a breach only if several consecutive lists show them.
+// single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its old
+// processes may still exist. Two sessions are therefore a breach only if several consecutive lists show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -141,8 +141,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// check compares the log with the laws: seq has no gaps and no duplicates (L9), each started session has one start
-// event and one end event, and each run has one automation.fired event and one end event (L4).
+// check checks the log. seq has no gaps and no duplicates (L9). Each started session has one start event and one end
+// event. Each run has one automation.fired event and one end event (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}

@@ -35,7 +35,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// Wait panics with the fault unless OnPanic is set.
+// Wait panics with the first panic unless OnPanic is set.
 func TestGroup(t *testing.T) {
 	var g Group
 	for range 3 {

@@ -311,8 +311,8 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f for every parameter, including sub-parameters. A missing parameter counts as 0, and a number above
-// 32767 as 32767.
+// eachNumber calls f for every parameter, including sub-parameters. A missing parameter counts as 0. A number above
+// 32767 counts as 32767.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

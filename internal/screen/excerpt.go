@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	excerptLines = 20
-	// maximum size of an excerpt in bytes, before its escape sequences are removed
+	// maximum size of an excerpt in bytes, including its escape sequences
 	excerptBytes = 2 << 10
 )
 

@@ -61,7 +61,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The stream returns complete characters immediately. It does not hold them back for a combining mark that may follow.
+// The stream returns complete characters immediately. It does not hold them back for a combining mark that might
+// follow.
 func TestStreamReturnsCharactersImmediately(t *testing.T) {
 	var s Stream
 	for _, piece := range []string{"a", "b:", "\n", "世", "é "} {

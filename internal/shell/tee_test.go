@@ -15,7 +15,7 @@ import (
 )
 
 type onlooker struct {
-	seen  bytes.Buffer // not guarded: writes come one at a time, and none after Run
+	seen  bytes.Buffer // needs no lock: writes come one at a time, and none after Run
 	react func(seen string)
 	err   error
 }
@@ -35,15 +35,14 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// The line continues only after the tee has received its first output, so output must arrive immediately and not at the
-// end.
+// The line continues only after the tee has received its first output. Output must therefore arrive immediately.
 func TestTeeSeesOutputAsItArrives(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "go-on")
 		if err := unix.Mkfifo(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // neither end then waits for the other to open it
+		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // with O_RDWR, opening a FIFO does not wait for the other end
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +75,7 @@ func TestFailingTee(t *testing.T) {
 	}
 }
 
-// The tee receives all output, including output that the result does not keep.
+// The tee receives all output, including output that the result omits.
 func TestTeeSeesAll(t *testing.T) {
 	o := &onlooker{}
 	res, err := Run(patient(t), Line{Text: "yes | head -c 1000000", Env: os.Environ(), Tee: o})

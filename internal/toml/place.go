@@ -6,8 +6,8 @@ type keyPlace struct{ key, value int }
 
 type places map[string]keyPlace
 
-// sep separates the parts of a path. A key cannot contain it, because files with a NUL byte are rejected. The part for
-// a list element is its index.
+// sep separates the parts of a path. Keys cannot contain it, because files with a NUL byte are rejected. The part for a
+// list item is its index.
 const sep = "\x00"
 
 func below(path, part string) string {
