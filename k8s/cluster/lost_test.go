@@ -82,7 +82,7 @@ func (n *network) set(cut bool) {
 }
 
 // While the cluster is unreachable, List returns an error with the start of the outage and the time of the next
-// attempt, and no agent counts as ended. Afterwards, the same sessions are alive.
+// attempt. No agent counts as ended. Afterwards, the same sessions are alive.
 func TestLostCluster(t *testing.T) {
 	s := settings(t)
 	n := throughNetwork(t, &s)

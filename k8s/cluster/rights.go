@@ -89,7 +89,7 @@ func lacking(ctx context.Context, p *Provider) []right {
 	return out
 }
 
-// denial matches the API server's sentence about a missing permission.
+// denial matches the part of an error in which the API server names the missing permission.
 var denial = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 })

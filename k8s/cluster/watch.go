@@ -14,7 +14,7 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	// after this time, the API server ends a watch, and the next watch continues
+	// the API server ends a watch after this time; the next watch continues
 	longWatch = 30 * time.Minute
 )
 
@@ -41,7 +41,7 @@ func (p *Provider) watch(ctx context.Context) {
 	}
 }
 
-// errExpired means that the watch must start again with a new list.
+// errExpired means that a new list is necessary before the next watch.
 var errExpired = errors.New("the watch has expired")
 
 // setUp records that the cluster responds and that its pods have been listed.
@@ -63,8 +63,8 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records why the state of the pods is no longer known, and the time by which the next request is sent. The caller
-// holds mu.
+// lose records why the state of the pods is unknown. The next request is sent no later than retry. The caller must hold
+// mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
@@ -101,7 +101,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow applies the events from a watch until the watch ends. It returns the version from which to continue.
+// follow applies the events of a watch until the watch ends. It returns the version from which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -140,7 +140,7 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	return version, ctx.Err()
 }
 
-// saw updates the entry of a pod. The caller holds mu.
+// saw updates the entry of a pod. The caller must hold mu.
 func (p *Provider) saw(pod *corev1.Pod) {
 	n, err := noteOf(pod)
 	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {
@@ -166,7 +166,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	p.changed()
 }
 
-// removed records that a pod no longer exists. The caller holds mu.
+// removed records that a pod no longer exists. The caller must hold mu.
 func (p *Provider) removed(e *entry) {
 	if e.gone {
 		return

@@ -61,7 +61,7 @@ func manifests(t *testing.T, dir string) []runtime.Object {
 	return out
 }
 
-// decode decodes the objects of a file with the types of the API. Unknown and duplicate fields are errors.
+// decode decodes the objects in a file with the types of the API. Unknown and duplicate fields are errors.
 func decode(t *testing.T, path string) []runtime.Object {
 	t.Helper()
 	f, err := os.Open(path)
@@ -103,7 +103,7 @@ func pick[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	return found[0]
 }
 
-// TestManifests decodes the manifests with the types of the API, and checks that the names in them match.
+// The names that the manifests use for each other match.
 func TestManifests(t *testing.T) {
 	all := manifests(t, "../deploy/controller")
 	account := pick[*corev1.ServiceAccount](t, all)
@@ -140,7 +140,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// deployed runs commands as a user of the controller in the cluster would.
+// deployed runs commands as a user of a controller in the cluster would.
 type deployed struct {
 	testing.TB
 	kubectl string
@@ -213,9 +213,8 @@ func (d *deployed) end() {
 
 const volume = "gcity-test"
 
-// TestControllerInCluster applies the manifests of the controller unmodified. The Deployment starts the controller with
-// the rights of the Role and a volume for the city. A new pod of the controller finds the city on the volume, and
-// takes over the agent.
+// The test applies the controller's manifests unmodified. The Deployment starts the controller with the rights of the
+// Role and a volume for the city. A new pod of the controller finds the city on the volume and adopts the agent.
 func TestControllerInCluster(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
 		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"),

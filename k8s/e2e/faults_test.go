@@ -25,9 +25,9 @@ var (
 	seed = flag.Uint64("seed", 0, "seed of TestFaults; 0 = a new one")
 )
 
-// TestFaults kills the controller, the helper and each part of the cluster in turn. In each round it also kills one
-// agent, mostly while that part is not running. Other agents keep their processes, no agent ever has two processes,
-// and the event log contains each killed agent exactly once.
+// The test kills the controller, the helper and each part of the cluster in turn. In each round, it also kills one
+// agent, mostly while that part is not running. Other agents keep their processes, no agent ever has two processes, and
+// the event log contains each killed agent exactly once.
 func TestFaults(t *testing.T) {
 	if *rounds == 0 {
 		t.Skip("it damages the cluster: run make faults-k8s")
@@ -75,7 +75,7 @@ type faults struct {
 	*city
 	random *rand.Rand
 	known  map[string]process // expected process of each agent
-	killed map[string]bool    // sessions with an agent that the test killed
+	killed map[string]bool    // sessions with an agent that the test has killed
 
 	mu    sync.Mutex
 	twice []string // agents that had two processes at the same time
@@ -148,7 +148,7 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause waits up to two seconds, so that other parts may or may not detect the fault.
+// pause waits up to two seconds, so that sometimes the other parts detect the fault and sometimes not.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }
@@ -198,8 +198,7 @@ func (f *faults) cluster(verb, part string) {
 	}
 }
 
-// checkLog checks that each killed session has exactly one crash in the log, that no other session has ended, and
-// that the log has no gap.
+// checkLog checks that the log has exactly one crash for each killed session, no end of any other session, and no gap.
 func (f *faults) checkLog() {
 	f.Helper()
 	starts, ends := map[string]int{}, map[string][]string{}

@@ -20,13 +20,13 @@ import (
 
 // Image describes a container image.
 type Image struct {
-	Name  string // name with the tag: "example.org/gcity-pod:1"
-	Arch  string // architecture of the image's programs; "" = this program's
+	Name  string // name with tag: "example.org/gcity-pod:1"
+	Arch  string // architecture of the image's programs; "" = that of this program
 	Cmd   []string
 	Files []File
 }
 
-// File is one entry of the image. Parent folders must come first.
+// File is an entry of an image. Parent folders must come first.
 type File struct {
 	Path string // path relative to the root, for example "bin/tool"
 	Mode int64

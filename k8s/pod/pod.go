@@ -1,6 +1,6 @@
-// Package pod implements the program that runs in an agent's pod. It owns the agent's terminal, as a holder does on
-// other machines, and serves the session protocol to the helper through a tunnel. It needs no other program in the
-// container.
+// Package pod implements the program that runs in an agent's pod. The program owns the agent's terminal, as a holder
+// does on other machines. It serves the session protocol to the helper through a tunnel. It needs no other program in
+// the container.
 package pod
 
 import (
@@ -30,13 +30,13 @@ import (
 	"gcity/session/pty"
 )
 
-// When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of
-// the pod's grace period, the agent is interrupted and has stopGrace to exit. It is killed killMargin before
-// Kubernetes kills the pod.
+// When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of the
+// pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. It kills the agent killMargin
+// before Kubernetes would.
 const (
 	stopGrace  = 8 * time.Second
 	killMargin = 4 * time.Second
-	graceUnset = 30 * time.Second // Kubernetes' default
+	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
 // Serve runs the main process of a container. It serves the helper until the container must stop, and then stops the
@@ -75,11 +75,11 @@ type house struct {
 
 	mu     sync.Mutex
 	p      *pty.Provider
-	city   net.Listener // listens on the city's socket for agents in the pod
+	city   net.Listener // listens on the city's socket for commands of agents in the pod
 	helper *yamux.Session
 }
 
-// serve serves one helper until the helper disconnects. A new helper replaces the previous one.
+// serve serves a helper until the helper disconnects. A new helper replaces the previous one.
 func (h *house) serve(conn net.Conn, handler http.Handler) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
@@ -100,7 +100,7 @@ func (h *house) serve(conn net.Conn, handler http.Handler) {
 	}
 }
 
-// open creates the provider of the pod's only session. Its city folder has the same path as on the controller's
+// open creates the provider of the pod's only session. The city's folder has the same path as on the controller's
 // machine.
 func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
@@ -166,7 +166,7 @@ func (h *house) carry(conn net.Conn) {
 	Join(conn, to)
 }
 
-// Join copies in both directions until one side ends, and closes both.
+// Join copies in both directions until one side ends, and then closes both.
 func Join(a, b io.ReadWriteCloser) {
 	done := make(chan struct{}, 2)
 	one := func(to, from io.ReadWriteCloser) {
@@ -201,7 +201,7 @@ func (h *house) stopAgents() {
 		return
 	}
 	last := min(stopGrace, grace/3)
-	if helper != nil && !helper.IsClosed() { // the controller can ask the agent to finish
+	if helper != nil && !helper.IsClosed() { // time for the controller to ask the agent to finish
 		awaitEnd(ctx, p, grace-last-killMargin)
 	}
 	for _, name := range living(ctx, p) {
@@ -297,7 +297,8 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect connects standard input and output to the serving process. The helper executes Connect in the container.
+// Connect connects standard input and output to the process that runs Serve. The helper executes Connect in the
+// container.
 func Connect() error {
 	conn, err := net.Dial("unix", tunnel.Socket)
 	if err != nil {
@@ -310,7 +311,7 @@ func Connect() error {
 	return nil
 }
 
-// Install copies the image's programs into a volume, from which the agent's container runs them.
+// Install copies the image's programs into a volume. The agent's container runs them from there.
 func Install() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 
 type ports struct{ Etcd, EtcdPeer, Kubelet, Scheduler, Controllers, Net int }
 
-// cluster manages one cluster. All files of the cluster are in dir.
+// cluster manages one cluster. All its files are in dir.
 type cluster struct {
 	dir   string
 	ports ports
@@ -215,8 +215,8 @@ func (c *cluster) apiserver(etcd string) []string {
 	}
 }
 
-// controllers returns the command line of kube-controller-manager. It runs only the controllers that a
-// Deployment with a volume needs, and those that delete namespaces and volumes.
+// controllers returns the command line of kube-controller-manager. It runs only the controllers that are needed for a
+// Deployment with a volume, and for deleting namespaces and volumes.
 func (c *cluster) controllers() []string {
 	return []string{
 		filepath.Join(cacheDir(), "kube-controller-manager"),
@@ -242,8 +242,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own
-// certificate.
+// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -308,7 +307,7 @@ func (c *cluster) pid(part string) int {
 	if err != nil {
 		return 0
 	}
-	// another process may have the PID by now
+	// another process may have the pid by now
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != c.dir {
 		return 0
@@ -324,7 +323,7 @@ func (c *cluster) kill(part string) error {
 	return end(pid, syscall.SIGKILL)
 }
 
-// end sends a signal to a process and waits until it has exited. It kills the process after ten seconds.
+// end sends a signal to a process and waits until it has exited. After ten seconds, it kills the process.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err

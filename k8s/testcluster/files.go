@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// name of the node; the API server uses it to reach the kubelet, and would reject a loopback address
+	// name of the node; the API server uses it as the kubelet's address, and would reject a loopback IP address
 	node       = "localhost"
 	adminToken = "admin"
 )

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// network is one cluster's network: a bridge on this machine that connects the pods. The API server listens on an
-// address of the bridge. The Service "kubernetes" has the same address. Therefore, pods can reach the API server
-// without kube-proxy, and other machines cannot reach it.
+// network is the network of a cluster: a bridge on this machine that connects the pods. The API server listens on an
+// address of the bridge, which is also the address of the Service "kubernetes". Therefore, pods can reach the API
+// server without kube-proxy, and other machines cannot reach it.
 type network struct {
 	bridge   string
 	service  string // address of the API server
-	services string // range of the addresses of Services
+	services string // address range of Services
 	gateway  string // address of the bridge in the pods' range
 	pods     string
 }
 
-// Range of network numbers. Two clusters on one machine have different numbers.
+// Range of network numbers. Clusters on the same machine have different numbers.
 const (
 	firstNet = 96
 	lastNet  = 127

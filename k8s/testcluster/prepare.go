@@ -21,7 +21,7 @@ func programs() []string {
 		"kubectl"}
 }
 
-// packages returns the other programs, and the Debian packages that contain them.
+// packages returns the Debian packages that contain the other programs, by program.
 func packages() map[string]string {
 	return map[string]string{
 		"etcd": "etcd-server", "containerd": "containerd", "ctr": "containerd", "runc": "runc",
@@ -127,8 +127,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the Kubernetes module into a folder. The module's archive does not contain the staging modules, so
-// source adds their published versions.
+// source copies the Kubernetes module into a folder. The module's archive lacks the staging modules, so source adds
+// their published versions.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()
@@ -152,7 +152,7 @@ func source(ctx context.Context, src string) error {
 		}
 	}
 	for _, name := range []string{"api", "cmd", "pkg", "plugin", "third_party"} {
-		// the directive go:embed does not follow links, so copy the files
+		// go:embed does not follow links, so copy the files
 		if err := os.CopyFS(filepath.Join(src, name),
 			os.DirFS(filepath.Join(module.Dir, name))); err != nil {
 			return err
