@@ -14,17 +14,17 @@ import (
 
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner does
-// not start another one.
+// maxReading is the maximum number of layers that can be read at the same time. If that many reads are blocked, the
+// scanner starts no further ones.
 const maxReading = 256
 
-// layerCache is the content of a layer's folder at the time of a read. It is immutable, because a slow read may still
-// use it.
+// layerCache is the content of a layer's folder when it was read. It is immutable, because a slow read may still use
+// it.
 type layerCache struct {
 	err      error
 	names    []string               // names of the entries, from the last successful read
 	files    map[string]*cachedFile // cached files by name, from the last successful read
-	found    map[string]*cachedFile // the files that contain an automation, by name
+	found    map[string]*cachedFile // files that contain an automation, by name
 	warnings toml.Problems          // warnings about entries that look like automations but are not
 }
 
@@ -75,7 +75,7 @@ func (s *layerCache) withError(why error) *layerCache {
 }
 
 // readFile returns an automation's file, or nil if it does not exist, and the entry to cache. If the file on disk has
-// not changed, readFile returns previous, the file from the cache.
+// not changed, the entry is previous.
 func readFile(
 	path string, previous *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {

@@ -50,7 +50,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns advice on how to name a rig's automation in a table that has a separate key named rig.
+// rigKey returns advice on how to name a rig's automation in a table that has a separate key for the rig.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"
@@ -146,8 +146,8 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 }
 
 // resolveOnFailure resolves on_failure to an automation in the same rig, or else in the city. An automation is broken
-// if its on_failure does not exist, or if following on_failure leads back to the automation. If its on_failure cannot
-// run, there is a warning.
+// if its on_failure does not exist, or if following on_failure leads back to the automation. There is a warning if its
+// on_failure cannot run.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -191,7 +191,7 @@ func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	c.markBroken(wrong)
 }
 
-// failureCycle follows on_failure from one automation. It returns the path if it leads back to that automation,
+// failureCycle follows on_failure from one automation. It returns the path if the path leads back to that automation,
 // otherwise nil.
 func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}

@@ -41,7 +41,7 @@ type resolution struct {
 }
 
 // resolve marks an automation as broken if its pool or formula is missing, or if its variables do not match the
-// formula's. Formulas are read in the background. If that blocks, resolve uses the previous result.
+// formula's. It reads formulas in the background. If that blocks, resolve uses the previous result.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -199,8 +199,8 @@ type stamp struct {
 	sure bool // any later change to the file also changes the field info
 }
 
-// stampOf returns the stamp of a file that is about to be read. The stamp of a file that was written within the last
-// two seconds is not sure: another write may leave the modification time unchanged.
+// stampOf returns the stamp of a file that is about to be read. Its field sure is false if the file was written within
+// the last two seconds, because another write may leave the modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

@@ -30,7 +30,7 @@ func cooks(formula string, more string) string {
 	return "gate = 'manual'\nformula = '" + formula + "'\n" + more
 }
 
-// An automation with a formula or pool that cannot work is broken, and the problem suggests the intended name.
+// An automation with a formula or pool that cannot work is broken. The problem suggests the intended name.
 func TestMissingFormulaAndPool(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}

@@ -16,7 +16,7 @@ const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// spec is the content of an automation's file. Overrides are applied to the spec before it becomes a Definition.
+// spec is the content of an automation's file. Overrides change the spec before it becomes a Definition.
 type spec struct {
 	table    string                // name of the table in the file
 	place    map[string]toml.Place // positions by key; "" = position of the table
@@ -33,7 +33,7 @@ type spec struct {
 	always   bool // value of while_suspended
 }
 
-// specOf reads the automation's table. It adds errors to the document's problems. ok is false if the file does not have
+// specOf reads the automation's table. It adds errors to the problems of doc. ok is false if the file does not have
 // that table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
@@ -89,8 +89,8 @@ func noTable(root toml.Table) {
 	root.RejectUnknown("automation", "order")
 }
 
-// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. The
-// parameter local is the time zone of schedules that set none. The error is a toml.Problems that contains all problems.
+// Parse parses an automation's file. The automation has the name of the file's folder. local is the time zone of
+// schedules that set none. The error is a toml.Problems with all problems.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -157,8 +157,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// convert validates a spec and returns its definition, without name and path. The parameter local is the time zone of
-// schedules that set none.
+// convert validates a spec and returns its definition, without name and path. local is the time zone of schedules that
+// set none.
 func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 	w := &converter{spec: s, local: local}
 	w.d = Definition{
@@ -289,7 +289,7 @@ func (s *converter) pattern() {
 	}
 }
 
-// warnUnusedKeys adds warnings about keys that the gate does not use, unless an override has changed the gate.
+// warnUnusedKeys adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
 func (s *converter) warnUnusedKeys() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&
