@@ -14,8 +14,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns the number of lost events according to the events.gap event. It fails the test if there are several such
-// events.
+// gaps returns the number of lost events from the events.gap event. It fails the test if there are several such events.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -135,8 +134,8 @@ func limitFiles() (unlimit func()) {
 	}
 }
 
-// One flush fails. The log never flushes that file again, starts a new one, and records an event that says what may be
-// lost.
+// One flush fails. The log never flushes that file again. It starts a new file, and records an event that says what may
+// be lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
 	bad := make(chan string, 1)
@@ -270,7 +269,7 @@ func TestReadOnly(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	l := open(t, dir, Options{})
 	appendN(t, l, 2)
-	if err := l.Close(); err != nil { // the kernel does not remount while a file is open for writing
+	if err := l.Close(); err != nil { // the kernel refuses to remount while a file is open for writing
 		t.Fatal(err)
 	}
 	remount := func(flags uintptr) {
@@ -293,7 +292,7 @@ func TestReadOnly(t *testing.T) {
 	wait(t, l, 3)
 }
 
-// A log that cannot be read is an error, and never an empty page.
+// If a log cannot be read, the result is an error and never an empty page.
 func TestReadErrors(t *testing.T) {
 	if _, err := OpenReader(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)

@@ -13,10 +13,10 @@ import (
 // errBusy means that another process holds the log's lock.
 var errBusy = errors.New("another process holds its lock")
 
-// fileLock is a lock that this process holds (flock). The kernel releases it if the process dies.
+// fileLock is a lock (flock) that this process holds. The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock, or gives up after a time limit. Each call opens the file again, because the file might have
+// lockFile takes the lock, or returns errBusy after wait. Each call opens the file again, because the file might have
 // been removed and recreated.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

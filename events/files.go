@@ -18,16 +18,16 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is the maximum number of times that list tries again after a rotation.
+	// relists is how often list tries again after a rotation.
 	relists = 10
 )
 
-// file is one of the log's files. All but the newest are segments: they never change, and are named after their first
-// seq.
+// file is one of the log's files. All except the newest are segments: they never change, and are named after their
+// first seq.
 type file struct {
 	path   string
 	first  uint64 // first seq, from the name; 0 = the active file
-	suffix int    // distinguishes segments that have the same first seq
+	suffix int    // distinguishes segments with the same first seq
 	active bool
 	info   fs.FileInfo
 }

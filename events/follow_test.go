@@ -94,7 +94,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	}
 }
 
-// The channel of Changed is closed when there is a new event. Close ends followers with ErrClosed. (L9)
+// The channel of Changed is closed when there is a new event. Close ends followers with ErrClosed (L9).
 func TestChangedAndClose(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	ch := l.Changed(0)
@@ -134,7 +134,7 @@ func TestChangedAndClose(t *testing.T) {
 	}
 }
 
-// Lines that another process appends wake waiters in this one.
+// Lines that another process appends wake waiters in this process.
 func TestForeignLinesWake(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})

@@ -24,16 +24,16 @@ const (
 
 	maxLine = 64 << 10     // maximum size in bytes, including the newline
 	maxSeq  = 1<<53 - 1    // largest integer that all JSON parsers support
-	maxBody = maxLine - 64 // maximum size of a line without its seq and seal
+	maxBody = maxLine - 64 // maximum size of a line without its seq and seal, in bytes
 
-	maxName    = 1 << 10  // maximum encoded size of actor and subject
-	maxMessage = 16 << 10 // maximum encoded size of a message
-	maxHead    = 32 << 10 // encoded size to which an oversized payload is cut
+	maxName    = 1 << 10  // maximum size of the encoded actor or subject, in bytes
+	maxMessage = 16 << 10 // maximum size of an encoded message, in bytes
+	maxHead    = 32 << 10 // size to which an oversized encoded payload is cut, in bytes
 )
 
 func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
 
-// entry is an encoded event without its seq, which is assigned when the event is written.
+// entry is an encoded event without a seq. The seq is assigned when the event is written.
 type entry struct {
 	event Event
 	body  []byte // the line from the comma after the seq up to the seal
@@ -127,9 +127,9 @@ func decode(line []byte) (Event, error) {
 	return e, err
 }
 
-// maxClaimedSeq returns the highest seq that a damaged line may have had. If the line cannot have been an event, the
-// result is last, the seq of the event before that line. The returned seq must not be assigned again, because a reader
-// might have seen it.
+// maxClaimedSeq returns the highest seq that a damaged line may have had. last is the seq of the event before that
+// line; it is the result if the line cannot have been an event. The returned seq must not be assigned again, because a
+// reader might have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {

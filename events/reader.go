@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Reader reads a log that another process may be writing. It does not take a lock and does not change anything. It is
-// safe for concurrent use.
+// Reader reads a log that another process may be writing. It takes no lock and changes nothing. It is safe for
+// concurrent use.
 type Reader struct {
 	dir    string
 	damage damageCounter

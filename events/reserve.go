@@ -11,13 +11,13 @@ import (
 
 const (
 	// reserveSize is how many bytes are preallocated after the end of the active file. Other files cannot use them, so
-	// some events can be written even when the disk is full.
+	// that some events can be written even when the disk is full.
 	reserveSize = 1 << 20
 	// reserveLow is how much of the reserve is used before it is refilled.
 	reserveLow = reserveSize / 2
 )
 
-// Room says whether an event is allowed to use the reserve when the disk is full.
+// Room says whether an event may use the reserve when the disk is full.
 type Room int
 
 const (
@@ -31,11 +31,11 @@ const (
 type reserve struct {
 	f     *os.File
 	end   int64
-	err   error     // why the reserve could not be allocated; nil = it is allocated
+	err   error     // why the reserve could not be allocated; nil = no error
 	retry time.Time // when the next attempt is due
 }
 
-// refill extends the reserve if little of it is left. The caller must hold the lock.
+// refill extends the reserve if little is left. The caller must hold the lock.
 func (l *Log) refill(now time.Time) {
 	r := &l.reserve
 	if r.f != l.f {

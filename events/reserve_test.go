@@ -45,8 +45,8 @@ func fillDisk(t *testing.T, dir string) (ballast string) {
 	return ballast
 }
 
-// On a full disk, a client's event is rejected and leaves no trace, while the controller's events use the reserve. When
-// the reserve is used up too, the controller's events are queued, and the health says how many.
+// On a full disk, a client's event is rejected and leaves no trace, while the controller's events use the reserve.
+// After the reserve is used up, the controller's events are queued, and Health says how many.
 func TestReserveOfAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	l := open(t, dir, Options{Queue: 100})
@@ -110,7 +110,7 @@ func big(actor string) Event {
 	return Event{Type: "test.big", Actor: actor, Payload: json.RawMessage(`"` + strings.Repeat("x", maxBody-1000) + `"`)}
 }
 
-// A segment, which is no longer written, releases its reserve.
+// When a file becomes a segment, its reserve is released.
 func TestReserveOfASegment(t *testing.T) {
 	dir := smallDisk(t, "64m")
 	l := open(t, dir, Options{SegmentSize: 4 * maxLine})
@@ -134,7 +134,7 @@ func TestReserveOfASegment(t *testing.T) {
 	}
 }
 
-// AppendNow rejects an event that does not fit under the limit on file sizes, and does not write it later.
+// AppendNow rejects an event that exceeds the limit on file sizes, and does not write it later.
 func TestAppendNowFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "refused", dir).Output()
@@ -170,7 +170,7 @@ func childRefused(dir string) {
 	fmt.Println(acknowledged)
 }
 
-// AppendNow waits for another process to release the lock, until its caller's deadline.
+// AppendNow waits until its caller's deadline for another process to release the lock.
 func TestAppendNowWaitsForTheLock(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{lockWait: time.Millisecond})
