@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// proxy is the city.Control of a registered city, which need not be running.
+// proxy is the city.Control of a registered city. The city need not be running.
 type proxy struct {
 	s    *Supervisor
 	path string

@@ -10,8 +10,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for sessions that an earlier run has left in a city that cannot be opened. No controller watches these
-// sessions.
+// Time limits for sessions from an earlier run of a city that cannot be opened. No controller watches these sessions.
 
 const (
 	countLimit = 10 * time.Second
@@ -37,14 +36,14 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened ends the worker of a city that is not open. It stops the sessions from an earlier run, unless they are to
-// keep running.
+// endUnopened ends the worker of a city that is not open. It also stops the sessions from an earlier run, except those
+// that must keep running.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()
 		return
 	}
-	// a user stopped the city, so any newer sessions are not the supervisor's
+	// a user has stopped the city, so newer sessions do not belong to the supervisor
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return
