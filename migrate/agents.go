@@ -14,10 +14,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent in the original city: either a folder in agents, or an older [[agent]] table.
+// agent is an agent in the original city. It comes from a folder in agents, or from an older [[agent]] table.
 type agent struct {
-	name  string // the agent's name in the converted city
-	was   string // the agent's name in the original city
+	name  string // name in the converted city
+	was   string // name in the original city
 	pack  *pack
 	dir   string // the first folder to search for the agent's relative paths
 	place string
@@ -251,7 +251,7 @@ func (c *conversion) renameConflicting() error {
 	return nil
 }
 
-// directFirst returns the same packs as the method flat, but with the directly imported packs first.
+// directFirst returns the same packs as flat, but with the directly imported packs first.
 func (c *conversion) directFirst(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -267,8 +267,7 @@ func (c *conversion) directFirst(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn returns the agent to which a name in the city's files refers, or nil. It may be a rig's agent. rigName may
-// be "".
+// lookupIn returns the agent for a name in the city's files, or nil. The agent may belong to a rig. rigName may be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -285,7 +284,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup returns the agent to which a name in a pack's files refers, or nil. The name is NAME or BINDING.NAME.
+// lookup returns the agent for a name in a pack's files, or nil. The name has the form NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns a table's keys that have an effect in gcity.
+// knownKeys returns the keys of a table that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
@@ -138,7 +138,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the city's name: its registered name or, without one, the name in its files.
+// cityName returns the city's registered name. If it has none, cityName returns the name in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -158,7 +158,7 @@ func (c *conversion) cityName() string {
 	return "city"
 }
 
-// hasAgentsFor reports whether a pack has agents for the city, or for a rig.
+// hasAgentsFor reports whether a pack has agents for scope: "city" or "rig".
 func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	other := map[string]string{"city": "rig", "rig": "city"}[scope]
 	return slices.ContainsFunc(p.agents, func(a *agent) bool {
@@ -166,7 +166,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section copies the supported keys of one section of the file s to a table. The parameter name is the section's name.
+// section copies the supported keys of the section name from the file s to the table t.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -460,7 +460,7 @@ func (c cityWriter) unknownTables() {
 	}
 }
 
-// packTable adds notes about keys in [pack], and about a pack's folders, that have no equivalent.
+// packTable adds notes about keys in [pack] and folders of a pack that have no equivalent.
 func (c cityWriter) packTable(p *pack, s *source) {
 	n := s.root.Get("pack")
 	if n == nil {

@@ -11,10 +11,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size for a pool that has no limit in the original city.
+// unlimited is the maximum size for a pool without a limit in the original city.
 const unlimited = 5
 
-// copied lists the agent keys with the same meaning in both formats.
+// copied lists the agent keys that have the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
 	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning",
 	"hooks_installed", "default_sling_formula"}
@@ -31,7 +31,7 @@ func (e *emitted) write(b *strings.Builder, header string) {
 
 type emitter struct {
 	*conversion
-	base string // the folder in the original city to which paths in the file are relative
+	base string // the folder in the original city that paths in the file are relative to
 	rel  string // the corresponding folder in the converted city
 	pack *pack
 }
@@ -47,7 +47,7 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys that can be converted independently of other keys. These keys may also be in patches.
+// keys writes the keys that can be converted independently of other keys. Patches may contain them too.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -153,7 +153,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines converts a key's shell lines and appends them to its existing lines.
+// lines converts a key's shell lines and appends them to the existing lines of this key.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -321,8 +321,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit on an agent's sessions. If the key is not set, bound uses the older key in the agent's pool
-// table.
+// bound returns a limit for an agent's sessions. If key is not set, bound uses the key older in the agent's pool table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -339,7 +338,7 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	return n, v
 }
 
-// limit returns the city's limit on sessions, or 0 without a limit.
+// limit returns the city's limit for sessions; 0 = no limit.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
@@ -402,7 +401,7 @@ func (e emitter) table(a *agent) bool {
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original reverses the method moved: it converts a path from the converted file to a path in the original city.
+// original reverses moved: it converts a path for the converted file to a path in the original city.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

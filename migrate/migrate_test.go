@@ -59,7 +59,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestConvert converts cities of several shapes. The result is a valid city, and the original is unchanged.
+// Cities of several shapes are converted. Each result is a valid city, and the original is unchanged.
 func TestConvert(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -140,7 +140,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestRefused checks that invalid input is reported with its position, and that no files are left behind.
+// Invalid input is reported with its position. No files are left behind.
 func TestRefused(t *testing.T) {
 	const city = "-- city.toml --\n[workspace]\nstart_command = \"exec sh -i\"\n"
 	const pack = "-- packs/a/pack.toml --\n[pack]\nname = \"a\"\nschema = 2\n"
@@ -225,7 +225,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestNotPackModel checks that a city that gcity can already read is not converted.
+// A city that gcity can already read is not converted.
 func TestNotPackModel(t *testing.T) {
 	dir := unpack(t, txtar.Parse([]byte("-- city.toml --\n[workspace]\nname = \"x\"\n-- "+
 		"packs/a/pack.toml --\n"+
@@ -239,7 +239,7 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
-// A floating-point number or a date in place of another value is an error. The value is not silently dropped.
+// A floating-point number or a date in place of another value is an error. It is not silently dropped.
 func TestInvalidValuesAreRefused(t *testing.T) {
 	dir := unpack(t, []txtar.File{
 		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\nmax_restarts = 1.5\n" +

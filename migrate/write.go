@@ -19,16 +19,16 @@ const (
 	maxBytes = 1 << 30
 )
 
-// rigSuffix is appended to the name of a pack's topology for rigs, if the pack also has agents for the city.
+// rigSuffix is appended to the name of a pack's topology for rigs if the pack also has agents for the city.
 const rigSuffix = "-rigs"
 
-// formulasSuffix is appended to the name of a topology that contains only a pack's formulas.
+// formulasSuffix is appended to the name of a topology that contains only the formulas of a pack.
 const formulasSuffix = "-formulas"
 
-// layerCopy describes how to copy an overlay layer. Its files overwrite the existing files in the target folder.
+// layerCopy says how to copy an overlay layer. Its files overwrite the existing files in the target folder.
 type layerCopy struct{ from, to string }
 
-// write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.
+// write writes the converted city to a temporary folder next to out, checks it, and renames the folder.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -173,7 +173,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link if its target is in the copied folder. Otherwise it copies the target's content.
+// link copies a symbolic link if its target is in the copied folder. Otherwise, it copies the target's content.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -316,7 +316,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. If the parameter keep is true, it does not replace an existing file.
+// fragment writes a fragment. If keep is true, it does not replace an existing file.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
