@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// player plays a recorded city. Only seek changes its time.
+// player plays back a recorded city. Only seek changes its time.
 type player struct {
 	tape *recording
 
@@ -190,7 +190,7 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	}
 }
 
-// until returns the number of elements that are not later than a time.
+// until returns the number of elements that are not later than at.
 func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
 	if n < 0 {
@@ -199,8 +199,7 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening joins a terminal's output since its last start into one frame. open is false if the terminal has been
-// closed.
+// opening joins a terminal's output since its last start into one frame. open is false if the terminal was closed.
 func opening(all []timedFrame) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {

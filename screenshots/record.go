@@ -104,7 +104,7 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 	}
 }
 
-// listen records the city for the length of a recording, or until ctx ends.
+// listen records the city for length, or until ctx ends.
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -233,7 +233,7 @@ func (r *recorder) terminal(ctx context.Context, agent string) {
 func (r *recorder) about(ctx context.Context, agent string) {
 	a, err := r.city.Inspect(ctx, agent)
 	if err != nil {
-		return // the agent has been removed in the meantime
+		return // the agent was removed in the meantime
 	}
 	r.note(func(t *recording, at time.Time) {
 		t.About[agent] = append(t.About[agent], timedEvent[*about]{at, a})

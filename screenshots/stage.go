@@ -21,11 +21,11 @@ import (
 
 const (
 	patience = 30 * time.Second // time limit for each wait
-	// a frame is complete after this time without output, which is longer than the interval between updates of a pane
+	// a frame is complete after this time without output; it must be longer than the interval between updates of a pane
 	quiet = 600 * time.Millisecond
 )
 
-// terminalRoom is the control room as a process in a real terminal. It shows a tape, and the caller controls the time.
+// terminalRoom is the control room as a process in a real terminal. It shows a tape at the time that the caller sets.
 type terminalRoom struct {
 	cols, rows int
 	light      bool
@@ -75,7 +75,7 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen from the terminal's output, and replies to queries for the terminal's background.
+// read updates the screen from the terminal's output. It replies to queries about the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -162,7 +162,7 @@ func (s *terminalRoom) sees(want string) error {
 	}
 }
 
-// step is a user action, and text on the screen that shows its result.
+// step is a user action, and text that appears on the screen as its result.
 type step struct {
 	keys string
 	sees string // "" = wait for a moment without output

@@ -23,7 +23,7 @@ type recording struct {
 	Events []events.Event          `json:"events"`
 	Work   []timedEvent[[]work]    `json:"work"`
 	Frames map[string][]timedFrame `json:"frames"` // by agent
-	// last output when the terminal closed, by agent
+	// last output before the terminal was closed, by agent
 	Words map[string][]words   `json:"words"`
 	Runs  map[string][]printed `json:"runs"` // by run ID
 	Said  []sentCommand        `json:"said"`
@@ -31,7 +31,7 @@ type recording struct {
 	About map[string][]timedEvent[*about] `json:"about"` // inspections, by agent
 }
 
-// state, about and work are results of calls to the recorded city.
+// Results of calls to the recorded city.
 type (
 	state = city.Snapshot
 	about = city.Inspection
@@ -67,7 +67,7 @@ type sentCommand struct {
 	Receipt city.Receipt    `json:"receipt"`
 }
 
-// upTo returns the newest element up to a time, or the zero value.
+// upTo returns the newest element that is not later than at, or the zero value.
 func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {
@@ -78,8 +78,8 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. The
-// parameter pairs contains alternating old and new strings.
+// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. pairs
+// contains alternating old and new strings.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

@@ -17,7 +17,7 @@ type tourAction struct {
 	keys []string
 }
 
-// The start of the tour, in seconds since the start of the tape, and its length in seconds.
+// The start of the tour on the tape, and its length, both in seconds.
 const (
 	tourFrom   = 12
 	tourLength = 60

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// watchdogCity adds invented watchdogs to the recorded city, because the demo has no watchdogs.
+// watchdogCity adds invented watchdogs to the recorded city, because the demo has none.
 type watchdogCity struct{ *player }
 
 func watched(s *city.Snapshot) *city.Snapshot {
