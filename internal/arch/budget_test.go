@@ -24,8 +24,8 @@ const (
 )
 
 // TestBudgets fails if a figure of the product code is over its budget and over its entry in the list. It also fails if
-// an entry is larger than necessary. With -short that is only reported, so that concurrent changes do not break each
-// other.
+// an entry is larger than necessary. With -short, such an entry is only reported, so that concurrent changes do not
+// break each other.
 func TestBudgets(t *testing.T) {
 	text, err := os.ReadFile(budgetsFile)
 	if err != nil {
@@ -155,7 +155,7 @@ func parseBudgets(text string) (map[subject]int, error) {
 func TestBudgetsAreMeasured(t *testing.T) {
 	x := func(columns int) string { return strings.Repeat("x", columns) }
 	text := "package p\n\nfunc f(a, b, c int, d, e, f string) {\n" + strings.Repeat("\n", 60) + "}\n" +
-		"// " + x(117) + "\n// " + x(118) + "\n\t// " + x(114) + "\n" + // two too wide lines
+		"// " + x(117) + "\n// " + x(118) + "\n\t// " + x(114) + "\n" + // two lines are too wide
 		"const s = `\n" + x(200) + "`\nconst w = \"" + x(90) + "\"\nvar v int // " + x(90) + "\n" + // two more
 		"type big struct {\n\ta" + strings.Repeat(", a", 29) + " int\n\tint\n}\n"
 	for i := range 61 {

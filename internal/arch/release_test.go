@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// made maps the folders with generated files to the targets of the Makefile that create them.
+// made maps each folder with generated files to the Makefile target that creates them.
 var made = map[string]string{"build/man": "man", "build/completions": "packaging"}
 
 // All files of a release exist or are generated before the release. goreleaser publishes nothing.

@@ -89,7 +89,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// Without a limit a caller waits as long as its context allows.
+// Without a limit, a caller waits as long as its context allows.
 func TestCallsUntilTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &callCounter{New[string](2), map[string]int{}, make(chan string)}

@@ -83,7 +83,7 @@ func TestAFileWithTwoNamesIsNotWritten(t *testing.T) {
 			t.Errorf("%s: %v", way, err)
 		}
 	}
-	if err := everyWay["replace"](path); err != nil { // creates a file next to the existing one
+	if err := everyWay["replace"](path); err != nil { // replace does not write to the existing file
 		t.Error(err)
 	}
 	if got, _ := os.ReadFile(outside); string(got) != "mine" {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	tempAge  = time.Hour // a writer might still be using a file that is not older
+	tempAge  = time.Hour // writers might still use newer files
 	tempMost = 10_000    // maximum number of names that are read from a folder
 )
 

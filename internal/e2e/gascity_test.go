@@ -357,7 +357,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reads the city's event stream. It reconnects after every frame, with every name of the cursor parameter.
+// follows reads the city's event stream. It reconnects after every frame, and tries every name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// fault is one way to disturb a city. inject returns when the disturbance has ended. Its error means that a guarantee
-// was broken.
+// fault is one way to disturb a city. inject returns when the disturbance has ended. An error from inject means that a
+// guarantee was broken.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -105,7 +105,7 @@ func (c *state) killAgents() error {
 	return nil
 }
 
-// save writes city.toml as an editor does: it renames a new file.
+// save writes city.toml as an editor does: to a new file that it then renames.
 func (c *state) save(text string) error {
 	tmp := c.target.file() + ".new"
 	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {

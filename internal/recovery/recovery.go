@@ -12,7 +12,7 @@ import (
 
 // Panic is the error for a recovered panic.
 type Panic struct {
-	Value any // the argument of the call of panic
+	Value any // the value that was passed to panic
 	stack []byte
 }
 
@@ -102,7 +102,8 @@ func (g *Group) Wait() {
 	}
 }
 
-// WaitFor waits for at most d and reports whether all goroutines have ended. It does not stop the others.
+// WaitFor waits for at most d and reports whether all goroutines have ended. Goroutines that have not ended keep
+// running.
 func (g *Group) WaitFor(d time.Duration) bool {
 	over := make(chan struct{})
 	go func() { // exits when the last goroutine ends

@@ -43,7 +43,8 @@ type lineCollector struct {
 	unsupported bool   // the output does more than print lines; for example, it moves the cursor up
 }
 
-// end returns the last rows, as many as lines says. If lines is 0, it returns the rows of the screen.
+// end returns the rows of the screen. If lines is not 0, it instead returns that number of rows from the end of the
+// output.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)

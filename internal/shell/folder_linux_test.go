@@ -43,8 +43,8 @@ func TestCommandDoesNotSeeTheFolderWrapper(t *testing.T) {
 	}
 }
 
-// The error says why a line cannot run in a folder. If a line exits with the same code as the script that enters the
-// folder, this is not mistaken for such an error.
+// The error says why a line cannot run in a folder. If the line itself exits with the enter script's exit code, Run
+// reports no such error.
 func TestUnusableFolders(t *testing.T) {
 	base := t.TempDir()
 	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")

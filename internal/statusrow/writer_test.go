@@ -34,7 +34,7 @@ func compare(t *testing.T, out string, pieces []int) {
 	}
 }
 
-// compareWith is like compare for a given kind of Writer. The terminal already shows the output before.
+// compareWith is like compare, but make creates the Writer, and the terminal already shows earlier output.
 func compareWith(t *testing.T,
 	make func(to io.Writer, cols, rows int, text func(int) string) *Writer,
 	before, out string, pieces []int) *screen.Screen {

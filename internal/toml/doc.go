@@ -94,7 +94,7 @@ type Doc struct {
 
 // Load reads a file of at most maxBytes bytes. It accepts only files that other users cannot change, and only regular
 // files, because reading a pipe or device can block forever. It returns file system errors. Errors in the content
-// become problems of the Doc, which call the file name.
+// become problems of the Doc. These problems contain name as the file's name.
 func Load(path, name string, maxBytes int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

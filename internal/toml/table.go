@@ -300,7 +300,7 @@ func Duration(text string) (d time.Duration, wrong string) {
 	)
 }
 
-// Table returns the table with the name key. ok is false if it does not exist.
+// Table returns the table at a key. ok is false if it does not exist.
 func (t Table) Table(key string) (sub Table, ok bool) {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -313,7 +313,7 @@ func (t Table) Table(key string) (sub Table, ok bool) {
 	return Table{doc: t.doc, path: below(t.path, key)}, false
 }
 
-// Tables returns the list of tables with the name key.
+// Tables returns the list of tables at a key.
 func (t Table) Tables(key string) []Table {
 	var all []map[string]any
 	wrong := false

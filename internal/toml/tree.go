@@ -86,7 +86,7 @@ type Fault struct {
 	Msg string
 }
 
-// Everywhere is the value of Fault.At for a fault of the whole file.
+// Everywhere is the value of Fault.At for a fault that concerns the whole file.
 const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
