@@ -153,7 +153,7 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// If a pod is deleted with kubectl, one exit with a reason is reported.
+// If a pod is deleted with kubectl, exactly one exit is reported, with a reason.
 func TestPodIsDeleted(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))

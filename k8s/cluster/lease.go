@@ -206,7 +206,7 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.changed()
 }
 
-// nextLease returns the latest time of the elector's next request.
+// nextLease returns the time by which the elector sends its next request.
 func nextLease(p *Provider) time.Time {
 	const jitter = 1 + leaderelection.JitterFactor
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))

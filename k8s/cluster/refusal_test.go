@@ -101,8 +101,8 @@ func exhaust(t *testing.T, s *Settings) {
 	})
 }
 
-// Each error in the settings or in the cluster is the reason of a failed start, not a crash of the agent. Check detects
-// the error if that is possible without a pod.
+// Each error in the settings or in the cluster is reported as the reason for a failed start, not as a crash of the
+// agent. Check detects the error if that is possible without a pod.
 func TestBadInput(t *testing.T) {
 	for _, c := range badInputs() {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// If a pod does not run within the limit, no process was started. This is not a crash of the agent.
+// If a pod does not run within the limit, no process was started, so the agent has not crashed.
 func TestStartLimit(t *testing.T) {
 	for name, c := range map[string]struct{ pod, want string }{
 		"no scheduler": {"schedulerName: nobody", context.DeadlineExceeded.Error()},

@@ -83,7 +83,7 @@ func barePod(i int, init bool) *corev1.Pod {
 	return pod
 }
 
-// BenchmarkExit kills an agent in a pod and measures the time until the controller's event.
+// BenchmarkExit kills an agent in a pod and measures the time until the controller's event reports it.
 func BenchmarkExit(b *testing.B) {
 	c := newCity(b, manyAgents(1))
 	c.start()

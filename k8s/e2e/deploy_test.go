@@ -103,7 +103,7 @@ func pick[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	return found[0]
 }
 
-// The names that the manifests use for each other match.
+// If a manifest refers to another, the names match.
 func TestManifests(t *testing.T) {
 	all := manifests(t, "../deploy/controller")
 	account := pick[*corev1.ServiceAccount](t, all)

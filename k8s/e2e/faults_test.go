@@ -148,7 +148,7 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause waits up to two seconds, so that sometimes the other parts detect the fault and sometimes not.
+// pause waits up to two seconds. The other parts therefore detect the fault in some rounds only.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }

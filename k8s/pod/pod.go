@@ -31,8 +31,8 @@ import (
 )
 
 // When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of the
-// pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. It kills the agent killMargin
-// before Kubernetes would.
+// pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. gcity-pod kills the agent
+// killMargin before Kubernetes would.
 const (
 	stopGrace  = 8 * time.Second
 	killMargin = 4 * time.Second
@@ -246,7 +246,7 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks the tar archive in the request body into the folder in the query.
+// files unpacks the tar archive in the request body into the folder that the query names.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)

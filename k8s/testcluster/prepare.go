@@ -21,7 +21,7 @@ func programs() []string {
 		"kubectl"}
 }
 
-// packages returns the Debian packages that contain the other programs, by program.
+// packages maps each of the other programs to its Debian package.
 func packages() map[string]string {
 	return map[string]string{
 		"etcd": "etcd-server", "containerd": "containerd", "ctr": "containerd", "runc": "runc",
