@@ -101,7 +101,7 @@ type Definition struct {
 // Scoped returns a name that is unique in the city: "x", or "x:rig:demo" for a rig's automation.
 func (d Definition) Scoped() string { return Scoped(d.Name, d.Rig) }
 
-// Scoped returns the scoped name of an automation: name if rig is "", otherwise NAME:rig:RIG.
+// Scoped returns the scoped name of an automation: NAME, or NAME:rig:RIG if rig is not "".
 func Scoped(name, rig string) string {
 	if rig == "" {
 		return name

@@ -7,8 +7,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Fire makes an automation due at the request of the user by, regardless of its gate. It returns an error if the
-// automation is disabled, or if it has an active run and does not queue another one.
+// Fire makes an automation due because a user requested it, regardless of its gate. by is the user's name. Fire returns
+// an error if the automation is disabled, or if it has an active run and does not queue another one.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {

@@ -128,7 +128,7 @@ func manualGate() Kind {
 	}
 }
 
-// GateSetting returns the gate's interval, schedule, check or event type. For Manual it returns "".
+// GateSetting returns the gate's interval, schedule, check or event type. For Manual, it returns "".
 func (d Definition) GateSetting() string { return d.gateSetting(span.Text) }
 
 func (d Definition) gateSetting(format func(time.Duration) string) string {

@@ -46,9 +46,9 @@ const keepRemoved = 30 * 24 * time.Hour
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record to Memory. Memory may lack it, because the program can exit after it writes
-// a record and before it stores Memory. seq is that of the run's latest event, and retry is the number of the retry;
-// both may be 0. Call Note in the order of the records, oldest first.
+// Note adds information from a run's record that Memory may lack. The program can exit after it writes a record and
+// before it stores Memory. seq is that of the run's latest event, and retry is the number of the retry; both may be 0.
+// Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {

@@ -236,8 +236,8 @@ func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict is still valid. Nothing must have happened, and the time of the
-// verdict's next change must lie ahead. Conditions are never up to date.
+// upToDate reports whether the previous verdict is still valid: nothing has happened, and the time of its next change
+// has not been reached. Conditions are never up to date.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||

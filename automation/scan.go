@@ -43,7 +43,7 @@ type Catalog struct {
 }
 
 // Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
-// because that one might do something different.
+// because the latter might do something different.
 type Broken struct {
 	Name, Rig string
 	Source    string
