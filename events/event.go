@@ -139,7 +139,7 @@ const (
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	// the watched agent sends heartbeats again, after actions that had failed
+	// the watched agent sends heartbeats again after actions have failed
 	WatchdogRecovered = "watchdog.recovered"
 
 	// ProviderSwapped: an agent's new session runs in a different provider than the previous one.

@@ -90,7 +90,7 @@ func TestDiskFull(t *testing.T) {
 	if h := l.Health(); h.Queued != 0 || h.Dropped != 0 {
 		t.Fatalf("health %+v", h)
 	}
-	// the ballast can be removed after the attempt to fill the reserve and before the write of the events
+	// the ballast can disappear after the log has tried to fill the reserve and before it writes the events
 	eventually.True(t, "the reserve to be filled", func() bool { return l.Health().Degraded == "" })
 	settled(t, dir, given, 10)
 }

@@ -127,9 +127,9 @@ func decode(line []byte) (Event, error) {
 	return e, err
 }
 
-// maxClaimedSeq returns the highest seq that a damaged line may have had. last is the seq of the event before that
-// line; it is the result if the line cannot have been an event. The returned seq must not be assigned again, because a
-// reader might have seen it.
+// maxClaimedSeq returns the highest seq that a damaged line may have had. If the line cannot have been an event, the
+// result is last, the seq of the event before that line. The returned seq must not be assigned again, because a reader
+// might have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {

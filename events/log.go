@@ -323,7 +323,7 @@ func (l *Log) Health() Health {
 }
 
 type health struct {
-	write  error // from the last write; nil = it succeeded
+	write  error // error from the last write; nil = it succeeded
 	sync   error // error from flushing the suspect file
 	rotate error
 	read   error
