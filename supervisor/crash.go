@@ -11,8 +11,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. If a city itself returns a panic as an error, the city has already
-// logged it, and the error is not an unlogged.
+// unlogged is a panic that has not been logged yet. If a city itself returns a panic as an error, the error has a
+// different type, because the city has already logged the panic.
 type unlogged struct{ *recovery.Panic }
 
 // guarded calls f, which runs a city's code. It returns a panic in f as an unlogged error.

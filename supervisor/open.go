@@ -14,7 +14,7 @@ func (w *worker) open() (City, error) {
 		}
 		defer func() { <-w.s.slots }()
 		w.opening = make(chan opened, 1)
-		go w.tryOpen(w.opening, w.startOpening()) // not in a WaitGroup: it might never return
+		go w.tryOpen(w.opening, w.startOpening()) // might never return, so not in a WaitGroup
 	}
 	late := time.NewTimer(w.s.o.OpenTimeout)
 	defer late.Stop()
@@ -80,7 +80,7 @@ func (w *worker) discardOpening() {
 		return
 	}
 	over := make(chan struct{})
-	go func(o <-chan opened) { // not in a WaitGroup: it might never return
+	go func(o <-chan opened) { // might never return, so not in a WaitGroup
 		defer close(over)
 		if o := <-o; o.city != nil {
 			o.city.Close()

@@ -62,7 +62,7 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// applyRead applies the result of a read. It does not if the file is invalid or the registry has suddenly become empty.
+// applyRead applies the result of a read, except if the file is invalid or the registry has suddenly become empty.
 func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptyProblem()

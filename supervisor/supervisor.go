@@ -98,7 +98,7 @@ type Supervisor struct {
 
 	mu      sync.Mutex
 	workers map[string]*worker // by path
-	// paths that were unregistered during the current read, for which its result is out of date
+	// paths unregistered during the current read, so its result is out of date for them
 	dropped  map[string]bool
 	settings Settings
 	problem  string // problem with the registry or the settings; "" = no problem

@@ -32,7 +32,7 @@ type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone if the agents must keep running
+	left chan struct{} // closed before the channel gone if the agents must keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // receives a value to request an immediate retry
 
@@ -53,7 +53,7 @@ type worker struct {
 	running City // nil = the city is not running
 	opens   bool // the city is being opened under its current name
 	how     ending
-	again   *Entry // set if the city was registered again before it has stopped
+	again   *Entry // set if the city was registered again before it stopped
 	err     error  // error from stopping the city
 }
 
