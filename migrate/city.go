@@ -166,7 +166,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section copies the supported keys of the section name from the file s to the table t.
+// section copies the supported keys of a section from the file s to the table t.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)

@@ -321,7 +321,8 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit for an agent's sessions. If key is not set, bound uses the key older in the agent's pool table.
+// bound returns a limit for an agent's sessions. If key is not set, bound uses the value of older in the agent's pool
+// table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {

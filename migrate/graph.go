@@ -342,8 +342,8 @@ func (c *conversion) flat(imports []imported) []*pack {
 	return out
 }
 
-// place sets the folders of packs in the converted city. A pack keeps its folder in the city. A pack from outside the
-// city goes to topologies/NAME.
+// place sets the folders of packs in the converted city. A pack inside the city keeps its folder. A pack from outside
+// the city goes to topologies/NAME.
 func (c *conversion) place(list []*pack) {
 	for _, p := range list {
 		if p.rel != "" {
