@@ -55,7 +55,8 @@ func Check(path string) error {
 	return nil
 }
 
-// Entry is like Check for a path with known info, but does not check the folders above.
+// Entry returns a *Fault if another user can change the file or folder at path, which has the given info. It does not
+// check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
 // checkAncestors checks a path and the folders above it. It checks the target of a symbolic link.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verdict is the result for a string of which only the beginning may be known.
+// verdict is what the beginning of a string's body reveals about the string's class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
