@@ -271,8 +271,8 @@ func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
 
-// again returns the verdict about an automation with a failed run that must be retried. The gate is ignored until the
-// last retry.
+// again returns the verdict about an automation with a failed run that must be retried. The gate is ignored while
+// retries remain.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)
