@@ -303,8 +303,7 @@ func (k *Mail) empty(e *Env, w int) []string {
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
-		return e.Look.Notes(w, "Mail cannot be read: "+k.Problem,
-			e.KeyOf("mail.refresh")+" tries again.")
+		return k.unreadable(e, w, "Mail", "mail.refresh")
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}

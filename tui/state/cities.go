@@ -73,6 +73,21 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
+// CanStart reports whether this room can start a city: the city has no controller, and no supervisor runs it. For the
+// city of this room it does not wait for the list of cities, which is updated later.
+func CanStart(m *Room, c *fleet.City) bool {
+	return m.Fleet != nil && m.Mode != ReadOnly && !c.Unregistered && c.Info.Error == "" &&
+		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
+}
+
+// StoppedHere returns the row of this room's city if the city has stopped and this room can start it, or nil.
+func StoppedHere(m *Room) *fleet.City {
+	if c := m.Fleet.Find(m.At); c != nil && IsHere(m, c) && Uncontrollable(m) && CanStart(m, c) {
+		return c
+	}
+	return nil
+}
+
 // RunnerText returns text that says what runs a city: "headless", "hosted by a control room". The text marks the city
 // that this room shows.
 func RunnerText(m *Room, c *fleet.City) string {

@@ -287,7 +287,7 @@ func (m *Room) FocusRows() int {
 
 // Hint returns the hint for the first visit. Its lines are shown below the panels.
 func (m *Room) Hint() []string {
-	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
+	if !m.ShowHint || m.H < 16 || m.W < 60 || NeedWritable(m) != "" {
 		return nil
 	}
 	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)

@@ -9,6 +9,10 @@ import (
 
 // Env returns the values from this room that panels need.
 func (m *Room) Env() *panel.Env {
+	stopped := ""
+	if Uncontrollable(m) && hasNoController(m) {
+		stopped = "the city has no controller" + restartHint(m)
+	}
 	return &panel.Env{
 		Look:  &m.Look,
 		KeyOf: m.Keys.KeyText,
@@ -17,7 +21,8 @@ func (m *Room) Env() *panel.Env {
 		Snap:  m.Snap,
 		W:     m.W, H: m.H,
 		Single:    TierOf(m.W, m.H) == Single,
-		ReadOnly:  m.Mode == ReadOnly,
+		ReadOnly:  NeedWritable(m) != "",
+		Stopped:   stopped,
 		Attention: m.OnlyAttention,
 		Alerts:    func() []panel.Alert { return Alerts(m) },
 		Still:     m.userIsActive(),
