@@ -231,7 +231,7 @@ func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 		if m == from {
 			done = "started "
 		}
-		state.ShowSuccess(m, done+state.CityName(m))
+		state.ShowSuccess(m, done+state.CityTitle(m, 50))
 	}
 	if a.Agent != "" {
 		actions.GoTo(m, []string{a.Agent})

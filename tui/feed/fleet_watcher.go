@@ -308,6 +308,7 @@ func (l *FleetWatcher) list() *fleet.List {
 			}
 		}
 	}
+	fleet.Distinguish(f.Rows)
 	return f
 }
 

@@ -17,7 +17,14 @@ func ListCities(m *Room) {
 	if m.Fleet == nil {
 		return
 	}
-	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
+	rows := Listed(m)
+	m.sameName = ""
+	for i := range rows {
+		if IsHere(m, &rows[i]) {
+			m.sameName = rows[i].Folder
+		}
+	}
+	t.Rows = widget.SortRows(rows, t.Rows, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
 	t.Fill(func(*fleet.City) bool { return true }, func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
@@ -61,6 +68,7 @@ func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {
 		rows = append(rows, *c)
+		fleet.Distinguish(rows)
 	}
 	return rows
 }

@@ -77,6 +77,17 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
+// CityTitle returns the city's name for a title of w columns. If another known city has the same name, the part of the
+// folder that differs follows.
+func CityTitle(m *Room, w int) string {
+	more, name := m.Look.Glyphs.More, CityName(m)
+	if m.sameName == "" || m.sameName == name || m.FleetRoom {
+		return widget.Cut(name, w, more)
+	}
+	folder := " (" + widget.Cut(m.sameName, max(4, w/2-3), more) + ")"
+	return widget.Cut(name, w-widget.Width(folder), more) + folder
+}
+
 // CityName returns the city's name or, while the name is unknown, a generic term. For a city that was opened from the
 // list of cities, it returns the name in that list, because only those names are unique.
 func CityName(m *Room) string {
