@@ -234,7 +234,7 @@ func mailSorts() []widget.SortKey[MailRow] {
 			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
 		}},
 		{Name: "subject", Cmp: func(a, b *MailRow) int {
-			return cmp.Or(byText(a.subject, b.subject), newest(a, b))
+			return cmp.Or(widget.CompareText(a.subject, b.subject), newest(a, b))
 		}},
 	}
 }

@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +75,7 @@ func (t *Table[R, P]) Update(e *Env) {
 	}
 	t.Version++
 	t.Arrange(t.Def.Rows(e), t.rank(e.Now), e.Now, e.Still)
-	t.Marks = Prune(t.Marks, t.Has)
+	t.PruneMarks()
 }
 
 // rank returns the comparison function for the current sort order.
@@ -426,14 +425,6 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 // orderName returns the name of the column's sort order.
 func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
 
-// byText compares strings, ignoring case. Empty strings come last.
-func byText(a, b string) int {
-	if (a == "") != (b == "") {
-		return cmp.Compare(b, a)
-	}
-	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
-}
-
 // headings draws the column headings. The heading of the column that determines the order has an arrow.
 func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
@@ -554,15 +545,4 @@ func (k *Marking) Cursor() string {
 		return k.Rows.ID(i)
 	}
 	return ""
-}
-
-// Prune returns the marks on rows that still exist.
-func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
-	for id := range marks {
-		if !known(id) {
-			marks = maps.Clone(marks)
-			delete(marks, id)
-		}
-	}
-	return marks
 }
