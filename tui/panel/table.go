@@ -45,7 +45,7 @@ type Definition[R any, P named[R]] struct {
 	// describes the filter of the list; nil = the default text
 	Search func(e *Env) string
 	// returns the text at the right end of the top line; nil = the default text
-	Note    func(e *Env, tabs []widget.Tab) string
+	Note    func(e *Env, at Box) string
 	Agent   func(r P) string                  // returns the agent that the row refers to
 	Rig     func(r P) string                  // returns the rig of the row
 	Called  func(r P) string                  // returns the row's name in a title; nil = its key
@@ -357,7 +357,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 // unless a title contains them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
-		return t.Def.Note(e, at.Tabs)
+		return t.Def.Note(e, at)
 	}
 	note := ""
 	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {

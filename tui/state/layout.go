@@ -214,11 +214,15 @@ func sharedPanel(m *Room) panel.ID {
 }
 
 // TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events may end
-// with a note about its filter.
+// with a note about its filter, or about whether it follows new events.
 func TabsRoom(m *Room, id panel.ID, w int) int {
-	const said = 28
-	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
+	const said, follows = 28, 13
+	switch {
+	case id != panel.IDEvents:
+	case m.Events.Frozen || m.Events.Only:
 		return w - said
+	case m.Focus == id && w >= 60:
+		return w - follows
 	}
 	return w
 }
