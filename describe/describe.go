@@ -21,6 +21,16 @@ func Reason(a *city.Agent) string {
 	return a.Reason
 }
 
+// CauseFirst returns the reason for a quarantine with the last exit first, so that the exit is not cut in a narrow
+// column: "exit 3, crashed 4× in 4s". It returns any other reason unchanged.
+func CauseFirst(reason string) string {
+	crashes, cause, found := strings.Cut(reason, ", last: ")
+	if !found {
+		return reason
+	}
+	return cause + ", " + crashes
+}
+
 // Next says what happens next, with the time left if that is known: "restarts in 44s unless it prints something". The
 // second result omits the condition: "restarts in 44s".
 func Next(n *city.Next, left func(at time.Time) string) (full, brief string) {

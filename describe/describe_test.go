@@ -74,3 +74,15 @@ func TestNextRun(t *testing.T) {
 		}
 	}
 }
+
+func TestCauseFirst(t *testing.T) {
+	for reason, want := range map[string]string{
+		"crashed 4× in 4s, last: exit 3":           "exit 3, crashed 4× in 4s",
+		"crashed 6× in 4m, last: killed (SIGKILL)": "killed (SIGKILL), crashed 6× in 4m",
+		"released by a user":                       "released by a user",
+	} {
+		if got := CauseFirst(reason); got != want {
+			t.Errorf("%q: got %q", reason, got)
+		}
+	}
+}

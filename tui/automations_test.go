@@ -380,3 +380,39 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.shows(`automation.gate: there is no gate "x"`, "automation.foo: unknown key")
 	s.hides("␊")
 }
+
+// Until the user enters Automations, its cursor is on the automation that needs attention, so that entering the panel
+// does not move the cursor. Afterwards the cursor stays on its automation.
+func TestEnteringAutomationsMovesNoCursor(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.change(func(n *city.Snapshot) {
+		withAutomations(n)
+		n.Automations = slices.DeleteFunc(n.Automations, func(a city.Automation) bool {
+			return a.State == city.AutomationBroken
+		})
+	})
+	fail := func(name string) {
+		s.wait(time.Minute)
+		s.change(func(n *city.Snapshot) {
+			n.Automations = slices.Clone(n.Automations)
+			for i := range n.Automations {
+				n.Automations[i].Failures = 0
+				if n.Automations[i].Name == name {
+					n.Automations[i].Failures = 3
+				}
+			}
+		})
+		s.wait(time.Minute)
+	}
+	fail("nightly")
+	before := s.m.Automations.SelectedKey
+	s.press("4")
+	if now := s.m.Automations.SelectedKey; before != "nightly" || now != before {
+		t.Errorf("4 moves the cursor from %s to %s", before, now)
+	}
+	fail("release")
+	s.press("1", "4")
+	if now := s.m.Automations.SelectedKey; now != before {
+		t.Errorf("the cursor moved from %s to %s", before, now)
+	}
+}

@@ -224,7 +224,11 @@ func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 			"Only "+state.CityName(m)+" runs in this program. "+other, "")
 	}
 	if !m.Status.Pending && !m.Status.Failed { // do not replace the status of an earlier action
-		state.ShowSuccess(m, "switched to "+state.CityName(m))
+		done := "switched to "
+		if m == from {
+			done = "started "
+		}
+		state.ShowSuccess(m, done+state.CityTitle(m, 50))
 	}
 	if a.Agent != "" {
 		actions.GoTo(m, []string{a.Agent})

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
 	"gcity/tui/state"
 )
 
@@ -162,4 +163,23 @@ func TestHeaderNamesTheListedCity(t *testing.T) {
 	s.shows("bright-lights-2")
 	s.m.OpenedAs = ""
 	s.hides("bright-lights-2")
+}
+
+// If another known city has the same name, the header, the list of cities and the questions also show the folder.
+func TestTwoCitiesOfTheSameName(t *testing.T) {
+	for _, w := range []int{80, 200} {
+		s := among(t, w, 24)
+		f := demoFleet(epoch)
+		f.Rows[0].Info.Path = "/srv/harbourside/lights"
+		f.Rows = append(f.Rows, f.Rows[0])
+		other := &f.Rows[len(f.Rows)-1]
+		other.Info.Name, other.Info.Path = "bright-lights-2", "/srv/hillside/lights"
+		fleet.Distinguish(f.Rows)
+		s.m.Folder, s.m.HomeFolder = "/srv/harbourside/lights", "/srv/harbourside/lights"
+		s.hear(feed.News{Fleet: f})
+		title := map[int]string{80: " bright-lights (harboursi…) ", 200: " bright-lights (harbourside) "}[w]
+		s.shows(title, "4 running")
+		s.press("@")
+		s.shows("✓ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
+	}
 }

@@ -418,6 +418,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
+	s.m.HomeSnap.Name = s.m.Home
 	s.shows("9 cities · ") // including the 8 registered cities
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "4/12 up", "not registered")

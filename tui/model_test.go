@@ -365,8 +365,8 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}{
 		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` again", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` again", false},
-		{state.ReadOnly, false, "no controller for 1h00; agents keep running", false},
+		{state.Joined, false, "no controller for 1h00; run `gcity` again; agents keep running", false},
+		{state.ReadOnly, false, "no controller for 1h00; run `gcity` again; agents keep running", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -506,7 +506,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s.shows("0 builder following")
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("no controller for 0s; agents keep running. Run `gcity` again", "0 builder frozen at 10:")
+	s.shows("no controller for 0s; run `gcity` again; agents keep running", "0 builder frozen at 10:")
 	for _, key := range []string{"r", "s", "D", "i", "ctrl+k", "W"} {
 		s.press(key)
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {

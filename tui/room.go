@@ -129,7 +129,7 @@ func (r *room) View() (v tea.View) {
 	if actions.UsesMouse(r.m) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = state.CityName(r.m) + " - gcity"
+	v.WindowTitle = state.CityTitle(r.m, 80) + " - gcity"
 	if r.m.FleetRoom {
 		v.WindowTitle = "all cities - gcity"
 	}

@@ -112,6 +112,37 @@ func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	s.shows("tower is stopped and is not registered; enter starts it")
 }
 
+// If the city of the room has stopped, @ starts it. The alert, the refused keys and the empty lists say so.
+func TestARoomStartsItsStoppedCity(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		s := among(t, 80, 24)
+		why, f := feed.Exited, unsupervisedFleet()
+		if alone {
+			f.Rows = f.Rows[:1]
+		}
+		s.change(func(n *city.Snapshot) { n.ShutDown = true })
+		s.hear(feed.News{Unreachable: &why, Fleet: f}) // the list still says that the city is running
+		s.shows("the city stopped 0s ago; @ starts it; ")
+		s.press("r")
+		s.shows("the city stopped 0s ago; @ starts it  esc")
+		s.press("8")
+		s.m.Work.Problem = "no response on controller.sock"
+		s.m.ForgetDrawn()
+		s.shows("Beads cannot be read: the city has no controller; @ starts it.")
+		s.press("@")
+		if !alone {
+			s.shows("> ✓ bright-lights", "enter asks whether to start it")
+			s.press("enter")
+		}
+		s.shows("Start bright-lights?", "yes, start it")
+		s.hides("go there")
+		s.press("y")
+		if e, _ := effectOf[feed.SwitchCity](s); e.Name != "bright-lights" || !e.Start {
+			t.Errorf("%+v", s.out)
+		}
+	}
+}
+
 // A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.
 func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s := among(t, 120, 40)

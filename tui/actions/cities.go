@@ -12,9 +12,12 @@ import (
 )
 
 // SwitchCity shows the list of cities. In a program that was started for all cities, it shows the all-cities room
-// instead.
+// instead. If the only known city has stopped, it asks whether to start that city.
 func SwitchCity(m *state.Room) []feed.Effect {
+	stopped := state.StoppedHere(m)
 	switch {
+	case !m.Directory && stopped != nil:
+		return askStart(m, stopped)
 	case !m.Directory:
 		return explainDirectory(m)
 	case m.Departure.Waits():
@@ -30,9 +33,10 @@ func SwitchCity(m *state.Room) []feed.Effect {
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	// The cursor starts on a different city, because most users open the list to switch.
+	// The cursor starts on a different city, because most users open the list to switch. If this city has stopped, the
+	// alert line says that the list starts it.
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return !strings.HasPrefix(t.Title, m.Look.Glyphs.Done)
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Done) == (stopped != nil)
 	}))
 	return nil
 }
@@ -64,7 +68,7 @@ func cityItems(m *state.Room) []state.Item {
 			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		}
 		switch {
-		case canStart(m, &c):
+		case state.CanStart(m, &c):
 			item.Verb = "asks whether to start it"
 		case m.Fleet.Unmaintained && c.Summary.Mode != "":
 			item.Note = strings.TrimSuffix(state.RunnerText(m, &c)+"; "+item.Note, "; ")
@@ -91,18 +95,13 @@ func explainDirectory(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// canStart reports whether this room can start a city: the city has no controller, and no supervisor runs it.
-func canStart(m *state.Room, c *fleet.City) bool {
-	return m.Fleet != nil && m.Mode != state.ReadOnly && !c.Unregistered && c.IsStopped()
-}
-
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	askLive(m, aboutCity(m, c, startQuestion))
 	return nil
 }
 
 func startQuestion(m *state.Room, c *fleet.City) question {
-	if !canStart(m, c) {
+	if !state.CanStart(m, c) {
 		return question{none: "nothing was done: " + c.DisplayName + " is no longer stopped"}
 	}
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
@@ -115,9 +114,12 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 		body = []string{"The city in " + widget.Plain(c.Info.Path) + " is not registered. If you " +
 			"answer yes, the supervisor registers it and runs its agents. " + stop}
 	}
-	return question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
-		body: body,
-		do:   func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
+	verb := "start it, and go there"
+	if state.IsHere(m, c) {
+		verb = "start it"
+	}
+	return question{title: "Start " + c.DisplayName + "?", verb: verb, body: body,
+		do: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
 }
 
 func citiesTitle(m *state.Room) string {
@@ -156,7 +158,7 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
 	}
-	if canStart(m, c) {
+	if state.CanStart(m, c) {
 		return askStart(m, c)
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)

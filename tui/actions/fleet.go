@@ -257,7 +257,7 @@ func unregisterQuestion(m *state.Room, c *fleet.City) question {
 		body = append(body, "This program runs that city.")
 	}
 	return question{title: "Stop and unregister " + c.DisplayName, body: body, plan: true,
-		required: c.DisplayName, cursor: 1,
+		required: widget.Plain(c.Info.Name), cursor: 1,
 		answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: state.BeginAction(m,

@@ -51,7 +51,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 		{Key: "n", Title: "stay", Safe: true, Do: stay},
 	}
 	askLive(m, func(m *state.Room) question {
-		return question{title: "Quit " + state.CityName(m) + "?", plan: true, cursor: 4,
+		return question{title: "Quit " + state.CityTitle(m, 50) + "?", plan: true, cursor: 4,
 			answers: answers, stay: stay,
 			body: append(slices.Clone(first),
 				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
@@ -91,7 +91,7 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 // AskLost limits an open question about leaving to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Title, c.RequiredText, c.About = "Quit "+state.CityName(m)+"?", "", nil
+	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil
 	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
 	c.Answers = []state.Answer{
 		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {

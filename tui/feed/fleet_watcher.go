@@ -307,6 +307,7 @@ func (l *FleetWatcher) list() *fleet.List {
 			}
 		}
 	}
+	fleet.Distinguish(f.Rows)
 	return f
 }
 

@@ -25,7 +25,9 @@ type List struct {
 type City struct {
 	Info        city.Info
 	DisplayName string
-	Summary     Summary
+	// the part of the folder that differs from the folders of cities with the same name; "" = no such city
+	Folder  string
+	Summary Summary
 	// when a city that does not respond last responded; zero = it responds, or has never responded
 	LastResponse time.Time
 	Responded    bool   // it has responded at least once
@@ -48,6 +50,7 @@ func UnregisteredCity(name, path string, s *city.Snapshot,
 
 // Summary is a summary of a city's state, for the list of cities.
 type Summary struct {
+	Name             string // the name in the city's configuration
 	Agents, Running  int
 	failed, Held     int // number of failed agents, and of agents in quarantine
 	Open, InProgress int // number of open beads, and of beads in progress
@@ -76,8 +79,9 @@ const maxNeeds = 50
 
 // Summarize returns the summary of a snapshot that was received at the time now.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
-	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
-		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended,
+	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
+		InProgress: s.Work.InProgress,
+		Unread:     max(0, s.Mail.Unread), Suspended: s.Suspended,
 		Mode: widget.Plain(describe.Mode(s.Mode))}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own

@@ -170,7 +170,7 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	return []widget.SortKey[AgentRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *AgentRow) int { return rank(a, b, now) }},
 		{Name: "name", Cmp: names},
-		{Name: "why", Cmp: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
+		{Name: "why", Cmp: func(a, b *AgentRow) int { return widget.CompareText(a.Why, b.Why) }},
 		{Name: "for", Cmp: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
 		{Name: "cpu", Desc: true, Cmp: use(func(u *city.Usage) float64 { return u.CPU })},
 		{Name: "mem", Desc: true, Cmp: use(func(u *city.Usage) float64 { return float64(u.RSS) })},

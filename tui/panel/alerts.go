@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -182,14 +183,16 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 // agent has failed, the key goes to Quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
-	leads := IDAgents
+	var last *AgentRow
+	leads, all := IDAgents, 0
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
 		n, name := 0, ""
 		for i := range a.Rows {
 			if r := &a.Rows[i]; r.State == s {
-				n, name = n+1, r.Shown
+				n, name, last = n+1, r.Shown, r
 			}
 		}
+		all += n
 		if n > 0 && len(parts) == 0 && s == city.Quarantined {
 			leads = IDQuarantine
 		}
@@ -202,6 +205,10 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	}
 	if len(parts) == 0 {
 		return nil
+	}
+	if next := releaseText(last, e.Now); all == 1 && last.Quarantined() {
+		cause, _, _ := strings.Cut(describe.CauseFirst(last.Why), ", crashed ")
+		parts = append(parts, cause, next)
 	}
 	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(leads))}}
 }

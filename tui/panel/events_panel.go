@@ -162,10 +162,13 @@ func (t *Events) limits() string {
 	return strings.Join(parts, " ")
 }
 
-func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
+func (t *Events) noteAtEnd(e *Env, at Box) string {
 	note := ""
-	if text, found := t.Search(e); text != "" && !widget.HasSearch(tabs) {
-		note = text + "  " + found
+	if at.Focus && at.W >= 60 && !t.Frozen && len(t.List.Shown) > 0 {
+		note = "following"
+	}
+	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {
+		note = strings.TrimSpace(note + "  " + text + "  " + found)
 	}
 	if t.Asked != 0 {
 		note = strings.TrimLeft(note+"  loading older events", " ")

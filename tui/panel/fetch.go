@@ -138,3 +138,11 @@ func (p *pager) next(now time.Time) int {
 	p.limit = p.pages * p.size
 	return p.limit
 }
+
+// unreadable returns text that says why the data named by what cannot be read, and which action tries again.
+func (f *Fetch) unreadable(e *Env, w int, what, retry string) []string {
+	if e.Stopped != "" {
+		return e.Look.Notes(w, what+" cannot be read: "+e.Stopped+".")
+	}
+	return e.Look.Notes(w, what+" cannot be read: "+f.Problem, e.KeyOf(retry)+" tries again.")
+}

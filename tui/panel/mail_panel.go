@@ -234,7 +234,7 @@ func mailSorts() []widget.SortKey[MailRow] {
 			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
 		}},
 		{Name: "subject", Cmp: func(a, b *MailRow) int {
-			return cmp.Or(byText(a.subject, b.subject), newest(a, b))
+			return cmp.Or(widget.CompareText(a.subject, b.subject), newest(a, b))
 		}},
 	}
 }
@@ -301,8 +301,7 @@ func (k *Mail) empty(e *Env, w int) []string {
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
-		return e.Look.Notes(w, "Mail cannot be read: "+k.Problem,
-			e.KeyOf("mail.refresh")+" tries again.")
+		return k.unreadable(e, w, "Mail", "mail.refresh")
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}

@@ -147,6 +147,7 @@ type Env struct {
 	H         int            // height of the screen
 	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool
+	Stopped   string         // why no controller runs the city, and what to do; "" = one runs it
 	Attention bool           // show only what needs attention
 	Alerts    func() []Alert // returns the alerts of the whole city, worst first; nil = unknown
 	Still     bool           // the user is working in the lists, so rows keep their order

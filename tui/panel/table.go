@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ type Definition[R any, P named[R]] struct {
 	// describes the filter of the list; nil = the default text
 	Search func(e *Env) string
 	// returns the text at the right end of the top line; nil = the default text
-	Note    func(e *Env, tabs []widget.Tab) string
+	Note    func(e *Env, at Box) string
 	Agent   func(r P) string // returns the agent that the row refers to
 	Rig     func(r P) string
 	Called  func(r P) string // returns the row's name in a title; nil = its key
@@ -75,7 +74,7 @@ func (t *Table[R, P]) Update(e *Env) {
 	}
 	t.Version++
 	t.Arrange(t.Def.Rows(e), t.rank(e.Now), e.Now, e.Still)
-	t.Marks = Prune(t.Marks, t.Has)
+	t.PruneMarks()
 }
 
 func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
@@ -356,7 +355,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 // unless a title contains them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
-		return t.Def.Note(e, at.Tabs)
+		return t.Def.Note(e, at)
 	}
 	note := ""
 	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {
@@ -422,14 +421,6 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 }
 
 func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
-
-// byText compares strings, ignoring case. Empty strings come last.
-func byText(a, b string) int {
-	if (a == "") != (b == "") {
-		return cmp.Compare(b, a)
-	}
-	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
-}
 
 func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
@@ -549,15 +540,4 @@ func (k *Marking) Cursor() string {
 		return k.Rows.ID(i)
 	}
 	return ""
-}
-
-// Prune returns the marks on rows that still exist.
-func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
-	for id := range marks {
-		if !known(id) {
-			marks = maps.Clone(marks)
-			delete(marks, id)
-		}
-	}
-	return marks
 }

@@ -157,7 +157,9 @@ func workSorts() []widget.SortKey[WorkRow] {
 			return cmp.Or(city.CompareNames(a.owner, b.owner), urgent(a, b))
 		}},
 		{Name: "id", Cmp: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
-		{Name: "title", Cmp: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
+		{Name: "title", Cmp: func(a, b *WorkRow) int {
+			return widget.CompareText(a.Shown, b.Shown)
+		}},
 		{Name: "rig", Cmp: func(a, b *WorkRow) int {
 			return cmp.Or(city.CompareNames(a.Rig, b.Rig), urgent(a, b))
 		}},

@@ -240,8 +240,7 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
-		return e.Look.Notes(w, "Beads cannot be read: "+k.Problem,
-			e.KeyOf("work.refresh")+" tries again.")
+		return k.unreadable(e, w, "Beads", "work.refresh")
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	case e.ReadOnly:

@@ -17,7 +17,14 @@ func ListCities(m *Room) {
 	if m.Fleet == nil {
 		return
 	}
-	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
+	rows := Listed(m)
+	m.sameName = ""
+	for i := range rows {
+		if IsHere(m, &rows[i]) {
+			m.sameName = rows[i].Folder
+		}
+	}
+	t.Rows = widget.SortRows(rows, t.Rows, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
 	t.Fill(func(*fleet.City) bool { return true }, func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
@@ -61,6 +68,7 @@ func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {
 		rows = append(rows, *c)
+		fleet.Distinguish(rows)
 	}
 	return rows
 }
@@ -71,6 +79,21 @@ func IsHere(m *Room, c *fleet.City) bool {
 		return m.Home == "" && !m.FleetRoom
 	}
 	return c.Info.Name == m.At && m.At != ""
+}
+
+// CanStart reports whether this room can start a city: the city has no controller, and no supervisor runs it. For the
+// city of this room it does not wait for the list of cities, which is updated later.
+func CanStart(m *Room, c *fleet.City) bool {
+	return m.Fleet != nil && m.Mode != ReadOnly && !c.Unregistered && c.Info.Error == "" &&
+		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
+}
+
+// StoppedHere returns the row of this room's city if the city has stopped and this room can start it, or nil.
+func StoppedHere(m *Room) *fleet.City {
+	if c := m.Fleet.Find(m.At); c != nil && IsHere(m, c) && Uncontrollable(m) && CanStart(m, c) {
+		return c
+	}
+	return nil
 }
 
 // RunnerText returns text that says what runs a city: "headless", "hosted by a control room". The text marks the city

@@ -214,11 +214,15 @@ func sharedPanel(m *Room) panel.ID {
 }
 
 // TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events can end
-// with a note about its filter.
+// with a note about its filter, or about whether it follows new events.
 func TabsRoom(m *Room, id panel.ID, w int) int {
-	const said = 28
-	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
+	const said, follows = 28, 13
+	switch {
+	case id != panel.IDEvents:
+	case m.Events.Frozen || m.Events.Only:
 		return w - said
+	case m.Focus == id && w >= 60:
+		return w - follows
 	}
 	return w
 }
@@ -286,7 +290,7 @@ func (m *Room) FocusRows() int {
 
 // Hint returns the hint for the first visit. Its lines are shown below the panels.
 func (m *Room) Hint() []string {
-	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
+	if !m.ShowHint || m.H < 16 || m.W < 60 || NeedWritable(m) != "" {
 		return nil
 	}
 	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)

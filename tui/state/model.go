@@ -203,6 +203,8 @@ type otherCities struct {
 	At        string      // the city's name in the list; "" = the city is not listed
 	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
+	// the part of Folder that differs from the folders of cities with the same name; "" = no such city
+	sameName string
 	// name of the home city, for which the program was started, if the room shows a different city
 	Home string
 	// latest snapshot of the home city, and when it was received

@@ -74,6 +74,7 @@ func RestoreRoom(m *Room, old feed.SavedRoom) {
 	m.HintDismissed = old.Greeted
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.PanelOf(id).About().ID == id {
 		m.Focus = id
+		m.PanelOf(id).Entered()
 	}
 	m.Hidden = old.Hidden
 	if m.Mouse == "" && (old.Mouse == "on" || old.Mouse == "off") {

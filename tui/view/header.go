@@ -98,7 +98,7 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
-	cityBadge(m, &l, widget.Cut(state.CityName(m), w/3, m.Look.Glyphs.More))
+	cityBadge(m, &l, state.CityTitle(m, w/3))
 	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
@@ -260,7 +260,7 @@ func clockText(m *state.Room) string {
 
 func summary(m *state.Room, w int) string {
 	dot := " " + m.Look.Glyphs.Dot + " "
-	lead := widget.Cut(state.CityName(m), max(12, w/2), m.Look.Glyphs.More)
+	lead := state.CityTitle(m, max(12, w/2))
 	// the agents in trouble are counted below
 	if n := len(state.Alerts(m)) - len(m.Agents.Alerts(m.Env())); n > 0 {
 		lead += dot + widget.Count(n, "problem")

@@ -68,7 +68,9 @@ func outputFileLine(m *state.Room, r *panel.AgentRow, w int) string {
 }
 
 func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
-	switch {
+	switch stopped := m.Env().Stopped; {
+	case stopped != "" && (r.Running || r.HasOutput()):
+		return "The output of " + r.Shown + " cannot be read: " + stopped + "."
 	case m.Peek.News.Problem != "" && r.Running:
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -91,6 +92,16 @@ func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int,
 		}
 	}
 	return at, place, moved
+}
+
+// PruneMarks removes the marks on rows that no longer exist.
+func (t *Records[R, P]) PruneMarks() {
+	for key := range t.Marks {
+		if t.Find(key) == nil {
+			t.Marks = maps.Clone(t.Marks)
+			delete(t.Marks, key)
+		}
+	}
 }
 
 func keyOf[R any, P keyed[R]](r *R) string { return P(r).Key() }
