@@ -416,7 +416,10 @@ func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	}
 	i.Since = s.Started
 	i.Name = cmp.Or(i.Name, s.Name)
-	if s.Suspended {
+	switch {
+	case s.ShutDown:
+		i.Status = city.CityStopping
+	case s.Suspended:
 		i.Status = city.CitySuspended
 	}
 	i.Mode = s.Mode

@@ -53,6 +53,7 @@ type Summary struct {
 	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
+	Stopping         bool          // the city is shutting down; its problems are left out
 	Mode             string        // how the controller runs: "headless"; "" = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
@@ -77,7 +78,7 @@ const maxNeeds = 50
 // Summarize returns the summary of a snapshot that was received at the time now.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
-		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended,
+		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended, Stopping: s.ShutDown,
 		Mode: widget.Plain(describe.Mode(s.Mode))}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
@@ -93,7 +94,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		if a.State == city.Running {
 			b.Running++
 		}
-		if len(b.Needs) < maxNeeds {
+		if len(b.Needs) < maxNeeds && !s.ShutDown {
 			if n, ok := needOf(a, s.Watchdogs, now); ok {
 				b.Needs = append(b.Needs, n)
 			}
@@ -106,7 +107,9 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		turn > 3*s.Patrol.Interval+5*time.Second {
 		b.Overdue = turn.Truncate(time.Second)
 	}
-	b.Problems = Troubles(s)
+	if !s.ShutDown {
+		b.Problems = Troubles(s)
+	}
 	return b
 }
 
@@ -137,9 +140,6 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 // Troubles returns the problems with a city as a whole, most severe first, each as one safe line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
-	if s.ShutDown {
-		p = append(p, "the city is shutting down")
-	}
 	if s.Config.Rejected != "" {
 		p = append(p, "configuration rejected: "+s.Config.Rejected)
 	}
@@ -197,12 +197,12 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"refused", g.Refused, themes.Bad, 1}
 	case city.CityStarting:
 		return health{"starting", g.Starting, themes.Busy, 6}
-	case city.CityStopping:
-		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case city.CityStopped:
 		return health{"stopped", g.Exited, themes.Off, 9}
 	}
 	switch b := &c.Summary; {
+	case c.stopping():
+		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case c.Unresponsive != "":
 		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
@@ -221,6 +221,12 @@ func HealthOf(l *widget.Styles, c *City) health {
 // differ.
 func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
+}
+
+// stopping reports whether the city is shutting down. Its controller exits shortly before the list says so.
+func (c *City) stopping() bool {
+	return c.Info.Status == city.CityStopping ||
+		c.Info.Running && c.Info.Error == "" && c.Summary.Stopping
 }
 
 // IsStopped reports whether the city is stopped without an error. A supervisor does not run it.
@@ -243,6 +249,8 @@ func (c *City) Why(now time.Time) string {
 			return "no controller; agents still running: " + widget.Number(n)
 		}
 		return "not running"
+	case c.stopping() && c.Info.Error == "":
+		return "its agents are stopping"
 	case c.Unresponsive != "" && c.Responded:
 		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +
 			widget.Plain(c.Unresponsive)
@@ -277,7 +285,7 @@ func (c *City) AttentionCount() int {
 	switch {
 	case c.Info.Status == city.CityCrashed || c.Info.Status == city.CityRefused:
 		return 1
-	case !c.Info.Running:
+	case !c.Info.Running || c.stopping():
 		return 0
 	case c.Unresponsive != "" || b.Overdue > 0:
 		n = 1
