@@ -54,7 +54,7 @@ type Summary struct {
 	Unread           int // unread mail for people
 	Suspended        bool
 	Stopping         bool          // the city is shutting down; its problems are left out
-	Mode             string        // how the controller runs: "headless"; "" = unknown
+	Runner           string        // which process runs the city; "" = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
@@ -79,7 +79,7 @@ const maxNeeds = 50
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended, Stopping: s.ShutDown,
-		Mode: widget.Plain(describe.Mode(s.Mode))}
+		Runner: widget.Plain(describe.Runner(s.Mode, s.PID))}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
 	}
@@ -368,13 +368,5 @@ func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""
 	}
-	loop := "controller ok"
-	switch {
-	case c.Unresponsive != "":
-		loop = "controller ?"
-	case c.Summary.Overdue > 0:
-		loop = "last pass " + widget.Age(c.Summary.Overdue) + " ago"
-	}
-	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "") + " " +
-		loop
+	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "")
 }
