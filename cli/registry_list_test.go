@@ -162,7 +162,7 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	}
 	// gcity cities has the same source, and says how each city runs
 	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
-	if code != 0 || strings.Count(out, "running, headless") != 2 || !strings.Contains(out, dirs[2]) {
+	if code != 0 || strings.Count(out, "background (gcity --headless, pid ") != 2 || !strings.Contains(out, dirs[2]) {
 		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
 	}
 	c, err := d.City("yard-2")

@@ -203,8 +203,8 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	how := e.Paint(output.Yellow, "no controller is running") + " (" +
 		describe.HowToStart + ")"
 	if live {
-		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago",
-			describe.Mode(s.Mode), s.PID, e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
+		how = fmt.Sprintf("%s, up %s, last pass %s ago", describe.Runner(s.Mode, s.PID),
+			e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
 	}
 	if s.ShutDown {
 		how += " · " + e.Paint(output.Yellow, "stopping")

@@ -66,10 +66,21 @@ func Processes(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
-// Mode describes a controller's mode: "hosted by a control room", "headless", "supervised".
-func Mode(mode string) string {
-	if mode == "console" {
-		return "hosted by a control room"
+// Runner says which process runs a city. The parameters are the mode and the process ID of the city's controller; 0 =
+// unknown.
+func Runner(mode string, pid int) string {
+	switch mode {
+	case "supervised":
+		if pid == 0 {
+			return "supervisor"
+		}
+		return fmt.Sprintf("supervisor (pid %d)", pid)
+	case "console":
+		return fmt.Sprintf("control room (pid %d)", pid)
+	case "headless":
+		return fmt.Sprintf("background (gcity --headless, pid %d)", pid)
+	case "settle":
+		return fmt.Sprintf("gcity start --standalone (pid %d)", pid)
 	}
 	return mode
 }

@@ -16,9 +16,10 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func TestMode(t *testing.T) {
-	if got := Mode("console") + ", " + Mode("headless"); got != "hosted by a control room, headless" {
-		t.Error(got)
+func TestRunner(t *testing.T) {
+	got := strings.Join([]string{Runner("console", 7), Runner("headless", 8), Runner("supervised", 9), Runner("supervised", 0)}, "; ")
+	if want := "control room (pid 7); background (gcity --headless, pid 8); supervisor (pid 9); supervisor"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

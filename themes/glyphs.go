@@ -65,13 +65,13 @@ func Unicode() Glyphs {
 func ASCII() Glyphs {
 	return Glyphs{
 		Running: "*", Suspended: "-", Exited: ".",
-		Failed: "X", Starting: "o", Waiting: "?",
-		Backoff: "@", Leaving: "v",
+		Failed: "X", Starting: "o", Waiting: "w",
+		Backoff: "b", Leaving: "d",
 		SharedStates: SharedStates{
-			Quarantined: "Q", Stopping: "V", Stopped: "S", Unknown: "U", Shrinking: "<",
-			Manual: "m", Refused: "R", Silent: "z", Stalled: "=",
+			Quarantined: "Q", Stopping: "s", Stopped: "S", Unknown: "U", Shrinking: "<",
+			Manual: "m", Refused: "R", Silent: "z", Stalled: "L",
 		},
-		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%", Above: "^",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "/", More: "~", Dot: "-", Mail: "%", Above: "^",
 		Below: "v",
 		Thin:  "-", Heavy: "=", Bar: "|",
 		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},

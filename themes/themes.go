@@ -128,6 +128,19 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
+// OnLight returns the theme for a light background. Darker colors from the palette replace the terminal's own colors,
+// most of which are too bright for such a background.
+func (t *Theme) OnLight() Theme {
+	light := *t
+	darker := map[string]string{"1": "124", "2": "22", "3": "94", "6": "24"}
+	for k := range light.styles {
+		if s := &light.styles[k]; darker[s.Text] != "" {
+			s.Text = darker[s.Text]
+		}
+	}
+	return light
+}
+
 // Colorless returns the theme without colors, which uses only bold, faint and reversed text. Except for the selected
 // row, words or glyphs carry the same information as these styles.
 func Colorless() Theme {

@@ -347,6 +347,27 @@ func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	}
 }
 
+// A city that is stopping is not in trouble, even if its agents had problems, or if its controller has just ended.
+func TestStoppingCityIsNotInTrouble(t *testing.T) {
+	s := among(t, 80, 24)
+	f := demoFleet(epoch)
+	c := f.Find("orchard")
+	ending := demoSnapshot(epoch)
+	ending.ShutDown = true
+	c.Summary = fleet.Summarize(ending, epoch)
+	for _, gone := range []string{"", "connection refused"} {
+		c.Unresponsive = gone
+		if h := fleet.HealthOf(&s.m.Look, c); h.Word != "stopping" || c.AttentionCount() != 0 ||
+			c.Why(epoch) != "its agents are stopping" {
+			t.Errorf("%+v, %d need attention, %s", h, c.AttentionCount(), c.Why(epoch))
+		}
+	}
+	s.hear(feed.News{Fleet: f})
+	s.press("@")
+	s.shows("orchard        ↓ stopping")
+	s.hides("shutting down")
+}
+
 // While the room waits for all agents to drain before leaving, the user cannot switch cities.
 func TestNoSwitchWhileLeaving(t *testing.T) {
 	s := among(t, 120, 40)

@@ -1,10 +1,18 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/dialog"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // The help can be scrolled by pages and to its ends. It shows its length, and the full text of a row under the cursor
@@ -74,6 +82,36 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.press("?", "↻", "enter")
 	s.shows("restarts after a delay")
 	s.hides("runs it")
+}
+
+// The legend explains the symbol of every state, in Unicode and in ASCII.
+func TestTheLegendHasEveryState(t *testing.T) {
+	for _, g := range []themes.Glyphs{themes.Unicode(), themes.ASCII()} {
+		look := widget.NewStyles(themes.Colorless(), g)
+		legend := palette.Legend[int](&look, func(string) string { return "" }, "")
+		explained := func(sign, list, word string) {
+			if !slices.ContainsFunc(legend, func(row dialog.Item[int]) bool {
+				return row.Keys != nil && row.Keys[0] == sign && strings.Contains(row.Title, word)
+			}) {
+				t.Errorf("%s: %q (%s) is not in the legend", list, sign, word)
+			}
+		}
+		for _, s := range city.States {
+			sign, _ := panel.AgentSign(&look, s)
+			explained(sign, "agents", string(s))
+		}
+		for _, s := range []panel.AutomationState{panel.AutomationBroken, panel.AutomationFailing,
+			panel.AutomationRunning, panel.AutomationDue, panel.AutomationIdle, panel.AutomationManual, panel.AutomationOff} {
+			sign, _ := panel.AutomationSign(&look, s)
+			explained(sign, "automations", string(s))
+		}
+		growing, _ := panel.PoolSign(&look, "growing")
+		explained(growing, "pools", "growing")
+		for _, c := range demoFleet(epoch).Rows {
+			h := fleet.HealthOf(&look, &c)
+			explained(h.Sign, "cities", h.Word)
+		}
+	}
 }
 
 // The help begins with the keys of the focused panel. The other keys follow by section. A search hides the headings.

@@ -249,7 +249,7 @@ func checkController(_ context.Context, p *Subject) finding {
 				"`gcity events` shows when it started to fail", "%s",
 				strings.Join(s.Degraded, "\n"))
 		}
-		return ok("running, pid %d, %s", s.PID, describe.Mode(s.Mode))
+		return ok("running: %s", describe.Runner(s.Mode, s.PID))
 	}
 	if silent, there := errors.AsType[*folder.UnresponsiveError](p.silent); there {
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)

@@ -90,7 +90,8 @@ func (p *Subject) writeStatus(w io.Writer) error {
 		return err
 	}
 	s := p.Running
-	fmt.Fprintf(w, "pid %d, %s, configuration %s\n", s.PID, s.Mode, s.Config.Revision)
+	fmt.Fprintf(w, "pid %d, mode %s, configuration %s\n", s.PID, s.Mode,
+		s.Config.Revision)
 	for _, line := range s.Degraded {
 		fmt.Fprintf(w, "degraded: %s\n", line)
 	}

@@ -64,6 +64,9 @@ agents. The folder is not changed.`,
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "cities", Short: "List all registered and recent cities with their states",
+		Long: `cities lists the cities that are registered with the supervisor, and those that you
+have opened recently, whether or not they are running. RUN BY is the process that runs
+the city: the supervisor, a control room, or a gcity process in the background.`,
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -411,15 +414,18 @@ func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	s, err := folder.BriefSnapshot(ctx, c)
 	i.Running, i.Status = true, city.CityRunning
 	if err != nil {
-		i.Error = "the city's controller does not respond"
+		i.Error, i.Mode = "the city's controller does not respond", "unknown"
 		return i
 	}
 	i.Since = s.Started
 	i.Name = cmp.Or(i.Name, s.Name)
-	if s.Suspended {
+	switch {
+	case s.ShutDown:
+		i.Status = city.CityStopping
+	case s.Suspended:
 		i.Status = city.CitySuspended
 	}
-	i.Mode = s.Mode
+	i.Mode, i.PID = s.Mode, s.PID
 	return i
 }
 
@@ -463,12 +469,12 @@ func printCities(e *env.Env, all []city.Info) error {
 	for _, i := range all {
 		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
-		text := CityStatusText(e, i)
-		if i.Mode != "" {
-			text += ", " + describe.Mode(i.Mode)
+		runner := "-"
+		if i.Running {
+			runner = describe.Runner(cmp.Or(i.Mode, "supervised"), i.PID)
 		}
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(text, color)})
+			output.Plain(runner), output.Tinted(CityStatusText(e, i), color)})
 	}
-	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
+	return e.Table(e.Out, 0, []string{"NAME", "PATH", "RUN BY", "STATUS"}, rows)
 }

@@ -116,6 +116,9 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 					running++
 				}
 			}
+			if r.snap.ShutDown {
+				r.Status = city.CityStopping
+			}
 			n := r.snap.Count()
 			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)),
 				output.Span(r.snap.Patrol.Age(e.Now()))

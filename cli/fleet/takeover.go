@@ -12,6 +12,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/service"
+	"gcity/describe"
 )
 
 // otherController returns the snapshot of a controller that runs the city outside the supervisor, or nil.
@@ -46,8 +47,9 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	}
 	if how != "" {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the "+
-				"supervisor did not take over the city; %s", dir, s.PID, s.Mode, how)}
+			Err: fmt.Errorf("a controller is already running for %s, so the "+
+				"supervisor did not take over the city: %s; %s", dir,
+				describe.Runner(s.Mode, s.PID), how)}
 	}
 	if err := release(ctx, dir, s.PID); err != nil {
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/disk"
 )
 
@@ -137,8 +138,8 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 
 func printStatus(e *env.Env, out daemonState, dir string) {
 	if out.Running {
-		e.Sayf("a controller is running for %s: pid %d, %s, version %s", output.SafeLine(dir),
-			out.PID, out.Mode, output.SafeLine(out.Version))
+		e.Sayf("a controller is running for %s: %s, version %s", output.SafeLine(dir),
+			describe.Runner(out.Mode, out.PID), output.SafeLine(out.Version))
 	} else {
 		e.Sayf("no controller is running for %s", output.SafeLine(dir))
 	}

@@ -67,11 +67,11 @@ func cityItems(m *state.Room) []state.Item {
 			Note: c.Why(m.Now),
 			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		}
-		switch {
-		case state.CanStart(m, &c):
+		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
-		case m.Fleet.Unmaintained && c.Summary.Mode != "":
-			item.Note = strings.TrimSuffix(state.RunnerText(m, &c)+"; "+item.Note, "; ")
+		}
+		if runner := state.RunnerText(m, &c); runner != "" && (item.Note == "" || m.W >= 120) {
+			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
 		}
 		items = append(items, item)
 	}

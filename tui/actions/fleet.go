@@ -323,7 +323,7 @@ func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.DisplayName,
 		Lines: func(w int) []string {
-			return widget.WrapAll(m.Fleet.Details(&c, &m.Look, m.Now), w)
+			return widget.WrapAll(m.Fleet.Details(&c, state.RunnerText(m, &c), &m.Look, m.Now), w)
 		}})
 	return nil
 }

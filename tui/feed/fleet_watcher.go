@@ -135,7 +135,7 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 			switch {
 			case in.Running && b.cancel == nil:
 				watchCtx, cancel := context.WithCancel(ctx)
-				b.cancel, b.unresponsive = cancel, ""
+				b.cancel, b.unresponsive, b.summary.Stopping = cancel, "", false
 				name := in.Name
 				l.r.Spawn("city", func(context.Context) { l.follow(watchCtx, name, b) })
 				l.r.Spawn("city", func(context.Context) { l.poll(watchCtx, name, b) })

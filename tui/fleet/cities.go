@@ -56,7 +56,8 @@ type Summary struct {
 	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
-	Mode             string        // how the controller runs: "headless"; "" = unknown
+	Stopping         bool          // the city is shutting down; its problems are left out
+	Runner           string        // which process runs the city; "" = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
@@ -81,8 +82,8 @@ const maxNeeds = 50
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
 		InProgress: s.Work.InProgress,
-		Unread:     max(0, s.Mail.Unread), Suspended: s.Suspended,
-		Mode: widget.Plain(describe.Mode(s.Mode))}
+		Unread:     max(0, s.Mail.Unread), Suspended: s.Suspended, Stopping: s.ShutDown,
+		Runner: widget.Plain(describe.Runner(s.Mode, s.PID))}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
 	}
@@ -97,7 +98,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		if a.State == city.Running {
 			b.Running++
 		}
-		if len(b.Needs) < maxNeeds {
+		if len(b.Needs) < maxNeeds && !s.ShutDown {
 			if n, ok := needOf(a, s.Watchdogs, now); ok {
 				b.Needs = append(b.Needs, n)
 			}
@@ -110,7 +111,9 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		turn > 3*s.Patrol.Interval+5*time.Second {
 		b.Overdue = turn.Truncate(time.Second)
 	}
-	b.Problems = Troubles(s)
+	if !s.ShutDown {
+		b.Problems = Troubles(s)
+	}
 	return b
 }
 
@@ -141,9 +144,6 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 // Troubles returns the problems with a city as a whole, most severe first, each as one safe line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
-	if s.ShutDown {
-		p = append(p, "the city is shutting down")
-	}
 	if s.Config.Rejected != "" {
 		p = append(p, "configuration rejected: "+s.Config.Rejected)
 	}
@@ -201,12 +201,12 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"refused", g.Refused, themes.Bad, 1}
 	case city.CityStarting:
 		return health{"starting", g.Starting, themes.Busy, 6}
-	case city.CityStopping:
-		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case city.CityStopped:
 		return health{"stopped", g.Exited, themes.Off, 9}
 	}
 	switch b := &c.Summary; {
+	case c.stopping():
+		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case c.Unresponsive != "":
 		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
@@ -225,6 +225,12 @@ func HealthOf(l *widget.Styles, c *City) health {
 // differ.
 func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
+}
+
+// stopping reports whether the city is shutting down. Its controller exits shortly before the list says so.
+func (c *City) stopping() bool {
+	return c.Info.Status == city.CityStopping ||
+		c.Info.Running && c.Info.Error == "" && c.Summary.Stopping
 }
 
 // IsStopped reports whether the city is stopped and has no error.
@@ -247,6 +253,8 @@ func (c *City) Why(now time.Time) string {
 			return "no controller; agents still running: " + widget.Number(n)
 		}
 		return "not running"
+	case c.stopping() && c.Info.Error == "":
+		return "its agents are stopping"
 	case c.Unresponsive != "" && c.Responded:
 		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +
 			widget.Plain(c.Unresponsive)
@@ -281,7 +289,7 @@ func (c *City) AttentionCount() int {
 	switch {
 	case c.Info.Status == city.CityCrashed || c.Info.Status == city.CityRefused:
 		return 1
-	case !c.Info.Running:
+	case !c.Info.Running || c.stopping():
 		return 0
 	case c.Unresponsive != "" || b.Overdue > 0:
 		n = 1
@@ -364,13 +372,5 @@ func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""
 	}
-	loop := "controller ok"
-	switch {
-	case c.Unresponsive != "":
-		loop = "controller ?"
-	case c.Summary.Overdue > 0:
-		loop = "last pass " + widget.Age(c.Summary.Overdue) + " ago"
-	}
-	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "") + " " +
-		loop
+	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "")
 }

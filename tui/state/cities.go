@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -96,16 +97,17 @@ func StoppedHere(m *Room) *fleet.City {
 	return nil
 }
 
-// RunnerText returns text that says what runs a city: "headless", "hosted by a control room". The text marks the city
-// that this room shows.
+// RunnerText says which process runs a city: "this control room", "background (gcity --headless, pid 7)".
 func RunnerText(m *Room, c *fleet.City) string {
 	switch {
-	case !IsHere(m, c):
-		return c.Summary.Mode
-	case m.Mode == Hosting:
-		return "this room"
+	case !c.Info.Running:
+		return ""
+	case IsHere(m, c) && m.Mode == Hosting, m.HostsHome && c.Info.Path == m.HomeFolder:
+		return "this control room"
+	case strings.HasPrefix(c.Summary.Runner, "control room"):
+		return "another " + c.Summary.Runner
 	}
-	return "this room; " + c.Summary.Mode
+	return c.Summary.Runner
 }
 
 // StepFleet moves the cursor by n rows in the list that has the focus in the all-cities room.

@@ -214,7 +214,7 @@ func selectedCitySummary(m *state.Room, w, h int) []string {
 	}
 	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.DisplayName, Active: true}},
 		widget.Plain(c.Info.Path))}
-	all := widget.WrapAll(m.Fleet.Details(c, &m.Look, m.Now), w-4)
+	all := widget.WrapAll(m.Fleet.Details(c, state.RunnerText(m, c), &m.Look, m.Now), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyText("fleet.details")+
 			" shows all"))
