@@ -18,7 +18,6 @@ import (
 	"gcity/events"
 )
 
-// busyCity has an automation in each state.
 func busyCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	seven, zero := 7, 0
@@ -121,7 +120,6 @@ func TestWaitForALaterRun(t *testing.T) {
 	}
 }
 
-// run --wait waits for its own run and exits with the result of that run.
 func TestAutomationRun(t *testing.T) {
 	ended := func(kind, run string) events.Event {
 		return events.Event{Seq: 9, Type: kind, Subject: "digest", Payload: json.RawMessage(`{"run":"` + run + `"}`)}
@@ -284,7 +282,6 @@ func (o *opener) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// While a run waits for a free slot, automation run says so.
 func TestAutomationRunReportsWaiting(t *testing.T) {
 	t.Parallel()
 	s := busyCity()

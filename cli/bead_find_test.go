@@ -9,7 +9,6 @@ import (
 	"gcity/cli/exit"
 )
 
-// A bead is found by its ID: first in the store that has its prefix, then in the other stores of the city.
 func TestBeadRoutes(t *testing.T) {
 	s := demoCity()
 	old := fake.New("old") // the rig had another prefix earlier

@@ -73,7 +73,6 @@ func TestBeadLife(t *testing.T) {
 	}
 }
 
-// The exit codes distinguish failures, conflicts and usage errors.
 func TestBeadCodes(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "x")
@@ -267,7 +266,6 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A claimed bead belongs to its assignee; another agent cannot claim it.
 func TestBeadClaim(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "first")

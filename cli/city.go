@@ -60,7 +60,6 @@ one.`,
 	return env.WithSource(e, c)
 }
 
-// settle starts the city's agents once and prints which agents it started.
 func settle(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -167,7 +166,6 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// stopOrphans stops the sessions of a city that has no controller.
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 	ended, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {

@@ -62,7 +62,6 @@ func Main(args []string, version string) int {
 	return run(context.Background(), e, args)
 }
 
-// run executes one command line, prints its error on stderr, and returns the exit code.
 func run(ctx context.Context, e *env.Env, args []string) int {
 	root := tree(e, args)
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
@@ -97,7 +96,6 @@ type branch struct {
 	needsAll    bool // all other commands must be built too
 }
 
-// branches returns the top-level commands in the order in which the help lists them.
 func branches() []branch {
 	var out []branch
 	group := ""
@@ -153,7 +151,6 @@ func branches() []branch {
 	return out
 }
 
-// root builds the tree of all commands.
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
 // tree builds the top-level command that args name. If args name none, tree builds all of them, which takes longer than

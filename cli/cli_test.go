@@ -64,7 +64,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// With --json, every command that reads prints one JSON value and nothing else.
 func TestJSON(t *testing.T) {
 	for _, args := range [][]string{
 		{"status"}, {"agent", "list"}, {"agent", "show", "scout"}, {"agent", "peek", "scout"}, {"agent", "logs", "scout"},
@@ -87,7 +86,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 	if _, out, _ := runCLI(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
 		t.Error(cmp.Diff(string(want), out))
 	}
-	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // the snapshot when no controller is running
+	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents}
 	_, out, _ := runCLI(t, s, "status", "--json")
 	var got api.Status
 	if err := json.Unmarshal([]byte(out), &got); err != nil {

@@ -18,7 +18,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// shellCity creates the files of a city without a controller. It has one agent, pool, rig and automation.
 func shellCity(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +58,6 @@ func TestShellsComplete(t *testing.T) {
 		}
 		return file
 	}
-	// Each script prints the completions that Tab would offer at the end of $LINE, one per line.
 	shells := map[string]string{
 		"bash": `source "$SCRIPT"; COMP_LINE=$LINE COMP_POINT=${#LINE}
 			IFS=$' \t\n:' read -r -a COMP_WORDS <<<"$LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_TYPE=9
@@ -77,8 +75,8 @@ func TestShellsComplete(t *testing.T) {
 			file, home := script(shell), t.TempDir() // zsh keeps the list of its completions at home
 			for _, c := range []struct {
 				line string
-				want []string // must be among the completions
-				not  string   // must not be a completion
+				want []string
+				not  string
 			}{
 				{"gcity agent nudge ", []string{"builder", "worker-1", "worker-2"}, "demo"},
 				{"gcity agent nudge bu", []string{"builder"}, "worker-1"},
@@ -156,7 +154,6 @@ func TestCompletionDoesNotWait(t *testing.T) {
 	}
 }
 
-// Without a controller, completions include all kinds of objects in the configuration.
 func TestCompletionWithoutAController(t *testing.T) {
 	dir := shellCity(t)
 	f, err := os.OpenFile(filepath.Join(dir, "city.toml"), os.O_WRONLY|os.O_APPEND, 0)
@@ -185,7 +182,6 @@ func TestCompletionWithoutAController(t *testing.T) {
 	}
 }
 
-// Completions come from the controller if one is running.
 func TestCompletionUsesTheController(t *testing.T) {
 	_, out, _ := runCLI(t, demoCity(), "__complete", "agent", "peek", "")
 	if !strings.Contains(out, "app/reader\n") || !strings.HasSuffix(out, ":4\n") {

@@ -62,7 +62,6 @@ func (f *configFile) ReadOnlyReason(file string) string {
 		"your own editor. " + here
 }
 
-// parse reads the configuration as if the given file contained data.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
 		return folder.ParseConfig(f.dir, data, s)

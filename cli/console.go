@@ -44,7 +44,6 @@ func unknownHelp(root *cobra.Command, args []string) error {
 	return root.ValidateArgs(words[:1])
 }
 
-// consoleCommand returns the root command: gcity without a command opens the control room.
 func consoleCommand(e *env.Env) *cobra.Command {
 	var headless, all bool
 	c := &cobra.Command{
@@ -61,7 +60,7 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			}
 			return suggest.NoSuch(suggest.Command, args[0]).Near(cmd.SuggestionsFor(args[0]))
 		},
-		Version:       e.Version, // adds the flag --version; `gcity version` prints more
+		Version:       e.Version,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -138,7 +137,6 @@ func nextCommands(dir string) string {
 	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
 }
 
-// join opens the control room for a city that another process is running.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
@@ -158,7 +156,6 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	return nil
 }
 
-// afterJoin returns the text to print when a joined control room has closed.
 func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) string {
 	snapshot := func(c city.Control) (*city.Snapshot, error) {
 		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
@@ -266,7 +263,6 @@ func onHangup(e *env.Env) tui.Exit {
 	return tui.Hangup
 }
 
-// leaveRoom does what the user chose when leaving a control room that hosts the city.
 func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
@@ -335,7 +331,6 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	return errors.Join(err, folder.WaitReleased(ctx, l.Dir, pid))
 }
 
-// allCities shows all cities: in a control room on a terminal, otherwise as a table.
 func allCities(ctx context.Context, e *env.Env) error {
 	if e.Dir != "" {
 		return exit.Usage("--all and --city are mutually exclusive; use only one of them")

@@ -12,7 +12,6 @@ import (
 
 var _ env.OneAgent = (*client.Client)(nil)
 
-// counting is a city that counts requests for single agents and for whole snapshots.
 type counting struct {
 	*fakeCity
 	refuse       error

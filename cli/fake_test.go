@@ -25,14 +25,14 @@ type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
-	about    city.Inspection // what Inspect returns for every agent
+	about    city.Inspection
 	refuse   error
-	live     []events.Event         // what Events yields
+	live     []events.Event
 	prints   []city.Piece           // what RunOutput yields
 	silent   error                  // the error that RunOutput ends with
 	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
-	idle     bool          // no controller is running
+	idle     bool
 	holds    chan struct{} // if not nil, a requested run waits until this is closed
 	queues   bool          // a requested run waits for another run
 
@@ -148,7 +148,6 @@ func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr
 	return code, out.String(), errs.String()
 }
 
-// demoCity returns a city with agents in different states, one of them with a hostile name.
 func demoCity() *fakeCity {
 	until := noon.Add(38 * time.Minute)
 	return &fakeCity{
@@ -175,7 +174,6 @@ func demoCity() *fakeCity {
 	}
 }
 
-// tinyCity is the configuration of every fake city.
 const tinyCity = `
 [workspace]
 name = "bright"
@@ -190,7 +188,6 @@ start_command = "true"
 max = 2
 `
 
-// inMemory is an in-memory store with a Close method.
 type inMemory struct{ *fake.Store }
 
 func (inMemory) Close() error { return nil }

@@ -20,7 +20,6 @@ import (
 	"gcity/events"
 )
 
-// groupedCity returns a city with pools, rigs, a draining agent, a waiting agent and a held configuration.
 func groupedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	two := 2
@@ -160,7 +159,6 @@ func TestGroupVerbs(t *testing.T) {
 	}
 }
 
-// For a name of the wrong kind or a pool member that does not exist, the error says what to use instead.
 func TestMisplacedNames(t *testing.T) {
 	for line, want := range map[string]struct {
 		code int
@@ -221,7 +219,6 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Commands that only print text reject --json.
 func TestTextOnly(t *testing.T) {
 	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
@@ -339,7 +336,6 @@ demo: 1 restarted, 0 failed, 1 skipped
 	}
 }
 
-// Completion offers the names of the kind that the command accepts.
 func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"pool scale ": "demo/worker off one set", "rig restart ": "demo lost", "agent drain ": "db demo/worker-2 demo/worker-10 one web",
@@ -391,7 +387,6 @@ func TestFolderIsAsConfigured(t *testing.T) {
 	}
 }
 
-// agent show prints everything that is known about an agent, except secrets and escape sequences.
 func TestAgentShown(t *testing.T) {
 	s := demoCity()
 	name := s.snapshot.Agents[0].Name
@@ -431,7 +426,6 @@ func TestAgentShown(t *testing.T) {
 	}
 }
 
-// why and agent show report an agent that is stopped by SIGSTOP.
 func TestWhyOfAStoppedAgent(t *testing.T) {
 	s := groupedCity()
 	s.snapshot.Agents[2].Frozen = true

@@ -20,7 +20,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// headlessCity starts gcity --headless in a city with one long-running agent and stops it when the test ends.
 func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -94,14 +93,12 @@ func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string),
 	}
 }
 
-// A headless city sends its notifications to systemd in the right order.
 func TestNotify(t *testing.T) {
 	socket, await := systemd(t)
 	cmd, _ := headlessCity(t, nil, "NOTIFY_SOCKET="+socket)
 	checkNotifications(t, cmd, await, "1 of 1 agents running")
 }
 
-// A log reader that is stuck does not delay the controller.
 func TestStuckStderr(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

@@ -69,7 +69,6 @@ func helpText(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// commandTable returns c's subcommands in the given group, one per line.
 func commandTable(c *cobra.Command, group string, width int) string {
 	var rows [][2]string
 	for _, below := range c.Commands() {
@@ -80,7 +79,6 @@ func commandTable(c *cobra.Command, group string, width int) string {
 	return output.HangTable(rows, c.NamePadding()-1, width)
 }
 
-// flagTable returns flags with their descriptions.
 func flagTable(flags *pflag.FlagSet, width int) string {
 	var rows [][2]string
 	for line := range strings.SplitSeq(strings.TrimRight(flags.FlagUsages(), "\n"), "\n") {

@@ -152,7 +152,6 @@ func firstContact(e *env.Env) error {
 	return initCity(e, none.Dir, "", true)
 }
 
-// inGit reports whether a folder is in a git repository.
 func inGit(dir string) bool {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
@@ -178,7 +177,6 @@ func foundAgents(look func(string) (string, error)) []string {
 	return found
 }
 
-// startedAs returns the command line that a preset runs, with its flags.
 func startedAs(p config.Preset) string {
 	q := config.Program{Provider: p.Provider}
 	return "`" + q.CommandLine() + "`"
@@ -233,7 +231,6 @@ start_command = %s
 # exec     = "./tidy.sh"
 `
 
-// firstConfig returns the city.toml for a new city.
 func firstConfig(name, shell string, look func(string) (string, error)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, firstText, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))

@@ -68,7 +68,6 @@ func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*confi
 	return e.ParseAt(dir, data, running)
 }
 
-// change is the planned effect on one agent.
 type change struct {
 	Agent string `json:"agent"`
 	Pool  string `json:"pool,omitempty"` // the pool that the agent is a member of
@@ -81,7 +80,7 @@ type change struct {
 
 type planShape struct {
 	output.List[change]
-	Revision string `json:"revision"` // revision of the configuration on disk
+	Revision string `json:"revision"`
 	// revision in force in the running controller, if there is one
 	InForce string `json:"in_force,omitempty"`
 	// set if the controller would hold the configuration until it is confirmed
@@ -94,7 +93,6 @@ type planShape struct {
 	from     string    // where the configuration comes from, such as "on disk"
 }
 
-// heldShape describes a configuration that takes effect only after a user has confirmed it.
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
@@ -160,7 +158,6 @@ func plan(ctx context.Context, e *env.Env, file string) error {
 	return err
 }
 
-// fails returns how many planned starts cannot succeed.
 func (p *planShape) fails() (n int) {
 	for i := range p.Items {
 		if p.Items[i].Change == "fail" {
@@ -254,7 +251,6 @@ func (v planInput) held(revision string) *heldShape {
 	return &out
 }
 
-// changes compares what should run with what is running.
 func changes(v planInput) []change {
 	alive := map[string]session.Status{}
 	for _, st := range v.sessions {

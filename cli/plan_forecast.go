@@ -31,8 +31,6 @@ type forecast struct {
 	*city.Snapshot
 }
 
-// forecast returns what a controller would do with the configuration. The map alive contains the current sessions, by
-// agent.
 func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	f := &forecast{v: v, sessions: maps.Clone(alive), tasks: map[string]string{},
 		starts: map[string]bool{}, stops: map[string]bool{}, barred: map[string]change{}}
@@ -82,7 +80,6 @@ func (v *planInput) histories() effect.Histories {
 	return out
 }
 
-// execute returns the simulated result of an effect.
 func (f *forecast) execute(e effect.Effect) effect.Input {
 	switch e := e.(type) {
 	case effect.List:
@@ -128,20 +125,17 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	return nil
 }
 
-// run records the session as ready, and returns the result of the agent's start.
 func (f *forecast) run(w *agent.Want, st session.Status) effect.Input {
 	st.Ready = true
 	f.sessions[w.Name] = st
 	return effect.Started{Agent: w.Name, Status: st}
 }
 
-// agent returns an agent's state in the running controller, or nil.
 func (v *planInput) agent(name string) *city.Agent {
 	g, _ := cmp.Or(v.running, &city.Snapshot{}).Agent(name)
 	return g
 }
 
-// edit returns how the definition of an agent differs from the one in the running controller, or "".
 func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	switch {
 	case g.Declared == folder.Short(w.Spec.Fingerprint.Sum) || g.Declared == "":
@@ -214,7 +208,6 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 	return c
 }
 
-// restart returns what would happen to an agent that the forecast stops.
 func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.Status) change {
 	c.Change, c.Fields = "restart", st.Drift(&w.Spec)
 	c.Reason = strings.Join(c.Fields, ", ")
@@ -236,13 +229,11 @@ func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.St
 	return c
 }
 
-// surplus returns the reason why a pool would stop a member.
 func (f *forecast) surplus(name string) string {
 	p, _ := f.Pool(name)
 	return fmt.Sprintf("pool %s scales to %d", name, p.Desired)
 }
 
-// undeclared returns what would happen to an agent that is running but not declared.
 func (v *planInput) undeclared(name string) change {
 	c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
 	for _, p := range v.pools {
@@ -259,7 +250,6 @@ func (v *planInput) undeclared(name string) change {
 	return c
 }
 
-// startReason returns why an agent without a session would start.
 func (v *planInput) startReason(w *agent.Want) (change, why string) {
 	g := v.agent(w.Name)
 	if g == nil {
@@ -279,7 +269,6 @@ func (v *planInput) startReason(w *agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// hold returns what keeps an agent from starting.
 func (v *planInput) hold(g *city.Agent) string {
 	why := string(g.State) + ": " + g.Reason
 	if g.Until != nil {

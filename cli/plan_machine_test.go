@@ -99,7 +99,6 @@ type plannedCity struct {
 	log      *events.Log
 }
 
-// run runs the city with a controller. The returned function ends the controller.
 func (b *plannedCity) run(c *config.City) (end func(city.Shutdown)) {
 	b.t.Helper()
 	var err error
@@ -119,7 +118,6 @@ func (b *plannedCity) run(c *config.City) (end func(city.Shutdown)) {
 	}
 }
 
-// write writes city.toml with the edited declarations and loads it.
 func (b *plannedCity) write(edit func(name string) string) *config.City {
 	b.t.Helper()
 	text := "[workspace]\nname = \"t\"\n[daemon]\nmax_restarts = 2\nrestart_backoff = \"20s\"\n"
@@ -136,7 +134,6 @@ func (b *plannedCity) write(edit func(name string) string) *config.City {
 	return c
 }
 
-// settled starts a city and brings its agents into their states. The returned function stops it.
 func settled(t *testing.T) (b *plannedCity, end func(city.Shutdown)) {
 	b = &plannedCity{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
 	first := b.write(func(name string) string {
@@ -230,7 +227,6 @@ func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 	}
 }
 
-// observedChange returns what happened to an agent, in the terms of a plan.
 func observedChange(before city.State, lives bool, starts int) string {
 	switch {
 	case before == city.Running && lives && starts == 1:
@@ -245,7 +241,6 @@ func observedChange(before city.State, lives bool, starts int) string {
 	return fmt.Sprintf("%d starts", starts)
 }
 
-// states returns the states of the agents and fails the test if they are not the intended ones.
 func states(t *testing.T, s *city.Snapshot) map[string]city.State {
 	t.Helper()
 	out := map[string]city.State{}

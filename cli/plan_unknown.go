@@ -10,7 +10,6 @@ import (
 	"gcity/session"
 )
 
-// unknownLines returns one line for each provider with sessions that are missing from the plan.
 func unknownLines(p *session.PartialError) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {

@@ -18,8 +18,8 @@ import (
 )
 
 type roomOptions struct {
-	city     city.Control   // if nil, the room shows all cities
-	dir      string         // folder of the city
+	city     city.Control // if nil, the room shows all cities
+	dir      string
 	cities   city.Directory // if nil, the room uses this machine's list of cities, if there is one
 	hosting  bool
 	readOnly bool
@@ -29,7 +29,6 @@ type roomOptions struct {
 	interrupts <-chan os.Signal
 }
 
-// openRoom shows the control room until the user leaves it or ctx is done.
 func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) {
 	mode := tui.Joined
 	switch {

@@ -18,7 +18,6 @@ import (
 // loopback is the address on which scripts listen. No other program is expected to use it.
 const loopback = "127.83.22.9"
 
-// tcpCommands returns the script commands that test servers on TCP.
 func tcpCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"freeport": freePort, "listen": listen, "unlisten": unlisten, "edit": editFile, "fetch": fetch,

@@ -46,7 +46,6 @@ func TestWatchdogPictures(t *testing.T) {
 	}
 }
 
-// With --json, watchdog commands print what the API returns.
 func TestWatchdogJSON(t *testing.T) {
 	var all struct {
 		Items []city.Watchdog
@@ -68,7 +67,6 @@ func TestWatchdogJSON(t *testing.T) {
 	}
 }
 
-// Each watchdog command sends the right command to the city, or fails with a reason.
 func TestWatchdogCommands(t *testing.T) {
 	inside := map[string]string{"GC_AGENT": "boot", "GC_WATCHDOG": "chain", "GC_WATCHDOG_BEAT": "17"}
 	for _, c := range []struct {
@@ -112,7 +110,6 @@ func TestWatchdogCommands(t *testing.T) {
 	}
 }
 
-// If there are no watchdogs, the list shows how to add one.
 func TestNoWatchdogs(t *testing.T) {
 	s := demoCity()
 	if code, out, errs := runCLI(t, s, "watchdog", "list"); code != exit.CodeDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {

@@ -38,7 +38,6 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
-// agentVerb returns the command for a verb. Its only argument is the name of an agent or, for some verbs, of a pool.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
@@ -182,8 +181,6 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-// writeOutput prints the last lines of an agent's output. With --json and --follow, it prints the JSON on a single
-// line.
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
@@ -203,7 +200,6 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f fo
 	return nil
 }
 
-// sayNoOutput prints on stderr why an agent has no output.
 func sayNoOutput(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	_, g, err := l.Find(ctx, name)
 	switch {

@@ -63,9 +63,7 @@ shows the key that detaches, unless the program sets a title.`,
 	return c
 }
 
-// attach connects the user's terminal to the session until the session ends or the user detaches.
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
-	// stop on a SIGTERM from outside; ctrl+c is an ordinary byte in raw mode
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	cols, rows, err := output.TerminalSize(e.Out)
@@ -109,7 +107,6 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	return err
 }
 
-// attachment is a session that is connected to the user's terminal.
 type attachment struct {
 	in      io.Reader
 	out     io.Writer
@@ -172,7 +169,6 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// copyKeys sends typed keys to the session until the user presses the detach key.
 func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}

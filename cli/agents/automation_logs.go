@@ -55,7 +55,6 @@ its output is stored, and logs prints that part.`,
 	return c
 }
 
-// sayNoRunOutput prints why a run has no output.
 func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id string) error {
 	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
 	if err != nil {
@@ -129,7 +128,6 @@ type runText struct {
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }
 
-// end prints the rest of the output, and ends its last line.
 func (t *runText) end() error {
 	rest := t.clean.End()
 	if rest != "" || t.inner {

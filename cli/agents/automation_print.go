@@ -17,7 +17,6 @@ import (
 	"gcity/internal/span"
 )
 
-// automationColor returns the color for an automation's state, by urgency.
 func automationColor(i *city.Automation) string {
 	switch {
 	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
@@ -34,7 +33,6 @@ func automationColor(i *city.Automation) string {
 	return ""
 }
 
-// urgency returns the sort rank of an automation. Automations that need attention come first.
 func urgency(i *city.Automation) int {
 	switch {
 	case i.State == city.AutomationBroken:
@@ -47,7 +45,6 @@ func urgency(i *city.Automation) int {
 	return 2
 }
 
-// writeAutomations writes a table of automations. The parameter live reports whether a controller is running.
 func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
@@ -66,7 +63,6 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool)
 		rows)
 }
 
-// gateText returns an automation's gate as its file defines it, shortened to 32 characters.
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
@@ -89,7 +85,6 @@ func nextRun(e *env.Env, i *city.Automation, live bool) string {
 	return "now"
 }
 
-// lastRun returns the outcome of the newest run, or "running for …" while the run is in progress.
 func lastRun(e *env.Env, i *city.Automation) string {
 	if i.Last == nil {
 		return "never"
@@ -100,7 +95,6 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run, given that its record is still open.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -131,7 +125,6 @@ func lasted(d time.Duration) string {
 
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
-// widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
 // whyAutomation returns an automation's reason for display in a list. Of several errors, it returns only the first one
@@ -167,7 +160,6 @@ func gateReason(e *env.Env, i *city.Automation) string {
 	return reasonNow(e, i)
 }
 
-// failure returns why an automation is failing, or "" if it is not.
 func failure(i *city.Automation) string {
 	if i.Failures == 0 {
 		return ""
@@ -198,7 +190,6 @@ func FailingAutomations(s *city.Snapshot) []string {
 	return out
 }
 
-// shortReason returns the first of several reasons, and how many others there are.
 func shortReason(reason string) string {
 	first, more, several := strings.Cut(reason, "\n")
 	if !several {
@@ -207,7 +198,6 @@ func shortReason(reason string) string {
 	return fmt.Sprintf("%s; and %d more", first, 1+strings.Count(more, "\n"))
 }
 
-// ranText returns how a run ended and how long it took.
 func ranText(r *city.Run) string {
 	text := outcomeText(r)
 	if r.Outcome == "" || r.Outcome == text {
@@ -216,7 +206,6 @@ func ranText(r *city.Run) string {
 	return fmt.Sprintf("%s after %s: %s", r.Outcome, took(r), text)
 }
 
-// outcomeText returns how a run ended.
 func outcomeText(r *city.Run) string {
 	switch {
 	case r.Error != "":
@@ -227,7 +216,6 @@ func outcomeText(r *city.Run) string {
 	return cmp.Or(r.Outcome, "no end is recorded")
 }
 
-// automationStanding returns an automation's state as a sentence.
 func automationStanding(e *env.Env, i *city.Automation) string {
 	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
 		e.Paint(automationColor(i), i.Word()))
@@ -237,7 +225,6 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 	return text
 }
 
-// automationFacts prints an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	label := "because"
 	if i.Word() == city.AutomationFailing {
@@ -292,7 +279,6 @@ func nextAt(e *env.Env, i *city.Automation) string {
 		output.Span(i.Next.Sub(e.Now())))
 }
 
-// writeRuns writes a table of runs in the given order.
 func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	times := make([]time.Time, 0, len(runs))
 	for _, r := range runs {

@@ -137,7 +137,6 @@ func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	}
 }
 
-// runAndWait starts a run of an automation and waits until that run ends.
 func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fire) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -213,7 +212,6 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 	}
 }
 
-// runEvent is the payload of an event about a run.
 type runEvent struct {
 	Run   string `json:"run"`
 	Again *struct {
@@ -223,13 +221,11 @@ type runEvent struct {
 	} `json:"again"` // set if the run failed and will be retried
 }
 
-// end is a run's end as recorded in the event log.
 type end struct {
 	runEvent
 	seq uint64
 }
 
-// waitForRun follows the event log from the sequence number seq until it contains the end of a run.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
 	return awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
 		return about.Run == id && (e.Type == events.AutomationCompleted ||
@@ -237,7 +233,6 @@ func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end
 	})
 }
 
-// nextRunOf waits for an automation's next run, and returns its ID and the sequence number of its event.
 func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (string, uint64,
 	error) {
 	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
@@ -264,7 +259,6 @@ func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	return end{}, errors.New("the controller has exited")
 }
 
-// stoppedWaiting returns the error for a wait that ended before the run did. The error says where to find the run.
 func stoppedWaiting(err error, name, id string) error {
 	why := err.Error()
 	switch {
@@ -301,7 +295,6 @@ func printRun(e *env.Env, r *city.Run, shown bool) error {
 	return nil
 }
 
-// runCode returns the exit code for a run that has ended.
 func runCode(r *city.Run) int {
 	switch {
 	case r.Outcome == "ok":

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// agentDrainCheck returns the drain-check command. Agents call it repeatedly, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
@@ -54,7 +53,6 @@ run it between two jobs. Exit codes:
 	return c
 }
 
-// drainShape is the JSON output of drain-check.
 type drainShape struct {
 	Agent    string          `json:"agent"`
 	Draining bool            `json:"draining"`

@@ -50,7 +50,6 @@ func controllerLost(err error) bool {
 		errors.Is(err, syscall.ECONNRESET)
 }
 
-// reattach tries to open a terminal until it succeeds or reattachFor has passed.
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)

@@ -61,8 +61,6 @@ restarted, the exit code is 1.`,
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-// forRig sets RunE of a command that acts on one rig. RunE calls run with the open city and the rig that the argument
-// names.
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Rig)
@@ -170,14 +168,12 @@ func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	return WriteAgents(e, e.Out, agents)
 }
 
-// restarted is the result of restarting one agent.
 type restarted struct {
 	Agent  string `json:"agent"`
 	Result string `json:"result"` // "restarted", "failed", "left"
 	Detail string `json:"detail"`
 }
 
-// restartRig restarts the rig's agents that should be running.
 func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("restart")

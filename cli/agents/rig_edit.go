@@ -73,17 +73,15 @@ not change that work. Comments above a removed table remain.`,
 	return c
 }
 
-// rigEdit is the JSON output of rig add and rig remove.
 type rigEdit struct {
 	Rig      string   `json:"rig"`
 	Path     string   `json:"path"`
 	Prefix   string   `json:"prefix"`
-	Agents   []string `json:"agents,omitempty"` // agents removed with the rig
+	Agents   []string `json:"agents,omitempty"`
 	Message  string   `json:"message"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// addRig declares a rig and creates its store.
 func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("rig add")
@@ -298,7 +296,6 @@ func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) e
 	return err
 }
 
-// printRigEdit prints the result of rig add or rig remove.
 func printRigEdit(e *env.Env, done rigEdit) error {
 	if e.JSON {
 		return e.WriteJSON(done)

@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// withSignal adds --signal and --force to a command that kills an agent.
 func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	var force bool

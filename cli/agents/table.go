@@ -83,7 +83,6 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// stateReason returns why an agent is in its state, with further details.
 func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,

@@ -33,8 +33,8 @@ recent decisions and events. The name may be the last part of a qualified name
 // about contains the fields of the JSON output that the API does not have.
 type about struct {
 	Kind       suggest.Kind   `json:"kind"`
-	Controller bool           `json:"controller"` // whether a controller is running
-	Events     []events.Event `json:"events"`     // events about the object, newest first
+	Controller bool           `json:"controller"`
+	Events     []events.Event `json:"events"` // events about the object, newest first
 }
 
 type whyAgent struct {

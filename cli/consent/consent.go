@@ -90,8 +90,6 @@ func ShowTrust(e *env.Env, s trustShape) {
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
-// showPrograms prints programs for a terminal of this width: where each program is declared, and below that its full
-// command line.
 func showPrograms(e *env.Env, all []trustedShape, width int) {
 	for _, p := range all {
 		mark := ""

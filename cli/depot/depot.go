@@ -164,7 +164,6 @@ func WorkProblem(err error) error {
 	return &city.Error{Code: code, Message: err.Error()}
 }
 
-// beadEvent is the payload of an event about a bead.
 type beadEvent struct {
 	Rig      string       `json:"rig,omitempty"`
 	Type     string       `json:"type"`

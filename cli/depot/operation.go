@@ -64,7 +64,6 @@ func Operation(e *env.Env, c *cobra.Command) {
 			"repeat the change")
 }
 
-// checkOperation returns an error if --op contains characters other than letters, digits and . _ -, or is too long.
 func checkOperation(e *env.Env) error {
 	for _, r := range e.Op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
@@ -135,7 +134,6 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	return nil
 }
 
-// repeatHint says whether a command can safely be repeated after its event could not be written.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
 		return "run the command again with the same --op to write only the event"

@@ -21,7 +21,6 @@ func checkAPI(_ context.Context, p *Subject) finding {
 	return judgeAPI(p.dir, p.config.API)
 }
 
-// judgeAPI returns a finding about which clients can reach a city over TCP.
 func judgeAPI(dir string, c config.API) finding {
 	at := host.TCPAddr(c)
 	if at == "" {

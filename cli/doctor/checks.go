@@ -2,7 +2,6 @@ package doctor
 
 import "context"
 
-// check is one of the checks that `gcity doctor` runs.
 type check struct {
 	// title of the check's only finding, or "" if its findings have their own titles
 	title string
@@ -12,7 +11,6 @@ type check struct {
 	machine bool // the check concerns the machine and does not need a city
 }
 
-// one converts a check that returns one finding to a check that returns a list.
 func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,
 	*Subject) []finding {
 	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
@@ -72,7 +70,6 @@ func examine(ctx context.Context, p *Subject) []finding {
 	return found
 }
 
-// allRepairs returns the problems in a city's folder that --fix can repair.
 func allRepairs(dir string) []repair {
 	var out []repair
 	for _, c := range checks() {

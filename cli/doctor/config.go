@@ -48,7 +48,6 @@ func (p *Subject) inForce() string {
 	return fmt.Sprintf("; revision %s is in force", p.Running.Config.Revision)
 }
 
-// notInForce returns a finding if the running controller uses a different configuration than the one in the file.
 func (p *Subject) notInForce() (f finding, differs bool) {
 	if p.Running == nil {
 		return finding{}, false
@@ -85,7 +84,6 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// judgeStarts reports the agents that the running controller could not start.
 func judgeStarts(agents []city.Agent) finding {
 	var lines []string
 	for i := range agents {
@@ -160,7 +158,6 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 	return judgeRuns(p.Running.Automations)
 }
 
-// judgeRuns reports the automations that are failing.
 func judgeRuns(all []city.Automation) finding {
 	var lines []string
 	for i := range all {

@@ -14,7 +14,6 @@ import (
 	"gcity/cli/service"
 )
 
-// checkLinger reports whether the user's processes are killed when the user logs out.
 func checkLinger(context.Context, *Subject) finding {
 	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
 		return ok("systemd does not kill processes at logout here")
@@ -47,7 +46,6 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 		"your services stop when you log out, and the agents that they started stop too")
 }
 
-// logind contains the settings of systemd-logind that affect logout.
 type logind struct {
 	kill          bool
 	exclude, only []string

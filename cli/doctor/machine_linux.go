@@ -111,7 +111,6 @@ func checkFiles(_ context.Context, p *Subject) finding {
 // tasksPerAgent is the number of processes and threads that one agent is expected to need at most.
 const tasksPerAgent = 40
 
-// checkTasks checks whether the limits allow enough processes and threads for all agents.
 func checkTasks(_ context.Context, p *Subject) finding {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {

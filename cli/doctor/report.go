@@ -29,7 +29,6 @@ const (
 	reportLog    = 64 << 10 // bytes from the end of the controller's log
 )
 
-// defaultReport is the file name of --report without FILE.
 const defaultReport = "gcity-report.txt"
 
 // writeReport writes a bug report to a new file that only its owner can read. It contains the findings, the
@@ -111,7 +110,6 @@ func writeEvents(ctx context.Context, w io.Writer, dir string) error {
 	return err
 }
 
-// writeLogEnd writes the last complete lines of the controller's log, if there is one.
 func writeLogEnd(w io.Writer, dir string) error {
 	f, err := disk.Open(folder.LogPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +132,6 @@ func writeLogEnd(w io.Writer, dir string) error {
 	return err
 }
 
-// reportPath returns the file for the report.
 func reportPath(args []string) (string, error) {
 	name := defaultReport
 	if len(args) > 0 {

@@ -73,7 +73,6 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 	return f
 }
 
-// served describes the owner of the services that judgeUnits checks: a city or the supervisor.
 type served struct {
 	service.ServiceKind
 	at   string
@@ -84,7 +83,6 @@ type served struct {
 	lost func(environ []string) []string
 }
 
-// cityService describes the city as a service.
 func (p *Subject) cityService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
 		lost: func(environ []string) []string { return missingInService(p, environ) }}
@@ -216,7 +214,6 @@ func settings(unit string) map[string]string {
 
 func valueOf(unit, key string) string { return settings(unit)[key] }
 
-// programIn returns the program that is started by a unit that gcity has written.
 func programIn(unit string) string {
 	for line := range strings.Lines(unit) {
 		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
@@ -226,7 +223,6 @@ func programIn(unit string) string {
 	return ""
 }
 
-// firstWord returns the first word of a line that UnitWords wrote, unquoted.
 func firstWord(line string) string {
 	if !strings.HasPrefix(line, `"`) {
 		word, _, _ := strings.Cut(line, " ")
@@ -243,7 +239,6 @@ func firstWord(line string) string {
 	return readWord(line)
 }
 
-// environIn returns the environment that is set in a unit that gcity has written.
 func environIn(unit string) []string {
 	var out []string
 	for line := range strings.Lines(unit) {
@@ -254,7 +249,6 @@ func environIn(unit string) []string {
 	return out
 }
 
-// readWord reverses the quoting of one word by unitWord.
 func readWord(s string) string {
 	if quoted := len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"'; quoted {
 		s = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(s[1 : len(s)-1])

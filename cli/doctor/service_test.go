@@ -102,7 +102,6 @@ func TestDoctorOfServices(t *testing.T) {
 		"systemctl --user start gcity-supervisor.service")
 }
 
-// programIn finds the program in a unit's ExecStart, even if its path contains special characters.
 func TestProgramIn(t *testing.T) {
 	for _, exe := range []string{"/bin/gcity", awkward + "/gcity", `/a "b" \c/g`, "/a b --c/$d"} {
 		for _, args := range [][]string{{"supervisor", "run"}, {"--headless", "--city", awkward}} {

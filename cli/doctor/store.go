@@ -80,7 +80,6 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 	return found
 }
 
-// examineForeign checks a store that another program manages.
 func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	unread, err := workstore.AskStore(ctx, where)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -101,8 +100,6 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	return []finding{ok("stored by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore returns findings with advice about a store's problems. For an intact store, it returns a finding that says
-// so.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unreadable,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
@@ -178,7 +175,6 @@ func foreignFiles(folder string, c workstore.Condition) finding {
 		output.SafeLine(names))
 }
 
-// checkDolt checks the database server that is configured for bd.
 func checkDolt(ctx context.Context, p *Subject) finding {
 	if p.config == nil || p.config.Beads.Keeper() != "bd" {
 		return ok("not needed")

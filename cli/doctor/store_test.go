@@ -123,7 +123,6 @@ func TestDoctorChecksWorkOfRigs(t *testing.T) {
 	}
 }
 
-// For a lost store, doctor names the command that restores it and does not create a new one.
 func TestDoctorFindsLostStore(t *testing.T) {
 	where := openTestStore(t)
 	if err := os.RemoveAll(filepath.Join(where.Dir, folder.WorkFolder)); err != nil {

@@ -180,7 +180,7 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 
 // PoolError is the error for a command that needs an agent but was given the name of a pool.
 type PoolError struct {
-	Pool    string // qualified name
+	Pool    string
 	Problem *city.Error
 	Instead string // what to run for the whole pool; "" = no such command
 }
@@ -207,7 +207,6 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined joins the names of agents with commas. If there are more than limit names, "…" stands for the others.
 func joined(agents []city.Agent, limit int) string {
 	var names []string
 	for i := range agents {
@@ -220,7 +219,6 @@ func joined(agents []city.Agent, limit int) string {
 	return strings.Join(names, ", ")
 }
 
-// lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // AsUndetermined returns err with the exit code for an unknown result, so that a script does not mistake the failure

@@ -19,7 +19,7 @@ type Progress struct {
 	e       *Env
 	columns int // width of the terminal; 0 = not a terminal
 	last    time.Time
-	shown   string // the text on the terminal
+	shown   string
 }
 
 // NewProgress returns a Progress for an operation that starts now.
@@ -59,7 +59,6 @@ func (p *Progress) Clear() {
 // write ignores errors: if stderr cannot be written to, progress is not shown, but the command still works.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
-// wave shows the progress of a wave of agents. For a wave of a single agent, it clears the progress line.
 func (p *Progress) wave(w city.Wave) {
 	if w.Total > 1 {
 		p.Show(w.String())
@@ -68,7 +67,6 @@ func (p *Progress) wave(w city.Wave) {
 	}
 }
 
-// lines prints messages above the progress line.
 func (p *Progress) lines(all []string) {
 	for _, line := range all {
 		p.Clear()

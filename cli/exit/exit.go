@@ -11,7 +11,6 @@ import (
 	"gcity/trust"
 )
 
-// The exit codes, for scripts.
 const (
 	CodeDone   = 0
 	CodeFailed = 1
@@ -89,7 +88,6 @@ func Verdict(err error) (code int, message string) {
 	}
 }
 
-// crashed reports whether an error is a recovered panic.
 func crashed(err error) bool {
 	var p interface{ Stack() []byte }
 	return errors.As(err, &p)
@@ -112,7 +110,6 @@ func problemCode(c city.Code) int {
 	}
 }
 
-// configErrors returns all errors in a configuration, one per line, in a form that editors recognize.
 func configErrors(e *config.Error) string {
 	what := "1 error"
 	if n := len(e.Problems); n != 1 {

@@ -120,7 +120,6 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 	return info, err
 }
 
-// cannotRun returns an error if a city that was just registered cannot run.
 func cannotRun(e *env.Env, info city.Info) error {
 	if info.Status != city.CityRefused && info.Status != city.CityCrashed {
 		return nil
@@ -296,7 +295,6 @@ func Resolved(path string) string {
 	}
 }
 
-// citiesShape is a list of cities, in the form that the API uses.
 type citiesShape struct {
 	output.List[city.Info]
 	Running int `json:"running"`
@@ -353,8 +351,6 @@ func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 // place in the set forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
-// readStates calls read for each city and returns the results. The calls run concurrently, so that cities that do not
-// respond cost only one timeout. A caller that polls must pass the same set of calls each time.
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
 	read func(context.Context, host.Registered) city.Info) []city.Info {
 	out := make([]city.Info, len(all))
@@ -374,7 +370,6 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 	return out
 }
 
-// stateWithoutSupervisor returns the state of a registered city when no supervisor is running.
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

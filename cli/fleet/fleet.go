@@ -16,7 +16,6 @@ import (
 	"gcity/tui/fleet"
 )
 
-// cityTimeout is how long listing all cities waits for the state of each city.
 const cityTimeout = 2 * time.Second
 
 // ListTimeout is how long a command waits for the supervisor's list of cities.

@@ -51,7 +51,6 @@ func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory,
 	return l, l.close
 }
 
-// registrarList is a registryList that can also register cities with a supervisor.
 type registrarList struct {
 	*registryList
 	city.Registrar
@@ -213,7 +212,6 @@ func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	return unique(infos, listed), nil
 }
 
-// listing is a list from a supervisor, or the error instead.
 type listing struct {
 	infos []city.Info
 	err   error
@@ -294,7 +292,6 @@ func (l *registryList) update(ctx context.Context, from listing) ([]city.Info, b
 	return infos, changed, nil
 }
 
-// folderOf returns the folder of the city with the given name.
 func (l *registryList) folderOf(ctx context.Context, name string) (string, error) {
 	all, err := l.Cities(ctx)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"gcity/cli/output"
 )
 
-// supervisorShape is the JSON output of supervisor status.
 type supervisorShape struct {
 	Running bool      `json:"running"`
 	PID     int       `json:"pid,omitempty"`

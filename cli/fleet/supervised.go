@@ -90,7 +90,6 @@ func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir 
 	return err
 }
 
-// warnOfNotes prints the supervisor's notes. Only the command that starts the supervisor prints them.
 func warnOfNotes(ctx context.Context, e *env.Env) {
 	_, notes := SupervisorTroubles(ctx, e)
 	for _, text := range notes {
@@ -98,7 +97,6 @@ func warnOfNotes(ctx context.Context, e *env.Env) {
 	}
 }
 
-// reportStarted waits until another process has started a city's agents, and prints the result.
 func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, by string) error {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
@@ -197,7 +195,6 @@ func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool
 	return home, all[i], true
 }
 
-// isSupervised reports whether the supervisor runs this city.
 func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	r, runs := host.FindSupervisor(e)
 	if !runs {

@@ -31,7 +31,6 @@ type cachedRig struct {
 	Prefix string `json:"prefix"`
 }
 
-// cachedAgent is an agent, or a pool with its maximum number of members.
 type cachedAgent struct {
 	Name string `json:"name"`
 	Rig  string `json:"rig,omitempty"`

@@ -112,7 +112,6 @@ func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// checkFormula returns an error if a formula cannot be used.
 func checkFormula(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {

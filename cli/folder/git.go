@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// gitLimit is the timeout for running git.
 const gitLimit = 5 * time.Second
 
 // Exposed returns a warning if a rig's work could be committed to git by mistake, because the rig's folder is in a

@@ -21,7 +21,6 @@ func (f Faults) Report(err error) {
 	}
 }
 
-// first returns the first error, or nil if no error was sent.
 func (f Faults) first() error {
 	select {
 	case err := <-f:

@@ -79,7 +79,6 @@ func list(e *env.Env) {
 		"`gcity --help` lists the commands.")
 }
 
-// show prints a topic. If stdout is a terminal, it uses the user's pager.
 func show(e *env.Env, t Topic, root *cobra.Command) error {
 	text := t.Terminal(Style{
 		Title: func(s string) string { return e.Paint(output.Bold, s) },
@@ -114,7 +113,6 @@ func page(e *env.Env, text string) bool {
 	return c.Run() == nil
 }
 
-// namesIn returns the names of all topics, and of root's direct subcommands.
 func namesIn(root *cobra.Command) []string {
 	var names []string
 	for _, t := range Topics() {

@@ -13,7 +13,6 @@ type Topic struct {
 	Group string
 }
 
-// The groups of topics, in the order in which they are listed.
 const (
 	Start       = "Start here"
 	Guides      = "Guides"

@@ -23,7 +23,6 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Every page is a topic, is in the index, and begins with a title and an introductory paragraph.
 func TestTopics(t *testing.T) {
 	index := read(t, "../../docs/README.md")
 	files, err := filepath.Glob("../../docs/*.md")
@@ -52,7 +51,6 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// Links between pages point to existing pages and headings.
 func TestLinks(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

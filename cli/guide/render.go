@@ -8,13 +8,12 @@ import (
 
 // Style contains functions that add terminal styles to parts of a page.
 type Style struct {
-	Title func(string) string // for a heading
-	Code  func(string) string // for inline code
-	Block func(string) string // for a line of a code block
-	Width int                 // maximum width of text in columns
+	Title func(string) string
+	Code  func(string) string
+	Block func(string) string
+	Width int // maximum width of text in columns
 }
 
-// The regular expressions are compiled on use, because package variables would slow down every start of the program.
 func link() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`) }
 func bold() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*]+)\*\*`) }
 func emphasis() *regexp.Regexp {
@@ -51,7 +50,6 @@ func (t Topic) Terminal(s Style) string {
 	return b.String()
 }
 
-// writer collects a page for a terminal.
 type writer struct {
 	strings.Builder
 	Style
@@ -98,7 +96,6 @@ func inline(text string) string {
 	return emphasis().ReplaceAllString(bold().ReplaceAllString(text, "$1"), "$1$2")
 }
 
-// wrap writes text in lines of at most width columns.
 func (w *writer) wrap(first, rest, text string) {
 	line, columns := first, len(first)
 	empty, code := true, span()

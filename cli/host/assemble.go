@@ -30,7 +30,6 @@ func SchemaText(of string) []byte { return keys.JSONSchema(of) }
 // SchemaNames returns the kinds of files that have a schema.
 func SchemaNames() []string { return keys.Schemas() }
 
-// loop is the controller for a city that this process runs.
 type loop interface {
 	city.Control
 	Run(ctx context.Context) error
@@ -56,11 +55,10 @@ type parts struct {
 	// serveTCP serves requests over TCP until ctx is done, if TCP is configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
-	faults     folder.Faults             // panics from all parts
-	ReleaseAll func()                    // releases everything, the city's lock last
+	faults     folder.Faults
+	ReleaseAll func() // releases everything, the city's lock last
 }
 
-// assembly contains the parts of a city that have been assembled so far.
 type assembly struct {
 	config  *config.City
 	version string
@@ -103,7 +101,6 @@ func assemble(ctx context.Context, c *config.City, version string, o CityOptions
 	return p, nil
 }
 
-// openFolder takes the city's lock, and opens its event log and its sessions.
 func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
@@ -132,7 +129,6 @@ func (a *assembly) openFolder() (err error) {
 	return nil
 }
 
-// openLoop creates the controller, the watches for changed files, and the stores.
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
 	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.broken.Report,
@@ -173,7 +169,6 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	return err
 }
 
-// stores returns the city's stores. Each store is opened on first use.
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Places: func() []workstore.Place {
@@ -185,7 +180,6 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 		}}
 }
 
-// parts returns the assembled parts, without the city's socket.
 func (a *assembly) parts() parts {
 	o, last := &a.o, a.last
 	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
@@ -202,7 +196,6 @@ func (a *assembly) parts() parts {
 	return p
 }
 
-// openSocket adds the city's socket to the parts, and the TCP listener if it is configured.
 func (a *assembly) openSocket(p *parts) (err error) {
 	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
 		return fmt.Errorf("cannot open the city's socket: %w", err)

@@ -59,7 +59,6 @@ func Headless(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// reload reads the configuration again. It is called after SIGHUP.
 func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

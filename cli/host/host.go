@@ -26,17 +26,17 @@ type City struct {
 	parts
 	Dir    string
 	Logger *slog.Logger
-	Done   chan struct{} // closed when the loop has ended
-	err    error         // error from the loop, valid after Done is closed
+	Done   chan struct{}
+	err    error // error from the loop, valid after Done is closed
 }
 
 // CityOptions are the options for a city that runs in this process.
 type CityOptions struct {
 	Dir    string
-	at     string        // set by assemble; see parts
-	source config.Source // source of the configuration
-	grant  trust.Grant   // permission to run the city's programs
-	Mode   string        // "console", "headless", controller.Supervised, "settle"
+	at     string // set by assemble; see parts
+	source config.Source
+	grant  trust.Grant
+	Mode   string // "console", "headless", controller.Supervised, "settle"
 	Logger *slog.Logger
 	// called after each pass of the loop; must not block
 	Beat  func(status string)
@@ -269,7 +269,6 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 	return nil
 }
 
-// saveConfigCache saves the parts of a valid configuration that work and mail need.
 func (o CityOptions) saveConfigCache(_ string, good *config.City) {
 	if good != nil {
 		folder.LogError(o.Logger, "cannot save the city's stores and agents",

@@ -38,7 +38,6 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
 }
 
-// bothLogs returns a logger that writes to two loggers.
 func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }

@@ -155,7 +155,6 @@ func writeOtherCity(b *testing.B, dir, name string, hangs bool) {
 	}
 }
 
-// awaitTen waits until a city has ten running agents.
 func awaitTen(b *testing.B, d city.Directory, name string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
@@ -182,7 +181,6 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 // latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type latencies struct{ mid, late, patrol time.Duration }
 
-// measure queries the cities in turn through the socket for 15 seconds, and returns the timings.
 func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {

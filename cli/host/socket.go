@@ -24,7 +24,6 @@ func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error
 	return nil
 }
 
-// warnMovedAside logs that a foreign file at the socket's path was moved aside.
 func warnMovedAside(log *slog.Logger, aside string) {
 	log.Warn("moved aside a file or folder that was at the path of the city's socket", "to", aside)
 }

@@ -132,7 +132,6 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// checkRegisteredName returns an error if a city's name in its city.toml differs from its name in the registry.
 func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
@@ -155,8 +154,6 @@ func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error 
 	return supervisor.NameConflict(all, e)
 }
 
-// cityName returns a city's name from its current configuration, or from the last valid one. It returns "" if the name
-// is unknown.
 func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
@@ -176,11 +173,10 @@ func mostAgents(path string) (int, error) {
 	return len(folder.Plan(c, path)), nil
 }
 
-// supervised contains the assembled parts of a supervisor that is not running yet.
 type supervised struct {
 	*supervisor.Supervisor
-	Serve    func(ctx context.Context) error // serves requests on its socket
-	ServeTCP func(ctx context.Context)       // serves requests over TCP
+	Serve    func(ctx context.Context) error
+	ServeTCP func(ctx context.Context)
 	Last     *shutdown.Deadline
 	Close    func()
 }
@@ -272,7 +268,6 @@ func (d *listeners) apply(s supervisor.Settings) {
 	folder.SendLatest(d.limits.wants, s.Tenants)
 }
 
-// keep runs the listeners until ctx is done.
 func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
@@ -302,8 +297,6 @@ func (earlierRun) Error() string {
 
 func (e earlierRun) Unwrap() error { return e.running }
 
-// hostedCity is a city that the supervisor runs. The supervisor controls it with signal values, as if the city ran in a
-// process of its own.
 type hostedCity struct {
 	*City
 	own     *slog.Logger // logs only to the city's own file
@@ -395,7 +388,6 @@ func (k *hostedCity) Hurry() { k.signal(syscall.SIGTERM) }
 // Close implements supervisor.City.
 func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 
-// fleetTCP returns the options for a supervisor's TCP listener, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
 		Tenants:   map[string]api.TenantConfig{},

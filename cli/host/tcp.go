@@ -18,7 +18,7 @@ import (
 // tcpListener passes the TCP address of the city's API from the controller to the listener, and reports the listener's
 // state back.
 type tcpListener struct {
-	dir       string // the city's folder
+	dir       string
 	wants     chan api.TCP
 	listeners chan city.Listener
 }
@@ -43,7 +43,6 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 	return filepath.Join(folder.StateDir(dir), "api.token"), true
 }
 
-// keep runs the listener as configured until ctx is done.
 func (s tcpListener) keep(ctx context.Context, c city.Control, o api.Options) {
 	report := func(d city.Listener) { folder.SendLatest(s.listeners, d) }
 	api.KeepListening(ctx, s.wants, report, c, o)

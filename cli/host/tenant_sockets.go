@@ -17,7 +17,6 @@ import (
 // retryInterval is the time between attempts to open a tenant's socket.
 const retryInterval = 2 * time.Second
 
-// tenantSockets serves each tenant on its own socket.
 type tenantSockets struct {
 	wants  chan map[string]api.TenantConfig
 	cities city.Directory
@@ -26,7 +25,6 @@ type tenantSockets struct {
 	failed map[string]string // the last error that was logged for each tenant
 }
 
-// tenantSocket is a socket that serves one tenant.
 type tenantSocket struct {
 	of  api.TenantConfig
 	end func() // closes the socket and waits for its requests to finish
@@ -64,7 +62,6 @@ func (s *tenantSockets) keep(ctx context.Context) {
 	}
 }
 
-// start opens a tenant's socket and serves requests on it.
 func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConfig) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)

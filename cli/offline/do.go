@@ -62,7 +62,6 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		strings.ReplaceAll(c.Verb(), "-", " "), b.Dir, describe.HowToStart)
 }
 
-// toSession carries out a command that needs only the agent's session.
 func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
@@ -96,7 +95,6 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 	return city.Receipt{Message: done}, AsProblem(err)
 }
 
-// everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
 // End stops the live sessions of all agents for which isSelected returns true, and returns the number of these
@@ -126,7 +124,6 @@ func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int
 	return len(alive), errors.Join(err, b.recordExits(ctx, isSelected))
 }
 
-// reportSlow prints what the command is waiting for. If the field slow is nil, it prints nothing.
 func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}
@@ -168,7 +165,6 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	return nil
 }
 
-// recordExit records a session's exit, unless a controller has already done so.
 func (b *City) recordExit(st *session.Status, recorded bool) error {
 	if recorded {
 		return nil

@@ -22,7 +22,7 @@ type suspendable struct {
 	name     string // name for messages
 	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
-	declared bool   // the target is the subject of its events
+	declared bool
 }
 
 // suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
@@ -76,8 +76,6 @@ func SuspendableRig(rig string) suspendable {
 	}
 }
 
-// setSuspended writes the suspended setting. If the parameter off is true, it also stops the sessions that the setting
-// applies to, as a controller would.
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
@@ -145,7 +143,6 @@ func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	return r, err
 }
 
-// scale stores a pool's size for the next controller, if the size is within the pool's limits.
 func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {

@@ -70,7 +70,6 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, unwritten
 }
 
-// storeOf returns the store of a rig, or the city's store if rig is "".
 func (b *City) storeOf(rig string) (beads.Store, error) {
 	i := slices.IndexFunc(b.stores, func(d *depot.Store) bool { return d.Rig == rig })
 	switch {

@@ -29,9 +29,9 @@ import (
 type City struct {
 	Dir      string
 	now      func() time.Time
-	config   *config.City        // nil if the configuration is invalid
-	invalid  error               // error from reading the configuration
-	grant    trust.Grant         // permission to run the city's programs
+	config   *config.City // nil if the configuration is invalid
+	invalid  error
+	grant    trust.Grant
 	known    *folder.ConfigCache // the cached stores and agents, or nil if none are cached
 	Sessions session.Provider
 	// the city's store is first; empty if the configuration is invalid and no stores are cached
@@ -258,7 +258,6 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	return session.Status{}, b.withoutSession(agent, "has no live session")
 }
 
-// withoutSession returns the error for an agent that has no session, or for a name that no agent has.
 func (b *City) withoutSession(agent, what string) error {
 	config := b.config
 	if config == nil {

@@ -252,7 +252,6 @@ func TestOfflineSnapshots(t *testing.T) {
 	}
 }
 
-// The last output of a dead agent is read from its newest crash file.
 func TestOfflineLastOutput(t *testing.T) {
 	b, _ := besides(t)
 	if text, err := b.Output(t.Context(), "rig/a", 5); err == nil || text != "" {
@@ -328,7 +327,6 @@ func TestOfflineScale(t *testing.T) {
 	}
 }
 
-// stops is a provider that records whether each Stop was forced.
 type stops struct {
 	*fake.Provider
 	forced []bool
@@ -339,7 +337,6 @@ func (p *stops) Stop(ctx context.Context, name string, grace time.Duration) erro
 	return p.Provider.Stop(ctx, name, grace)
 }
 
-// A kill without a controller passes --force on to the provider.
 func TestOfflineForcedKill(t *testing.T) {
 	b, p := besides(t, "a", "b")
 	seen := &stops{Provider: p}
@@ -408,7 +405,6 @@ func TestOfflineWorkGoesToItsStore(t *testing.T) {
 	}
 }
 
-// failingList is a store whose List fails.
 type failingList struct{ workstore.Store }
 
 func (failingList) List(context.Context, beads.Query) ([]beads.Bead, error) {

@@ -78,7 +78,6 @@ func (b *City) snapshotOfSessions(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// options returns the options for a controller that would run the city.
 func (b *City) options() controller.Options {
 	o := controller.Options{Dir: b.Dir, Provider: b.Sessions, Host: folder.ThisHost(b.Dir)}
 	if len(b.stores) > 0 {
@@ -104,11 +103,10 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 		folder.Plan(b.config, b.Dir), all, b.Sessions)
 }
 
-// stateTimes contains times from the event log.
 type stateTimes struct {
 	seq     uint64
-	stopped time.Time            // time since which no controller has been running, or zero
-	ends    map[string]time.Time // time since which each agent has had its state
+	stopped time.Time // time since which no controller has been running, or zero
+	ends    map[string]time.Time
 }
 
 // past returns the initial state for a state machine that only observes the city.

@@ -39,7 +39,6 @@ func (b *City) openStores() error {
 	return nil
 }
 
-// checkStores returns an error if the stores are unknown, because the configuration is invalid and not cached.
 func (b *City) checkStores() error {
 	if b.invalid == nil || b.known != nil {
 		return nil

@@ -59,7 +59,6 @@ func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	}
 }
 
-// eventText returns an event's subject, message and author as a line that is safe to print.
 func eventText(e events.Event) string {
 	text := e.Subject
 	if e.Message != "" {

@@ -32,7 +32,6 @@ func init() {
 	}
 }
 
-// peek is a parsed command line.
 type peek struct {
 	agent, city string
 	lines       int // number of lines; 0 = the screen

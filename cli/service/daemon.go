@@ -82,7 +82,6 @@ func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
 	return nil
 }
 
-// daemonState is the state of a city's service.
 type daemonState struct {
 	Running bool        `json:"running"`
 	PID     int         `json:"pid,omitempty"`

@@ -50,7 +50,6 @@ func (s *unit) longName() string {
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// serviceUser returns the user that a system unit runs as, which is the folder's owner by default.
 func serviceUser(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {

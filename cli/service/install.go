@@ -32,7 +32,6 @@ type ServiceFlags struct {
 type ServiceKind struct {
 	Group string // the command group, for example "daemon"
 	What  string // the name in messages, for example "this city"
-	// Found returns the service for the current folder
 	Found func(ctx context.Context) (*unit, error)
 	// known returns only the folder, so that uninstall works even if nothing else can be read
 	known func() (kind, at string, err error)
@@ -46,7 +45,6 @@ type ServiceKind struct {
 	flags      func(*cobra.Command) *cobra.Command
 }
 
-// installed is the JSON output of install.
 type installed struct {
 	Unit    string   `json:"unit"`
 	File    string   `json:"file"`

@@ -23,7 +23,6 @@ import (
 	"gcity/cli/output"
 )
 
-// awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
 var update = flag.Bool("update", false, "rewrite the packaged units")
@@ -38,7 +37,6 @@ func services() []*unit {
 	}
 }
 
-// systemd-analyze finds no errors in any unit.
 func TestUnitsAreVerified(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -106,7 +104,6 @@ func TestUnitText(t *testing.T) {
 	}
 }
 
-// A property list is valid XML with the same command line and keeps the agents.
 func TestPlist(t *testing.T) {
 	for _, s := range services() {
 		text, err := s.plistText()
@@ -202,7 +199,6 @@ func TestCrashIsNotAFailure(t *testing.T) {
 	}
 }
 
-// The same commands install the supervisor's unit.
 func TestSupervisorUnit(t *testing.T) {
 	var out strings.Builder
 	a := &env.Env{Printer: output.Printer{Out: &out, Err: io.Discard, Getenv: os.Getenv}}

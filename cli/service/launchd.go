@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// plistText returns the service as a property list for launchd.
 func (s *unit) plistText() (string, error) {
 	for _, word := range append(s.command(), s.env...) {
 		if err := fitForUnit(word); err != nil {

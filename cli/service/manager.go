@@ -22,7 +22,7 @@ import (
 // Manager is a systemd instance: the system's or a user's.
 type Manager struct {
 	System  bool
-	Folder  string // the folder with the unit files
+	Folder  string
 	Environ []string
 }
 
@@ -75,7 +75,6 @@ var noBus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
 })
 
-// call runs a systemd command and returns its output.
 func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) (string, error) {
 	if !m.System {
 		args = append([]string{"--user"}, args...)
@@ -121,7 +120,6 @@ type UnitFile struct {
 // Name returns the unit's name.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own returns the unit that has this mark, or nil.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ type unit struct {
 	group  string // the command group that installs the unit: "daemon" or "supervisor"
 	Name   string // the part of the unit's name after "gcity-"
 	at     string // the folder that identifies the unit
-	about  string // description of the service for messages
+	about  string
 	args   []string
 	limit  time.Duration // how long the service may take to stop
 	log    string        // the log file for launchd
@@ -37,7 +37,6 @@ func markOf(kind, at string) string {
 	return "gcity-unit: " + kind + " " + strings.ReplaceAll(strconv.Quote(at), "--", `-\x2d`)
 }
 
-// command returns the command line that the service runs.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
 // serviceSlack is added to the time limit for stopping the service. It allows for scripts and requests that are still
@@ -109,7 +108,6 @@ func (s *unit) UnitText() (string, error) {
 	return b.String(), nil
 }
 
-// writeProcess writes the settings for the process: its command, restarts, stops and limits.
 func (s *unit) writeProcess(line func(format string, args ...any), exec string) {
 	line("ExecStart=%s", exec)
 	line("ExecReload=kill -HUP $MAINPID")
@@ -148,7 +146,6 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 // maxTasks limits the total number of processes and threads of a service's agents.
 const maxTasks = 32768
 
-// asRoot reports whether the service runs as root.
 func (s *unit) asRoot() bool {
 	return s.User == "root" || s.User == "" && os.Getuid() == 0
 }
@@ -156,12 +153,10 @@ func (s *unit) asRoot() bool {
 // UnitName returns the unit's name.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
-// stopSeconds returns systemd's timeout for stopping the service.
 func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }
 
-// plain reports whether a word can be written without quotes in a unit.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s,
 		func(r rune) bool { return !isNameRune(r) && !strings.ContainsRune("@+=:,/~%", r) })
@@ -193,7 +188,6 @@ func UnitWords(args []string) (string, error) {
 	return line, nil
 }
 
-// unitWord returns one word in systemd's syntax.
 func unitWord(s string) (string, error) {
 	if err := fitForUnit(s); err != nil {
 		return "", err
@@ -205,7 +199,6 @@ func unitWord(s string) (string, error) {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`, nil
 }
 
-// fitForUnit returns an error for text that a unit cannot contain.
 func fitForUnit(s string) error {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return fmt.Errorf("%q cannot be written to a unit: it contains a line break or a "+
@@ -214,7 +207,6 @@ func fitForUnit(s string) error {
 	return nil
 }
 
-// unitSafe replaces the characters in name that a unit's name cannot contain.
 func unitSafe(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isNameRune(r) }), "-")
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")

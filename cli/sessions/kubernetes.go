@@ -16,7 +16,6 @@ import (
 // helperName is the name of the helper program for the session provider "k8s".
 const helperName = "gcity-session-k8s"
 
-// kubernetes starts the Kubernetes helper with the settings in [session.k8s].
 func (h *opener) kubernetes() (session.Provider, func(), error) {
 	c := folder.SourceOf(h.Dir).LoadPartial()
 	if c == nil {

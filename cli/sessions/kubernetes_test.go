@@ -58,7 +58,6 @@ func TestKubernetesWithoutHelper(t *testing.T) {
 	}
 }
 
-// Only the error about a missing helper says how to install it.
 func TestKubernetesInstallHint(t *testing.T) {
 	const hint = "docs/kubernetes.md describes how to install gcity-session-k8s"
 	dir, bin := t.TempDir(), t.TempDir()

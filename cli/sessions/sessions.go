@@ -54,7 +54,6 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
-// clearUp stops leftovers of sessions that ended under an earlier controller.
 func (h *opener) clearUp() {
 	if h.Observe || h.tmux {
 		return
@@ -78,7 +77,6 @@ type SessionOptions struct {
 	Group func() string
 }
 
-// opener opens a city's session providers.
 type opener struct {
 	SessionOptions
 	tmux bool // the tmux provider is open, and manages the tmux server itself
@@ -104,7 +102,6 @@ func (h *opener) survey() []string {
 	return names
 }
 
-// open opens the session provider with this name.
 func (h *opener) open(name string) (session.Provider, func(), error) {
 	switch name {
 	case "pty":
@@ -131,7 +128,6 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
 
-// pty opens the built-in provider for terminal sessions.
 func (h *opener) pty() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -149,7 +145,6 @@ func (h *opener) pty() (session.Provider, func(), error) {
 	}, nil
 }
 
-// subprocess opens the provider for processes without a terminal.
 func (h *opener) subprocess() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -202,7 +197,6 @@ func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	return p, func() {}, nil
 }
 
-// find returns the absolute path of a provider's script or helper program.
 func (h *opener) find(name, path string) (string, error) {
 	var err error
 	switch {
@@ -221,7 +215,6 @@ func (h *opener) find(name, path string) (string, error) {
 	return path, ownership.Check(path)
 }
 
-// holder returns the path of the program that holds sessions, which is this program.
 func (h *opener) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

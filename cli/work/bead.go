@@ -38,7 +38,6 @@ metadata keys.`
 	return c
 }
 
-// beadFilter contains the flags that select beads in lists.
 type beadFilter struct {
 	status, labels         []string
 	kind, assignee, parent string
@@ -201,8 +200,6 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	return nil
 }
 
-// emptyList returns the message for an empty list. If the store has no work at all, the message says how to create
-// some.
 func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 	_, all := d.Store.(*depot.AllStores)
 	place := d.Title()
@@ -246,7 +243,6 @@ func beadShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// metadata parses KEY=VALUE arguments.
 func metadata(given []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, kv := range given {
@@ -330,7 +326,6 @@ import fails without importing anything; --force imports the beads anyway.`,
 	return c
 }
 
-// printImported prints an import's result. It returns an error if some lines could not be read.
 func printImported(e *env.Env, d *depot.Store, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {

@@ -43,7 +43,6 @@ func claimsOnly(c *cobra.Command) error {
 	return nil
 }
 
-// claim carries out `bead update --claim` and prints the result.
 func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {

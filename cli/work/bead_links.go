@@ -89,7 +89,6 @@ func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id st
 	return "", nil, nil
 }
 
-// firstIn returns the first of the IDs that belongs to a bead in the store, or "".
 func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
 	err error) {
 	s, err := e.Store(p)
@@ -185,8 +184,6 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	return nil
 }
 
-// checkSteps returns an error if a bead is a molecule with open steps. The steps in ids do not count, because they
-// are closed together with the bead.
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -196,7 +193,6 @@ func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids 
 	return city.Closable(ctx, has.List, b, ids...)
 }
 
-// warnOpenSteps prints how many steps of a closed bead are still open.
 func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) error {
 	if e.JSON {
 		return nil

@@ -101,7 +101,6 @@ func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.B
 	return depot.ReportChange(ctx, e, d, events.BeadUpdated, b)
 }
 
-// patchFlags are the flags of bead update.
 type patchFlags struct {
 	title, status, kind, priority, assignee, parent, description, file string
 
@@ -134,7 +133,6 @@ func (f *patchFlags) flags(c *cobra.Command) {
 		"revision (rev in --json)")
 }
 
-// patch returns the change that the given flags describe.
 func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 	p := beads.Patch{AddLabels: f.add, RemoveLabels: f.remove}
 	for flag, field := range map[string]struct {
@@ -287,7 +285,6 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	return printClosedConvoy(ctx, e, has, old, b)
 }
 
-// eventOf returns the event type for a bead's new status.
 func eventOf(b beads.Bead) string {
 	if b.Status == beads.StatusClosed {
 		return events.BeadClosed
@@ -295,7 +292,6 @@ func eventOf(b beads.Bead) string {
 	return events.BeadUpdated
 }
 
-// unchanged returns the message for a change that has no effect.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
 		return "already has these values"
@@ -388,7 +384,6 @@ func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Pr
 	return n, nil
 }
 
-// openInput opens a file, or standard input for "-".
 func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if name == "-" {
 		return e.In, func() {}, nil

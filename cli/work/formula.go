@@ -141,7 +141,6 @@ func printFormulas(e *env.Env, listed []listedFormula) error {
 	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
 }
 
-// printRigFormulas prints which rigs have their own formulas, and how to list them.
 func printRigFormulas(e *env.Env, c *config.City) error {
 	var rigs []string
 	for i := range c.Rigs {
@@ -162,7 +161,6 @@ func printRigFormulas(e *env.Env, c *config.City) error {
 	return nil
 }
 
-// formulaShape is the JSON output for a formula.
 type formulaShape struct {
 	listedFormula
 	Version string        `json:"version,omitempty"`
@@ -256,7 +254,6 @@ func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// cooked is the JSON output of cook.
 type cooked struct {
 	Root  beads.Bead   `json:"root"`
 	Steps []beads.Bead `json:"steps"`

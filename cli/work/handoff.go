@@ -85,7 +85,6 @@ and exits with code 3.`,
 	return c
 }
 
-// mayHandOff returns an error if the agent is unknown, or if the message is empty and the parameter auto is false.
 func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bool) error {
 	if agent == "" {
 		return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
@@ -110,7 +109,6 @@ type heartbeat struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-// heartbeatFile returns the path of an agent's heartbeat file.
 func heartbeatFile(city, agent string) string {
 	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
 }
@@ -169,7 +167,6 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 	return c
 }
 
-// writeHeartbeat writes a heartbeat file atomically.
 func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
 	data, err := json.Marshal(b)
 	if err != nil {

@@ -24,7 +24,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// queryLimit is the timeout for an agent's work_query.
 const queryLimit = 30 * time.Second
 
 // HookCommand returns the hook command.
@@ -142,7 +141,6 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 	return out, out.find(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 }
 
-// queryOf returns an agent's work_query, or "" if it has none.
 func queryOf(c *config.City, w *agent.Want) string {
 	for i := range c.Agents {
 		if c.Agents[i].Qualified() == w.Declared {
@@ -176,7 +174,6 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 	return text, nil
 }
 
-// find sets the agent's work, and the gates that it might be waiting for.
 func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
 	if w.Items, err = workFor(ctx, c, want); err == nil {
 		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
@@ -244,7 +241,6 @@ func shown(e *env.Env, text string) string {
 // injectLimit is the maximum number of beads in a text for a model.
 const injectLimit = 10
 
-// injectWork prints an agent's work for a model.
 func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil

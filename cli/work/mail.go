@@ -21,7 +21,6 @@ import (
 	"gcity/mail"
 )
 
-// mailLimit is the timeout for a mail command.
 const mailLimit = 30 * time.Second
 
 // MailCommand returns the mail command.
@@ -72,7 +71,6 @@ func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }
 
-// draftFlags are the flags for a new message.
 type draftFlags struct {
 	subject, text, from string
 	notify              bool
@@ -87,7 +85,6 @@ func (f *draftFlags) flags(c *cobra.Command) {
 		"also notify the recipient in its terminal")
 }
 
-// fill completes the flags with the arguments, which are TEXT or SUBJECT TEXT.
 func (f *draftFlags) fill(a *env.Env, args []string) error {
 	switch {
 	case len(args) == 2 && f.subject == "" && f.text == "":
@@ -152,7 +149,6 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	return e.Receipt(r)
 }
 
-// unknownSender reports whether a sender is neither an agent nor a pool.
 func unknownSender(s *city.Snapshot, from string) bool {
 	to, err := s.Address(from)
 	return err == nil && s.IsUserAddress(to)
@@ -253,7 +249,6 @@ func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
 		})
 }
 
-// receipts prints the results of several operations. It prints a single result like any other receipt.
 func receipts(e *env.Env, all []city.Receipt) error {
 	if len(all) == 1 {
 		return e.Receipt(all[0])
@@ -275,7 +270,6 @@ func mailOf(e *env.Env, args []string) string {
 	return e.Getenv("GC_AGENT")
 }
 
-// owner returns the name of a mailbox as it is printed.
 func owner(who string) string { return cmp.Or(who, "people") }
 
 func mailCheck(e *env.Env) *cobra.Command {

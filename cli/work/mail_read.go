@@ -16,7 +16,6 @@ import (
 	"gcity/mail"
 )
 
-// beadPatch is a change to a message's bead.
 type beadPatch = beads.Patch
 
 func mailInbox(e *env.Env) *cobra.Command {

@@ -17,13 +17,12 @@ import (
 	"gcity/mail"
 )
 
-// primeLimit is the timeout for prime.
 const primeLimit = 20 * time.Second
 
 // primeShape is the JSON output of prime: a prompt and its agent.
 type primeShape struct {
 	Agent  string `json:"agent,omitempty"` // "" if the text is not for an agent
-	File   string `json:"file,omitempty"`  // path of the template
+	File   string `json:"file,omitempty"`
 	Prompt string `json:"prompt"`
 
 	// unread messages that the previous session left, newest first
@@ -138,13 +137,11 @@ const agentCommands = `  gc hook                    your work, in progress or re
   gc agent drain-check       exit 0 if you should finish; then stop with gc agent drain-ack
   gc --help                  all other commands`
 
-// unprompted returns the text for an agent that has no prompt.
 func unprompted(w *agent.Want) string {
 	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nYou have "+
 		"no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
 }
 
-// generic returns the text for a caller that is not one of the city's agents.
 func generic(dir string) string {
 	if dir == "" {
 		return "This folder is not in a city: run gcity init to create one, or select one " +

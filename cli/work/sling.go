@@ -27,7 +27,6 @@ const slingLimit = 2 * time.Minute
 const slingNeedsConfig = "the configuration contains the rules for assigning work: fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
-// slingFlags are the flags of sling.
 type slingFlags struct {
 	formula, noFormula, nudge, force, stdin bool
 
@@ -114,7 +113,6 @@ func slingArgs(cmd *cobra.Command, args []string) error {
 	return env.Between(1, 1000)(cmd, args)
 }
 
-// slings returns the requests that a command line describes.
 func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	args []string) ([]city.SlingRequest, error) {
 	vars, err := metadata(f.vars)
@@ -222,7 +220,6 @@ func formulaNames(e *env.Env) ([]string, error) {
 	return names, nil
 }
 
-// slingInput returns a request to create the bead that standard input describes.
 func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) {
 	data, err := io.ReadAll(io.LimitReader(e.In, beads.MaxText+1))
 	if err != nil {

@@ -46,7 +46,6 @@ func LostStore(err error) *sqlite.LostError {
 	return lost
 }
 
-// scopeFile returns the name under which the city or rig appears in .gc/stores and .gc/backups.
 func (p Place) scopeFile() string {
 	if p.Rig == "" {
 		return "city"
@@ -71,7 +70,6 @@ func (p Place) Ledger() sqlite.Ledger {
 	return sqlite.Ledger{File: file, Folder: at, Restore: how}
 }
 
-// embedded opens the built-in store.
 func (p Place) embedded() (*sqlite.Store, error) {
 	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
 }
@@ -87,7 +85,6 @@ type backupFile struct {
 	at                time.Time
 }
 
-// shortID returns the short form of a store's ID, which is part of its backups' names.
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
 // backups returns the backups of a place's store, newest first.

@@ -51,9 +51,9 @@ type Store interface {
 type Place struct {
 	Rig    string // "" for the city
 	Dir    string
-	Prefix string         // prefix of the IDs
-	City   string         // the city's folder
-	By     city.WorkStore // the program that stores the work
+	Prefix string // prefix of the IDs
+	City   string
+	By     city.WorkStore
 }
 
 // Places returns the places in a configuration: the city and all rigs.
