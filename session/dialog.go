@@ -31,7 +31,6 @@ type DialogListener interface {
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether a screen shows that the dialog is open.
 func (d *Dialog) shown(screen string) bool {
 	text := normalize(screen)
 	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
@@ -53,8 +52,8 @@ type readyWait struct {
 	s           *Spec
 	p           Provider
 	screen      string
-	seen        int     // number of consecutive screens that contained the program's prompt
-	open        *Dialog // the open dialog, if any
+	seen        int // number of consecutive screens that contained the program's prompt
+	open        *Dialog
 	reported    *Dialog // the last dialog reported to the listener
 	answered    []bool  // by dialog index; each dialog is answered only once
 	answerError error   // why the dialog cannot be answered
@@ -87,7 +86,6 @@ func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// report notifies the listener when a dialog starts or stops waiting for a user.
 func (w *readyWait) report(ctx context.Context) {
 	open := w.open
 	if open != nil && len(open.Keys) > 0 && w.answerError == nil {
@@ -105,7 +103,6 @@ func (w *readyWait) report(ctx context.Context) {
 // keyTime is the maximum wait for a program to react to a key before the next one is pressed.
 const keyTime = 500 * time.Millisecond
 
-// answer presses the keys that answer a dialog. Between keys it waits for the screen to change.
 func (w *readyWait) answer(ctx context.Context, d *Dialog) {
 	keyer, ok := w.p.(Keyer)
 	if !ok {
@@ -125,7 +122,6 @@ func (w *readyWait) answer(ctx context.Context, d *Dialog) {
 	}
 }
 
-// awaitChange waits until the screen changes, or for keyTime.
 func (w *readyWait) awaitChange(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -144,7 +140,6 @@ func (w *readyWait) awaitChange(ctx context.Context) {
 	}
 }
 
-// timeoutError explains why a session did not become ready in time.
 func (w *readyWait) timeoutError(limit time.Duration) error {
 	d := w.open
 	switch {

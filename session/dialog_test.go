@@ -30,7 +30,7 @@ type stage struct {
 
 type scene struct {
 	screen string
-	key    string        // key that leads to the next scene; "" = none
+	key    string
 	lasts  time.Duration // how long the scene lasts without a key
 }
 

@@ -29,7 +29,6 @@ func argv(line string) (args []string, ok bool) {
 	return args, true
 }
 
-// cutWord returns the first word of a line, without its quotes, and the rest of the line.
 func cutWord(line string) (word, rest string, ok bool) {
 	var b strings.Builder
 	for line != "" {
@@ -60,7 +59,6 @@ func cutWord(line string) (word, rest string, ok bool) {
 	return b.String(), "", true
 }
 
-// isPlain reports whether a character has no special meaning anywhere in a shell word.
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("_-+./@%:,", r)

@@ -61,7 +61,7 @@ const (
 	stopLimit = 10 * time.Second
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
-	lastLines = 5 // number of screen lines to show in an error
+	lastLines = 5
 
 	// slowReady is how long a start waits before it reports the reason for the wait
 	slowReady = 2 * time.Second
@@ -158,7 +158,6 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// waits returns a clause that says what a start waits for.
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":
@@ -219,7 +218,6 @@ func LookAt(ctx context.Context, p Provider, name string) (found Status, err err
 	return found, err
 }
 
-// tail returns the last lines of text, joined into one line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-lastLines):]

@@ -129,7 +129,6 @@ func program(line string) string {
 	return word
 }
 
-// shellWords returns the builtins, keywords and usual aliases of common shells.
 func shellWords() []string {
 	return strings.Fields(
 		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete

@@ -202,9 +202,9 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// PoliteSender is a provider that can send text without disturbing a viewer who is typing. SendPolitely types
-	// nothing and returns ErrBusy if a viewer has unsubmitted text on the line or has typed recently. The parameter
-	// quiet says how recently.
+	// PoliteSender is a provider that can send text without disturbing a viewer's typing. SendPolitely types nothing
+	// and returns ErrBusy if a viewer has unsubmitted text on the line or has typed recently. The parameter quiet says
+	// how recently.
 	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -273,8 +273,8 @@ const ReadyMark = "GC_READY"
 
 // Metadata keys of a drain. The agent's tools can read DrainMark.
 const (
-	DrainMark    = "GC_DRAIN"     // when the drain began, in Unix seconds
-	DrainByMark  = "GC_DRAIN_BY"  // what requested the drain: "pool", "operator"
+	DrainMark    = "GC_DRAIN" // when the drain began, in Unix seconds
+	DrainByMark  = "GC_DRAIN_BY"
 	DrainAckMark = "GC_DRAIN_ACK" // "1" = the agent has reported that it is done
 )
 

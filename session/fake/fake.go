@@ -78,7 +78,6 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	return l.Status, nil
 }
 
-// live returns the live session with this name. The caller must hold p.mu.
 func (p *Provider) live(name string) (*life, error) {
 	l, ok := p.lives[name]
 	if !ok || !l.Alive {
@@ -87,7 +86,6 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls a function with a live session, and then wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,7 @@ var (
 // screen is the terminal of a simulated program. The program echoes its input.
 type screen struct {
 	out        []byte
-	cleared    int // number of times that the output was cleared
+	cleared    int
 	cols, rows int
 	draft      int // number of characters that viewers have typed but not submitted
 }
@@ -85,7 +85,6 @@ func (p *Provider) Clear(_ context.Context, name string) error {
 	return p.with(name, func(l *life) { l.out, l.cleared = nil, l.cleared+1 })
 }
 
-// text returns the screen's lines, without carriage returns and trailing newlines.
 func (s *screen) text() string {
 	return strings.TrimRight(strings.ReplaceAll(string(s.out), "\r", ""), "\n")
 }
@@ -180,7 +179,6 @@ func (p *Provider) Attach(_ context.Context, name string, cols, rows int) (sessi
 	return t, nil
 }
 
-// terminal is an attachment to one session.
 type terminal struct {
 	p      *Provider
 	l      *life
@@ -212,7 +210,6 @@ func (t *terminal) Read(b []byte) (int, error) {
 	}
 }
 
-// do calls f if the session is alive.
 func (t *terminal) do(f func()) error {
 	t.p.mu.Lock()
 	defer t.p.mu.Unlock()

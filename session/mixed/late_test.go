@@ -12,7 +12,6 @@ import (
 	"gcity/session/mixed"
 )
 
-// tardy is a provider whose List is slow.
 type tardy struct {
 	*fake.Provider
 	looks int

@@ -59,7 +59,6 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	}
 }
 
-// rest waits until the List call ends, and returns its result.
 func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
@@ -69,7 +68,6 @@ func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared returns the provider's List call in progress, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*sharedList, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +94,6 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask lists the sessions of a provider and records that this provider holds them.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()

@@ -44,7 +44,6 @@ func Marks(dir string) (names []string, err error) {
 	return names, err
 }
 
-// isName reports whether name can be a provider's name: a word, or the path of a script or helper.
 func isName(name string) bool {
 	if _, path, ok := session.External(name); ok {
 		return path != "" && utf8.ValidString(path) &&

@@ -73,14 +73,14 @@ type member struct {
 	name  string
 	p     session.Provider // nil if the provider could not be opened
 	close func()
-	err   error // why the provider could not be opened
+	err   error
 	// the provider may hold sessions, because it is marked, is being marked, or is the default one
 	inUse  bool
-	marked bool        // the marks file contains the provider
-	listed bool        // held contains all sessions of this provider
-	list   *sharedList // List call in progress, for a patient provider
-	starts int         // number of starts in progress
-	gen    int         // number of starts so far
+	marked bool
+	listed bool // held contains all sessions of this provider
+	list   *sharedList
+	starts int // number of starts in progress
+	gen    int // number of starts so far
 }
 
 // location identifies the provider that holds a session.
@@ -180,7 +180,6 @@ func (p *Provider) member(name string) *member {
 	return m
 }
 
-// opened returns m's provider, or the error from opening it.
 func (p *Provider) opened(m *member) (session.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +190,6 @@ var errBroken = errors.New("listing the sessions was interrupted")
 
 var errClosed = errors.New("the session providers are closed")
 
-// forward passes one provider's exits to the channel of Exits.
 func (p *Provider) forward(m *member, from <-chan session.Exit) {
 	for {
 		select {
@@ -218,7 +216,6 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 // Exits implements session.Notifier. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// forwardChanges passes one provider's signals to the channel of Changes.
 func (p *Provider) forwardChanges(from <-chan struct{}) {
 	for {
 		select {
@@ -260,7 +257,6 @@ func (p *Provider) Close() {
 	close(p.exits)
 }
 
-// inUse returns the providers that may hold sessions.
 func (p *Provider) inUse() []*member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -335,7 +331,6 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	return used[0], nil // let this provider report that the session does not exist
 }
 
-// findHolder returns the provider that is known to hold a session, or nil.
 func (p *Provider) findHolder(name, id string) *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 type house struct {
 	dir    string
 	kept   map[string]session.Provider
-	broken map[string]error // error from opening a provider
+	broken map[string]error
 	opened []string
 	lists  atomic.Int64
 }
@@ -55,7 +55,6 @@ func (h *house) open(name string) (session.Provider, func(), error) {
 	return p, func() {}, nil
 }
 
-// counted is a provider that counts the calls of List.
 type counted struct {
 	*fake.Provider
 	n *atomic.Int64
@@ -250,7 +249,6 @@ func TestProviderCannotBeOpened(t *testing.T) {
 	}
 }
 
-// The error for a missing ability names the session's provider and the ability.
 func TestMissingAbilityIsNamed(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["plain"] = plain{fake.New()}
@@ -374,7 +372,6 @@ func TestSendPolitelyIfSupported(t *testing.T) {
 	}
 }
 
-// Some callers try again to open a provider that cannot be opened, while others read its state.
 func TestConcurrentOpening(t *testing.T) {
 	h := newHouse(t, "pty")
 	if err := os.WriteFile(filepath.Join(h.dir, mixed.MarksFile), []byte("gone\n"), 0o600); err != nil {

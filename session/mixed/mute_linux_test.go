@@ -20,7 +20,7 @@ func TestMarksOnHungDisk(t *testing.T) {
 	hung, asked, free := hungfs.Mount(t, true)
 	h := newHouse(t, "pty", "other")
 	p := h.mix(t, false)
-	home := h.dir + "~" // the disk with the city's folder hangs
+	home := h.dir + "~"
 	if err := errors.Join(os.Rename(h.dir, home), os.Symlink(hung, h.dir)); err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,6 @@ func (p *Provider) leave() {
 	_ = disk.Remove(p.socket) // if this fails, the next provider removes the file
 }
 
-// listen creates the socket that the helper inherits.
 func (p *Provider) listen() error {
 	if err := disk.MkdirAll(p.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("cannot create the session helper's folder: %w", err)
@@ -180,7 +179,6 @@ func (p *Provider) Check(ctx context.Context) error {
 	return p.Client.Check(ctx)
 }
 
-// executable returns an error if path cannot be executed as a helper.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

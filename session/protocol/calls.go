@@ -31,7 +31,6 @@ func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }
 
-// calls returns the operations that take a Target, by name.
 func calls() map[string]call {
 	return map[string]call{
 		"interrupt":   callInterrupt,

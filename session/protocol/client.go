@@ -23,8 +23,8 @@ import (
 // ClientOptions configures a Client.
 type ClientOptions struct {
 	Dial   func(ctx context.Context) (net.Conn, error)
-	Open   OpenRequest  // sent to the helper; the client sets Protocols
-	Logger *slog.Logger // nil disables logging
+	Open   OpenRequest // sent to the helper; the client sets Protocols
+	Logger *slog.Logger
 
 	// Broken is called with a panic from the client's goroutine. If Broken is nil, the panic ends the program.
 	Broken func(error)
@@ -160,7 +160,6 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable returns the error for a call that did not get a complete response.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not respond to %s: %w", op, cause)
@@ -168,7 +167,6 @@ func unreachable(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("the helper did not respond to %s: %w", op, err)
 }
 
-// refusal returns the error that a response contains.
 func refusal(op string, resp *http.Response) error {
 	var response Response
 	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&response)
@@ -196,7 +194,6 @@ func notProtocol(op string, resp *http.Response) error {
 		"session protocol", op, resp.Status)
 }
 
-// roundTrip sends a request and decodes the response.
 func (c *Client) roundTrip(ctx context.Context, op string, body, response any) error {
 	resp, err := c.post(ctx, op, body)
 	if err != nil {
@@ -220,7 +217,6 @@ func (c *Client) call(ctx context.Context, op string, body any) (Response, error
 	return response, err
 }
 
-// do makes a call that has no result besides the error.
 func (c *Client) do(ctx context.Context, op string, t Target) error {
 	_, err := c.call(ctx, op, t)
 	return err

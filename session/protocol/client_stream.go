@@ -30,11 +30,10 @@ func (c *Client) Exits() <-chan session.Exit { return c.exits }
 // before that might have been missed.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
-// changed signals a change to the reader of Changes.
 func (c *Client) changed() {
 	select {
 	case c.changes <- struct{}{}:
-	default: // a signal is already pending
+	default:
 	}
 }
 
@@ -59,7 +58,6 @@ func (c *Client) followExits(ctx context.Context) {
 	}
 }
 
-// readExits reads one exit stream until it is lost.
 func (c *Client) readExits(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -184,7 +182,6 @@ func (c *Client) Attach(
 	return &terminal{conn: conn, in: in, buf: buf, end: end}, nil
 }
 
-// terminal is the client's end of an attached terminal.
 type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader

@@ -17,7 +17,6 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// kind names an error that callers distinguish.
 type kind struct {
 	word   string
 	err    error
@@ -49,7 +48,6 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// wireError converts an error to a protocol Error and an HTTP status.
 func wireError(err error) (*Error, int) {
 	var own *Error
 	if errors.As(err, &own) {

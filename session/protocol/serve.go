@@ -54,7 +54,6 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// inherited returns the listening socket that gcity passed to the helper.
 func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {

@@ -18,7 +18,7 @@ import (
 // Opened is a provider that a helper has opened for a city.
 type Opened struct {
 	Name     string // name of the provider, for messages
-	Version  string // version of the helper
+	Version  string
 	Provider session.Provider
 	Close    func() // releases the provider without stopping its sessions; can be nil
 }
@@ -106,7 +106,6 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, response)
 }
 
-// provider returns the opened provider.
 func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +136,6 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Op
 	return made, err == nil
 }
 
-// serveCall serves a call that takes a Target.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
 	var t Target
 	made, ok := s.begin(w, r, &t)

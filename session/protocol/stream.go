@@ -192,7 +192,6 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	toViewer(conn, term)
 }
 
-// fromViewer copies input to the terminal until the viewer disconnects.
 func fromViewer(r *bufio.Reader, term session.Terminal) {
 	buf := make([]byte, frameMax)
 	for {
@@ -215,7 +214,6 @@ func fromViewer(r *bufio.Reader, term session.Terminal) {
 	}
 }
 
-// toViewer copies output to the viewer until the terminal ends or a write to the viewer fails.
 func toViewer(conn net.Conn, term session.Terminal) {
 	buf := make([]byte, frameMax/2)
 	put := func(kind byte, data []byte) bool {

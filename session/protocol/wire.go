@@ -9,7 +9,6 @@ import (
 
 // OpenRequest is the first call after each start of the helper. Until then the helper rejects all other calls.
 type OpenRequest struct {
-	// protocol versions that the caller supports
 	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
 	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
@@ -30,7 +29,6 @@ type OpenResponse struct {
 // Ability is the name of an ability in the protocol.
 type Ability string
 
-// abilities maps the abilities of package session to their names in the protocol.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.SendingKeys: "keys",

@@ -13,7 +13,6 @@ import (
 // reading memory is about ten times cheaper than a system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
-// mapActivity maps the record at path.
 func mapActivity(path string) (activityRecord, error) {
 	f, err := disk.Open(path)
 	if err != nil {
@@ -61,7 +60,6 @@ func copyMapped(to, from []byte) (err error) {
 	return nil
 }
 
-// close removes the mapping.
 func (r *activityRecord) close() {
 	if r.page != nil {
 		_ = syscall.Munmap(r.page) // fails only if nothing is mapped

@@ -76,7 +76,6 @@ func (p *Provider) scan(ctx context.Context) error {
 // progress.
 var errNoRecord = errors.New("a session is about to start")
 
-// adopt adopts a session that an earlier controller started.
 func (p *Provider) adopt(ctx context.Context, name string) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {

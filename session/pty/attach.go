@@ -128,7 +128,6 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watch yields frames until the session ends or the caller stops.
 func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {

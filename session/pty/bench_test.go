@@ -186,7 +186,6 @@ func BenchmarkUsage500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// ownCPU returns the processor time of this process.
 func ownCPU() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail with these arguments

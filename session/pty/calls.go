@@ -17,7 +17,6 @@ const (
 	inputTimeout = 5 * time.Second
 )
 
-// call sends a request on a new connection and returns the payload of the response.
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
 	conn, err := p.dialSession(ctx, verb, name)
 	if err != nil {
@@ -39,7 +38,6 @@ func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request
 	return m.Data, nil
 }
 
-// dialSession connects to the holder of a known session.
 func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.UnixConn, error) {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -74,7 +72,6 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	return nil, fail(verb, name, errGone, "its holder does not respond: %v", err)
 }
 
-// broken returns the error for a call that did not get a response.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
@@ -82,7 +79,6 @@ func broken(ctx context.Context, verb, name string, err error) error {
 	return fail(verb, name, errGone, "its holder has exited: %v", err)
 }
 
-// do makes a call that has no result besides the error.
 func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

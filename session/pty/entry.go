@@ -14,14 +14,13 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is the provider's state for one session name.
 type entry struct {
 	name string
 	lock registry.NameLock // see Concurrency in the package comment
 
 	mu     sync.Mutex
-	link   *link // nil without a connection to a holder
-	known  bool  // record is valid
+	link   *link
+	known  bool // record is valid
 	record wire.Record
 	// decoded from record once, because every List needs it
 	fingerprint   session.Fingerprint
@@ -38,7 +37,6 @@ func newEntry(name string) *entry {
 	return &entry{name: name, lock: registry.NewNameLock()}
 }
 
-// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
@@ -62,7 +60,6 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 	}
 }
 
-// link is the permanent connection to a holder.
 type link struct {
 	conn    *net.UnixConn
 	holder  int  // PID of the holder
@@ -74,7 +71,6 @@ type link struct {
 	gone chan struct{} // closed when the connection ends
 }
 
-// over reports whether the connection has ended.
 func (l *link) over() bool {
 	select {
 	case <-l.gone:

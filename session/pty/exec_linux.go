@@ -14,12 +14,11 @@ import (
 // startDir is a holder's working folder until it enters its session's folder.
 const startDir = "/"
 
-// launcher starts holder processes.
 type launcher struct {
-	program program // the program that runs as a holder
+	program program
 	env     []string
-	errlog  *os.File      // standard error of the holders
-	group   func() string // see Options.Group
+	errlog  *os.File // standard error of the holders
+	group   func() string
 	log     *slog.Logger
 }
 

@@ -369,7 +369,6 @@ func TestAttachToStoppedHolder(t *testing.T) {
 	}
 }
 
-// All orphans are reaped, even thousands of them.
 func TestOrphansAreReaped(t *testing.T) {
 	count := 2000
 	if testing.Short() {
@@ -476,7 +475,7 @@ func TestFolderDeleted(t *testing.T) {
 	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Send(t.Context(), "a", "still here"); err != nil { // with the same controller
+	if err := first.Send(t.Context(), "a", "still here"); err != nil {
 		t.Error(err)
 	}
 	shows(t, first, "a", "still here")
@@ -484,7 +483,7 @@ func TestFolderDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Close()
-	second := newProvider(t, city) // and with the next one
+	second := newProvider(t, city)
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 2 || list[0].PID != a.PID || list[1].PID != b.PID || !list[0].Alive || !list[1].Alive {
 		t.Fatalf("%+v, %v", list, err)
@@ -515,7 +514,6 @@ func TestFolderDeletedBetweenLives(t *testing.T) {
 	}
 }
 
-// Sessions work in a city with a path that is too long for a socket.
 func TestLongPath(t *testing.T) {
 	city := filepath.Join(t.TempDir(), strings.Repeat("long/", 40)+"city")
 	if err := os.MkdirAll(city, 0o700); err != nil {

@@ -26,8 +26,8 @@ type folders struct {
 	city    string
 	dir     string // path of the sessions' folder, as in the holders' command lines
 	at      string // path of the same folder that stays valid if the city is moved
-	boot    string // ID of the current boot
-	observe bool   // see Options.Observe
+	boot    string
+	observe bool
 	log     *slog.Logger
 }
 
@@ -101,7 +101,6 @@ func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	return nil
 }
 
-// lockHolders describes the processes that hold a session's lock.
 func (f *folders) lockHolders(name string) string {
 	dev, ino, err := proc.Inode(f.path(name, wire.LockFile))
 	pids, allErr := proc.All()
@@ -190,7 +189,6 @@ func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	return args[2], !strings.Contains(name, "/") && !f.inOtherCity(cwd, name)
 }
 
-// awaitSocket waits briefly for a holder to listen again.
 func (f *folders) awaitSocket(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -34,7 +34,6 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// responseCheck keeps track of whether a holder responds.
 type responseCheck struct {
 	since     time.Time // when the holder stopped responding; zero = it responds
 	failures  int       // number of consecutive failed checks
@@ -86,7 +85,6 @@ func (p *Provider) checkHolders(entries []*entry) {
 	}
 }
 
-// noteResponse records whether the holder responded to a check.
 func (e *entry) noteResponse(now time.Time, responds bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

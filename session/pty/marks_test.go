@@ -21,7 +21,6 @@ func tell(t *testing.T, p *Provider, name string, d session.Drain) {
 	}
 }
 
-// named returns the status of a session from List.
 func named(t *testing.T, p *Provider, name string) session.Status {
 	t.Helper()
 	all, err := p.List(t.Context())
@@ -119,7 +118,7 @@ func age(t *testing.T, file string) {
 	}
 	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
-	if err := os.Remove(file); err != nil { // the holder continues to write to the removed file
+	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, old[:64], 0o600); err != nil {

@@ -175,7 +175,7 @@ func TestIdleHolderWithObservers(t *testing.T) {
 		}
 	}
 	stop()
-	observer(t, city) // the observer stays open
+	observer(t, city)
 	p.Close()
 	until(t, "the exit of the idle holder", func() bool { return !alive(holder) })
 }

@@ -37,7 +37,6 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 
 func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
 // programImages finds the processes that run a program with a given content. It reads each file only once.
@@ -46,7 +45,6 @@ type programImages struct {
 	seen map[fileID]bool
 }
 
-// run reports whether a process runs a program with the expected content.
 func (m *programImages) run(pid int) bool {
 	dev, ino, err := proc.Inode(programFile(pid))
 	if err != nil || m.want == nil {

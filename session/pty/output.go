@@ -17,7 +17,6 @@ func tailBytes(lines int) int {
 	return (max(lines, 0) + screens) * perLine
 }
 
-// readOutput reads the output that a holder keeps, or only its last bytes (see wire.Request).
 func readOutput(
 	ctx context.Context, p *Provider, name string, tail int,
 ) (wire.Screen, []byte, error) {

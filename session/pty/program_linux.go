@@ -22,8 +22,8 @@ import (
 // or that folder is on a noexec file system, gcity itself runs as the holder.
 type program struct {
 	image  []byte // content of the embedded program; nil = none
-	dir    string // where the program's file is created if necessary
-	binary string // path of gcity
+	dir    string
+	binary string
 	log    *slog.Logger
 
 	mu sync.Mutex
@@ -89,7 +89,6 @@ func (p *program) giveUp(path string, cause error) {
 	p.ways, p.path = p.ways[1:], ""
 }
 
-// inMemory writes the program to a sealed memory file.
 func (p *program) inMemory() (string, error) {
 	fd, err := unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	if errors.Is(err, unix.EINVAL) { // MFD_EXEC requires Linux 6.3

@@ -21,7 +21,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// image builds gcity-hold once and returns its content.
 var image = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gcity-hold-")
 	if err != nil {
@@ -39,7 +38,6 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(bin)
 })
 
-// newImageProvider opens a provider with holders that run the embedded program.
 func newImageProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	data, err := image()
@@ -54,7 +52,6 @@ func newImageProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// The embedded holder passes the same suite as the main program.
 func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs the whole suite again")
@@ -62,7 +59,6 @@ func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	sessiontest.Run(t, harness(newImageProvider))
 }
 
-// exeOf returns the path of the program that a session's holder executes.
 func exeOf(t *testing.T, p *Provider, name string) string {
 	t.Helper()
 	exe, err := os.Readlink("/proc/" + strconv.Itoa(holderOf(t, p, name)) + "/exe")
@@ -164,7 +160,7 @@ func TestSpecReachesHolder(t *testing.T) {
 		p := open(t, t.TempDir())
 		s := spec(p.files.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
 		s.Env, s.Cols, s.Rows = append(s.Env, "GREETING=two\nlines \x01 é"), 91, 33
-		for range 2 { // the holder's second session
+		for range 2 {
 			s.ID += "-again"
 			start(t, p, s)
 			if x := <-p.Exits(); x.ID != s.ID || x.Code != 0 {
@@ -226,7 +222,6 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	return shortest, true
 }
 
-// timespecAt reads a duration from the memory of a process.
 func timespecAt(t *testing.T, pid int, address int64) time.Duration {
 	t.Helper()
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))

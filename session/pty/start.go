@@ -25,8 +25,8 @@ var (
 )
 
 const (
-	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	reapWait     = 5 * time.Second  // how long to wait for a disconnected holder to exit
+	startTimeout = 30 * time.Second
+	reapWait     = 5 * time.Second // how long to wait for a disconnected holder to exit
 
 	takeBackTimeout = 5 * time.Second // time limit for undoing an abandoned start
 )
@@ -68,7 +68,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check returns an error if the Spec lacks what is needed to start or identify the session.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
@@ -86,7 +85,6 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// reusable returns the connection to a holder that can start another session, or nil.
 func (e *entry) reusable() *link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -96,7 +94,6 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
-// isNew reports whether the provider has not seen any session with this name yet.
 func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +125,6 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	}
 }
 
-// hold starts a holder and connects to it.
 func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	select {
 	case p.spawns <- struct{}{}:
@@ -193,7 +189,6 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
-// ask sends a start request to the holder.
 func (l *link) ask(req *wire.Request) error {
 	if l.sameBuild {
 		if data, ok := wire.EncodeBegin(req); ok {
@@ -209,7 +204,6 @@ type life struct {
 	ready bool // the agent is ready immediately
 }
 
-// wireSpec converts a Spec to the part of it that a holder needs.
 func wireSpec(s *session.Spec) (*life, error) {
 	program, err := s.Preflight()
 	if err != nil {
@@ -254,7 +248,6 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	}
 }
 
-// replied handles the response to a start request.
 func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	if m.Kind == wire.Done {
 		var s wire.State
@@ -290,7 +283,6 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 }
 
-// forget removes an entry that has neither a known session nor a holder.
 func (p *Provider) forget(e *entry) {
 	p.reg.Forget(e.name, e, func() bool {
 		e.mu.Lock()

@@ -66,7 +66,6 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	}
 }
 
-// resume sends SIGCONT to a holder that a signal has stopped, because the holder must run to start or stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.record, e.known
@@ -79,8 +78,8 @@ func (p *Provider) resume(e *entry) {
 	}
 }
 
-// stopWithoutHolder ends a session whose holder is dead or does not respond. It kills the holder if it is alive, and
-// with it the agent. Then it kills every process with the session's ID.
+// stopWithoutHolder ends a session if its holder is dead or does not respond. It kills a live holder, and the agent
+// dies with it. Then it kills every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
 	if err != nil {

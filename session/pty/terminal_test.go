@@ -233,7 +233,6 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// pull returns a function that reads the frames of a session one by one.
 func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, stop func()) {
 	frames := make(chan *session.Frame)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -40,7 +40,6 @@ func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
 }
 
-// request is one call of the script.
 type request struct {
 	op, name string
 	args     []string
@@ -145,7 +144,6 @@ func needed(op string) session.Ability {
 	return ""
 }
 
-// command returns the command that executes the script, without a shell and in its own process group.
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env, cmd.Dir = p.env, p.o.Dir
@@ -164,7 +162,6 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	return cmd
 }
 
-// tail keeps the newest bytes written to it.
 type tail struct {
 	buf     bytes.Buffer // not embedded, because io.Copy would then bypass Write
 	dropped bool
@@ -179,13 +176,11 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// short returns the last line of the script's output in a form that is safe for a terminal.
 func short(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return screen.Plain(lines[len(lines)-1])
 }
 
-// scriptEnv returns the environment of the script.
 func scriptEnv(environ []string, city, state string) []string {
 	return shell.ScriptEnv(environ, "GC_CITY="+city, "GC_CITY_PATH="+city,
 		"GC_EXEC_STATE_DIR="+state)
@@ -214,7 +209,6 @@ func startInput(s *session.Spec) []byte {
 	return append(data, '\n')
 }
 
-// peek returns the last lines of a session's output.
 func (p *Provider) peek(ctx context.Context, name string, lines int) (string, error) {
 	out, known, err := p.call(ctx, "peek", name, []string{fmt.Sprint(lines)}, nil)
 	if err == nil && !known {

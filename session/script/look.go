@@ -191,7 +191,6 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// await waits briefly for a process of a started session to appear.
 func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

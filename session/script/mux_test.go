@@ -34,7 +34,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// muxScript returns a path of the test binary under the name mux.
 func muxScript(t *testing.T) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -190,7 +189,6 @@ func together(mark string) error {
 	return err
 }
 
-// hang starts a child that hangs, and then hangs itself.
 func hang(path string) error {
 	cmd := exec.Command("sleep", "1000")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: filepath.Base(path) == "gc-start.hangs"}

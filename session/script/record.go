@@ -57,7 +57,6 @@ func newRecord(s *session.Spec, boot string) record {
 	return r
 }
 
-// with returns a copy of the record with a mark set. The value "" removes the mark.
 func (r record) with(key, value string) record {
 	r.Marks = maps.Clone(r.Marks)
 	if r.Marks == nil {
@@ -168,7 +167,6 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return e.rec.Marks[key], nil
 }
 
-// commonPrefix returns the longest prefix that all names share.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""

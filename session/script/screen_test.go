@@ -49,7 +49,6 @@ func open(t *testing.T, script string) *home {
 	return h
 }
 
-// reopen opens a new provider for the same city, as the next controller does.
 func (h *home) reopen(t *testing.T) {
 	t.Helper()
 	p, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ})
@@ -94,7 +93,6 @@ func screenScript(t *testing.T) string {
 	return script
 }
 
-// The documentation's example passes the conformance suite.
 func TestConformanceOfScreen(t *testing.T) {
 	script := screenScript(t)
 	sessiontest.Run(t, sessiontest.Harness{

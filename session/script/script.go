@@ -53,7 +53,6 @@ type Provider struct {
 	stops    map[string]*stopping // stops in progress, by session
 }
 
-// entry is the state of one session.
 type entry struct {
 	lock    chan struct{} // holds a token while the lock is free
 	rec     record        // protected by Provider.mu, like all fields below
@@ -157,7 +156,6 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 	}
 }
 
-// forget removes an entry that has no session.
 func (p *Provider) forget(name string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -279,7 +277,6 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	return p.remove(rec.Name)
 }
 
-// runs calls the script to check whether a session is running.
 func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	out, known, err := p.call(ctx, "is-running", name, nil, nil)
 	if err != nil {

@@ -199,7 +199,6 @@ func TestBadScripts(t *testing.T) {
 	until(t, "the end of the script's child", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
 }
 
-// Output that arrives shortly after the script has exited is read.
 func TestLateOutput(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "late")
 	text := "#!/bin/sh\n[ $1 != is-running ] || (sleep 0.5; echo true) &\n"
@@ -231,7 +230,6 @@ func TestProcessesDecide(t *testing.T) {
 	if runs, err := h.runs(t.Context(), "gc-a"); !runs || err != nil {
 		t.Fatalf("%v, %v", runs, err)
 	}
-	// a new session
 	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`)
 	left := filepath.Join(h.city, "left")
 	until(t, "the process outside the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })

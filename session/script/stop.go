@@ -181,7 +181,6 @@ func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time
 	}
 }
 
-// awaitEnd waits until a session has ended.
 func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	pause := askEvery
 	if rec.Local {

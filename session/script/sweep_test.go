@@ -31,7 +31,6 @@ func controller(city, script, id string) error {
 	return err
 }
 
-// marked returns the running processes that have a mark in their environment.
 func marked(t *testing.T, mark string) []int {
 	t.Helper()
 	pids, err := proc.All()

@@ -168,7 +168,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed
+	_ = cmd.Wait()
 }
 
 // Start starts a session. If that fails, the test fails.

@@ -19,7 +19,7 @@ const (
 	sweepTimeout = 5 * time.Second
 	statusWait   = 3 * time.Second // how long to wait for tmux to report an agent's exit
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // maximum time for a stop in addition to its grace period
+	stopTimeout  = time.Minute
 )
 
 // watch waits in the background for a session to end, and then calls recordEnd. It returns false if the agent's process
@@ -101,7 +101,6 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	return x, nil
 }
 
-// remove removes the pane of a session that has ended.
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
@@ -122,7 +121,6 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit for a session that ended in an unknown way.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -177,7 +175,6 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	return x
 }
 
-// deadPane is what tmux reports about a dead pane.
 type deadPane struct {
 	over       bool
 	code       string // exit code; "" = killed by a signal
@@ -209,7 +206,6 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 	return w, clip(rest), nil
 }
 
-// exit converts tmux's report to an exit.
 func (w deadPane) exit(rec *record) *ended {
 	now := time.Now()
 	// for a recent exit, the current time is more precise than tmux's whole seconds
@@ -347,7 +343,6 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits for a session to end, for at most d. It reports whether the session has ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -360,5 +355,4 @@ func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	return false
 }
 
-// wait waits for d, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) { waitOver(ctx, nil, d) }

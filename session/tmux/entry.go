@@ -13,21 +13,20 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is the provider's state for one session name.
 type entry struct {
 	name   string
 	lock   registry.NameLock // see Concurrency in the package comment
 	typing chan struct{}     // holds a token while no call is typing
 
 	mu         sync.Mutex
-	known      bool // rec is valid
+	known      bool
 	rec        record
 	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when the field exit is set
 	asked      bool
 	watch      *proc.Watched
-	pane       pane      // the pane at the last refresh
-	views      viewers   // the viewers at the last refresh
+	pane       pane // the pane at the last refresh
+	views      viewers
 	ownViewers int       // number of viewers attached through this provider
 	typed      time.Time // when one of these viewers last typed
 	sent       time.Time
@@ -39,7 +38,6 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
@@ -91,7 +89,6 @@ func (e *entry) finish(id string, x *ended) bool {
 	return true
 }
 
-// unwatch cancels the wait for the agent's exit.
 func (e *entry) unwatch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +98,6 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target returns the tmux target of a session's pane: the exact name of the tmux session and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
 // mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons, so

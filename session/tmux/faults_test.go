@@ -104,7 +104,6 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// Sessions stay reachable if the server's socket is deleted.
 func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -274,7 +273,7 @@ func TestTwoControllers(t *testing.T) {
 		if n := len(sessiontest.Census(t, city)["a"]); n != 1 {
 			t.Fatalf("the agent runs %d times", n)
 		}
-		for _, p := range ps { // both list the session, and one of them records its exit
+		for _, p := range ps {
 			list, err := p.List(t.Context())
 			if err != nil || len(list) != 1 || !list[0].Alive {
 				t.Fatalf("%+v, %v", list, err)

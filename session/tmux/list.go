@@ -17,7 +17,6 @@ import (
 	"gcity/session/registry"
 )
 
-// pane is the state of a pane.
 type pane struct {
 	id         string
 	pid        int
@@ -34,7 +33,6 @@ type viewers struct {
 	typed time.Time
 }
 
-// snapshot is the state of a whole server.
 type snapshot struct {
 	panes   map[string]pane // by tmux session name
 	viewers map[string]viewers
@@ -199,7 +197,6 @@ func readPane(f []string) pane {
 	return out
 }
 
-// number parses a number. It returns 0 if s is invalid.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -246,7 +243,6 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	return true
 }
 
-// reload looks for a session that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	release, ok := e.lock.TryLock()
 	if !ok {
@@ -260,7 +256,6 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	return e.life()
 }
 
-// option returns the name of the tmux pane option that stores a mark.
 func option(key string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'

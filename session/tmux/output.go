@@ -66,7 +66,6 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return screen.Text(raw, cols, rows, lines), nil
 }
 
-// capture returns the last lines of a pane, or the visible screen, with one call to tmux.
 func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",

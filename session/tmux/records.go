@@ -41,10 +41,8 @@ type record struct {
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// lives reports whether the agent's own process is alive.
 func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r.PID, r.Start) }
 
-// ended is the record of an exit.
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
@@ -67,12 +65,11 @@ func outputFile(id string) string {
 	return outputHead + hex.EncodeToString(sum[:8])
 }
 
-// folders manages the folders of a city's sessions.
 type folders struct {
 	city    string
-	dir     string // .gc/tmux
-	boot    string // ID of the current boot
-	observe bool   // see Options.Observe
+	dir     string
+	boot    string
+	observe bool
 	log     *slog.Logger
 }
 
@@ -121,13 +118,11 @@ func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	return rec, x, true
 }
 
-// asked reports whether this session has been asked to stop.
 func (f *folders) asked(rec *record) bool {
 	data, err := disk.ReadFile(f.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the saved output of all sessions but one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {

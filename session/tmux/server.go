@@ -148,11 +148,10 @@ bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "se
 // viewerFlag marks a client that gcity has attached. In a session with one pane, the flag has no other effect.
 const viewerFlag = "active-pane"
 
-// client runs tmux commands for the city's server.
 type client struct {
 	files   folders
-	program string // path of tmux
-	label   string // name of the server
+	program string
+	label   string
 	env     []string
 	log     *slog.Logger
 	execs   atomic.Int64
@@ -203,7 +202,6 @@ func (c *client) locate() error {
 	return nil
 }
 
-// writeServer writes the server's record to disk.
 func (c *client) writeServer() error {
 	data, err := json.Marshal(c.server)
 	if err == nil {
@@ -257,7 +255,6 @@ func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	return st.Start, true
 }
 
-// awaitServerEnd waits for the server to exit, and then records the end of the server's sessions.
 func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
@@ -315,7 +312,6 @@ func (c *client) serverLives() bool {
 		proc.Lives(c.server.PID, c.server.Start)
 }
 
-// isServer reports whether a process is the recorded server.
 func (c *client) isServer(pid int) bool {
 	c.mu.Lock()
 	known := c.server.PID == pid

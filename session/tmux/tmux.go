@@ -133,7 +133,6 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// open creates the files that the provider needs, or none for an observer.
 func (p *Provider) open() error {
 	if !p.files.observe {
 		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
@@ -214,7 +213,6 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error of the form "cannot VERB NAME: REASON".
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

@@ -34,7 +34,6 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watchLife yields frames until the session ends or the caller stops.
 func (p *Provider) watchLife(ctx context.Context, rec *record,
 	yield func(session.Frame, error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -107,7 +106,6 @@ type watcher struct {
 	data       []byte
 }
 
-// ask requests the size and the retained output.
 func (w *watcher) ask(in io.Writer) error {
 	w.mu.Lock()
 	w.stale, w.data = true, nil
@@ -140,7 +138,6 @@ func (w *watcher) notify() {
 	}
 }
 
-// readOutput reads tmux's output until it ends.
 func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
@@ -199,7 +196,6 @@ func (w *watcher) received(numbers []int, block []string) []int {
 	return nil
 }
 
-// replay returns the output that draws a screen and its scrollback.
 func replay(lines []string, where []int) []byte {
 	var b strings.Builder
 	if where[4] == 1 {
@@ -212,7 +208,6 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed handles new output from the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -4,11 +4,11 @@ package holder
 // deleted. How the program handles each key is unknown, so draft may count characters of a draft that does not exist,
 // but only until the next Enter. It stores no text.
 type draft struct {
-	n      int // number of characters
+	n      int
 	before int // the value of n before an Escape byte that might begin a sequence
 
 	state  keyState
-	num    int    // the parameter being read
+	num    int
 	params [2]int // first parameters of a sequence
 	at     int    // index in params
 	odd    bool   // the sequence contains characters other than digits and separators

@@ -8,7 +8,6 @@ type history struct {
 	cleared       uint64 // position at which the output was last cleared
 }
 
-// add appends new output to the history.
 func (k *history) add(text []byte) {
 	if k.modes.state == ground {
 		k.restartPoints.add(k.out.end)
@@ -48,7 +47,6 @@ type restartPoints struct {
 
 const restartPointEvery = 4 << 10
 
-// add adds a position, unless it is too close to the previous one.
 func (c *restartPoints) add(pos uint64) {
 	if c.n > 0 && pos-c.at[(c.n-1)%len(c.at)] < restartPointEvery {
 		return
@@ -57,7 +55,6 @@ func (c *restartPoints) add(pos uint64) {
 	c.n++
 }
 
-// before returns the newest position that is at most limit.
 func (c *restartPoints) before(limit uint64) (pos uint64, ok bool) {
 	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
 		if pos = c.at[i%len(c.at)]; pos <= limit {

@@ -43,7 +43,7 @@ type holder struct {
 	tasks chan func() // functions to run in the main goroutine
 	done  chan struct{}
 	wg    sync.WaitGroup
-	lock  int // file descriptor of the lock
+	lock  int
 
 	mu       sync.Mutex
 	cond     *sync.Cond
@@ -117,7 +117,6 @@ func open(dir string, first *conn) (*holder, error) {
 	return h, h.settle()
 }
 
-// run serves requests until the holder is done. It runs in the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
@@ -178,7 +177,6 @@ func (h *holder) handleSignal(s os.Signal) {
 	}
 }
 
-// terminate stops the agent and ends the holder.
 func (h *holder) terminate() {
 	h.stop(terminateGrace, false)
 	h.mu.Lock()
@@ -186,7 +184,6 @@ func (h *holder) terminate() {
 	h.leave()
 }
 
-// onMain runs f in the main goroutine and returns its result.
 func (h *holder) onMain(f func() error) error {
 	result := make(chan error, 1)
 	select {

@@ -16,7 +16,6 @@ import (
 // maxRing is the maximum number of bytes of a session's output that are kept.
 const maxRing = 256 << 10
 
-// life is the state of one session.
 type life struct {
 	rec   wire.Record
 	began time.Time
@@ -28,18 +27,17 @@ type life struct {
 	ended   chan struct{} // closed when the field exit is set and the exit has been reported
 
 	history
-	draft    draft // changes require both the typing token and mu
-	size     wire.Screen
-	resizes  int // number of times that the size has changed
-	meta     map[string]string
-	attached int
-	viewers  int // number of viewers, including those that only watch
-	frozen   bool
-	reaped   bool // the agent's process has been reaped, so its PID can belong to another process
-	asked    bool
-	lost     bool
-	stopping *stopping
-	// signal that asks the agent to exit
+	draft      draft // changes require both the typing token and mu
+	size       wire.Screen
+	resizes    int // number of times that the size has changed
+	meta       map[string]string
+	attached   int
+	viewers    int // number of viewers, including those that only watch
+	frozen     bool
+	reaped     bool // the agent's process has been reaped, so its PID can belong to another process
+	asked      bool
+	lost       bool
+	stopping   *stopping
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
@@ -49,12 +47,11 @@ type life struct {
 	activity   activityWrites
 }
 
-// activityWrites keeps track of writes of the activity record.
 type activityWrites struct {
 	last       time.Time
-	timer      *time.Timer // nil before its first use
-	waiting    bool        // the timer is running
-	complained bool        // a failed write has been logged
+	timer      *time.Timer
+	waiting    bool
+	complained bool // a failed write has been logged
 }
 
 // begin starts a session. Only the main goroutine may call it.
@@ -177,7 +174,6 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	return err
 }
 
-// forkError is an error from fork or exec.
 type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
@@ -203,13 +199,11 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	return nil
 }
 
-// isFull reports whether err means that the system has no room for another process, terminal or pipe.
 func isFull(err error) bool {
 	return !errors.As(err, new(forkError)) ||
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure converts an error from fork or exec to one that explains the cause, if it is known.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err

@@ -59,14 +59,12 @@ func (r *ring) readAt(pos uint64, p []byte) int {
 	return n
 }
 
-// bytes returns a copy of the ring's content.
 func (r *ring) bytes() []byte {
 	p := make([]byte, r.end-r.start)
 	r.readAt(r.start, p)
 	return p
 }
 
-// clear removes all bytes and frees their memory.
 func (r *ring) clear() {
 	r.start = r.end
 	r.buf = nil

@@ -100,7 +100,6 @@ func (h *holder) accept(ln *os.File) {
 	}
 }
 
-// acceptFrom waits for a connection.
 func acceptFrom(ln *os.File) (fd int, err error) {
 	raw, err := ln.SyscallConn()
 	if err != nil {
@@ -140,7 +139,6 @@ func (c *conn) closeWrite() error {
 	return errors.Join(ctlErr, err)
 }
 
-// request reads the next request.
 func (c *conn) request() (req wire.Request, err error) {
 	m, err := c.r.Next()
 	if err != nil {
@@ -162,7 +160,6 @@ func (c *conn) send(kind wire.Kind, data []byte) error {
 	return wire.Write(c, kind, data)
 }
 
-// sendRaw sends encoded messages in one write.
 func (c *conn) sendRaw(messages []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -149,7 +149,6 @@ func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	}
 }
 
-// graceLeft returns the time until the current stop's deadline.
 func (h *holder) graceLeft(l *life) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

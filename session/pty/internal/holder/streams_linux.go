@@ -70,8 +70,8 @@ func (h *holder) drain(l *life) {
 // pace detects continuous output in small pieces. If the holder read each piece immediately, it would wake up for every
 // line. Instead it rests between reads, for a time that is too short for a user to notice.
 type pace struct {
-	last  time.Time // when the last piece was read
-	large time.Time // when the last large piece was read
+	last  time.Time
+	large time.Time
 }
 
 const (
@@ -92,7 +92,6 @@ func (p *pace) steady(n int, now time.Time) bool {
 	return gap < gapTime && now.Sub(p.large) >= largeTime
 }
 
-// rest waits for restTime, or until the agent exits.
 func (l *life) rest() {
 	timer := time.NewTimer(restTime)
 	defer timer.Stop()

@@ -31,7 +31,6 @@ type terminal struct {
 	torn bool
 }
 
-// newTerminal returns a terminal of this size. It is not open yet.
 func newTerminal(cols, rows int) terminal {
 	t := terminal{cols: cols, rows: rows, typing: make(chan struct{}, 1)}
 	if cols < 1 || rows < 1 {
@@ -61,7 +60,6 @@ func (t *terminal) openTerminal() error {
 	return nil
 }
 
-// openSlave unlocks the agent's side of a terminal, sets its size and opens it.
 func (t *terminal) openSlave(master int) error {
 	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
 		return err
@@ -88,7 +86,6 @@ func openPeer(master int) (int, error) {
 	return int(fd), nil
 }
 
-// openPipes creates the pipes for an agent without a terminal.
 func (t *terminal) openPipes() error {
 	t.slave = -1
 	var in, out [2]int
@@ -109,7 +106,6 @@ func (t *terminal) openPipes() error {
 	return nil
 }
 
-// closeChildFiles closes the file descriptors that only the agent needs.
 func (t *terminal) closeChildFiles() {
 	for _, fd := range t.childFiles {
 		unix.Close(fd)
@@ -123,7 +119,6 @@ func (t *terminal) closeSlave() {
 	}
 }
 
-// closeOwnFiles closes the holder's ends of the terminal or pipes.
 func (t *terminal) closeOwnFiles() {
 	t.master.Close()
 	if t.stdin != t.master {

@@ -18,7 +18,6 @@ type viewer struct {
 	cleared uint64
 }
 
-// view serves a viewer until the session or the connection ends.
 func (h *holder) view(c *conn, req *wire.Request) {
 	l, err := h.living()
 	if err != nil {
@@ -161,7 +160,6 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	return n, l.size, resized, false, false
 }
 
-// replayTo sends the replay of the retained output.
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()
 	size := v.l.size

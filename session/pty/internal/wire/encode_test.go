@@ -32,7 +32,6 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// valid replaces invalid UTF-8 as encoding/json does.
 func valid(s string) string { return string([]rune(s)) }
 
 func same(t *testing.T, v Encoder, into any) {

@@ -102,7 +102,6 @@ func FuzzActivity(f *testing.F) {
 	})
 }
 
-// Processes exchange times as readings of the monotonic clock (L13).
 func TestClock(t *testing.T) {
 	a, b := NewClock(), NewClock()
 	now := time.Now()
