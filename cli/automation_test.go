@@ -89,7 +89,7 @@ func TestAutomationNext(t *testing.T) {
 	}
 }
 
-// run --wait waits for a queued run to start and, if the run is retried, for the last try.
+// run --wait waits until a queued run has started and, if the run is retried, until the last try has ended.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()
 	s.queues = true
@@ -205,8 +205,8 @@ func TestAutomationCheck(t *testing.T) {
 	}
 }
 
-// run --wait prints the output of the run as it arrives, then the result.
-// If no output can be streamed, it prints the output stored in the record of the run.
+// run --wait prints the output of the run as it arrives, then the result. If the output cannot be streamed, it prints
+// the output from the run's record.
 func TestAutomationRunShowsOutput(t *testing.T) {
 	pieces := []city.Piece{{}, {Text: "gr\x1b[31m"}, {Text: "öße\n"}, {Dropped: 70, Text: "the end"}}
 	for _, c := range []struct {
@@ -269,7 +269,7 @@ func TestAutomationLogs(t *testing.T) {
 	}
 }
 
-// opener lets a queued run start as soon as the output says that the run is waiting.
+// opener frees a slot for a queued run after the command has printed that the run is waiting.
 type opener struct {
 	text  strings.Builder
 	holds chan struct{}

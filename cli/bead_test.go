@@ -25,7 +25,7 @@ func (s *fakeCity) emitted() string {
 	return strings.Join(out, ", ")
 }
 
-// A bead can be created, updated and closed. Each command that changes something emits an event.
+// Each command that changes a bead emits an event.
 func TestBeadLife(t *testing.T) {
 	s := demoCity()
 	for _, step := range []struct{ line, out, err string }{

@@ -149,12 +149,12 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning stops a city that has a controller, and unregisters it if a running supervisor would start it again. It
-// returns a message that says how to start the city again.
+// stopRunning stops a city that has a controller. If a running supervisor would start the city again, stopRunning
+// unregisters it. It returns a message that says how to start the city again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	err := stopLive(ctx, e, l)
-	// the controller exited because of another stop command, so some agents might still be running
+	// another stop command ended the controller, so some agents might still be running
 	if exit.IsInterrupted(err) {
 		if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 			err = nil
@@ -272,8 +272,8 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload reads the configuration. If the controller holds the configuration for confirmation, reload also prints what
-// the configuration would change.
+// reload makes the controller read the configuration. If the controller holds it for confirmation, reload also prints
+// what would change.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -153,10 +153,10 @@ func branches() []branch {
 
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds the top-level command that args name. If args name none, tree builds all of them, which takes longer than
-// running most commands.
+// tree builds the top-level command that args name. Otherwise it builds all of them, which takes longer than most
+// commands run.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// this setting is global in cobra; with it, help lists the commands in the order in which they are added
+	// this global setting of cobra keeps the commands in the help in the order in which they are added
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

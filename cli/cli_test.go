@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Human-readable output is compared character by character. It includes hostile names and reasons (L12).
+// Human-readable output is compared byte for byte. It includes hostile names and reasons (L12).
 func TestGolden(t *testing.T) {
 	t.Setenv("TZ", "UTC")
 	time.Local = time.UTC
@@ -187,7 +187,7 @@ func TestReloadOfAnInvalidFile(t *testing.T) {
 	}
 }
 
-// If the configuration has several errors, status and events name the first one and count the others.
+// If the configuration has several errors, status and events name the first one and say how many others there are.
 func TestManyMistakes(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Config.Rejected = "city.toml:3:1: no\ncity.toml:9:1: neither\ncity.toml:10:1: nor"

@@ -72,7 +72,7 @@ func TestShellsComplete(t *testing.T) {
 			if err != nil {
 				t.Skipf("%s is not installed", shell)
 			}
-			file, home := script(shell), t.TempDir() // zsh keeps the list of its completions at home
+			file, home := script(shell), t.TempDir() // zsh writes a cache file to the home folder
 			for _, c := range []struct {
 				line string
 				want []string
@@ -106,7 +106,7 @@ func TestShellsComplete(t *testing.T) {
 						t.Errorf("%q: %q is missing in the completions: %q, %v, %s", c.line, want, got, err, errs.String())
 					}
 				}
-				if shell != "zsh" && slices.Contains(got, c.not) { // zsh filters the completions later
+				if shell != "zsh" && slices.Contains(got, c.not) { // zsh itself filters the completions
 					t.Errorf("%q: %q is among the completions", c.line, c.not)
 				}
 			}
@@ -114,7 +114,8 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// Bash splits words at colons, which occur in names of automations. Completions start after the last colon.
+// Bash splits words at colons, and automation names contain colons. A completion contains only the part after the last
+// colon.
 func TestBashColons(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -134,7 +135,7 @@ func TestBashColons(t *testing.T) {
 	}
 }
 
-// If the city does not respond, there are no completions and the shell does not wait.
+// If the city does not respond, the completion is empty and the shell does not wait.
 func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)

@@ -29,7 +29,7 @@ import (
 	"gcity/tui"
 )
 
-// unknownHelp returns an error if args request help for an unknown command.
+// unknownHelp returns an error if args ask for help about an unknown command.
 func unknownHelp(root *cobra.Command, args []string) error {
 	_, words := commandWords(args)
 	requested := slices.Contains(words, "--help") || slices.Contains(words, "-h")
@@ -163,7 +163,7 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 		return c.Snapshot(ctx)
 	}
 	s, err := snapshot(l)
-	if err != nil { // the controller may have exited, and another one may have started
+	if err != nil { // the controller may have exited, and another one may be running
 		if l, err = e.Open(ctx); err == nil {
 			defer l.Close()
 			s, err = snapshot(l)
@@ -286,7 +286,7 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	}
 }
 
-// afterRoom prints the state of the city after this process has released it, and starts a background controller if
+// afterRoom prints the city's state after this process has released the city, and starts a background controller if
 // the user chose that.
 func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	switch exit {
@@ -313,8 +313,8 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive makes a running controller stop the city, and waits until the controller has released the city. Meanwhile,
-// stopLive prints what it is waiting for.
+// stopLive makes a running controller stop the city, and waits until the controller has released it. Until then, it
+// prints what the controller is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err

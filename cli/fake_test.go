@@ -33,8 +33,8 @@ type fakeCity struct {
 	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
 	idle     bool
-	holds    chan struct{} // if not nil, a requested run waits until this is closed
-	queues   bool          // a requested run waits for another run
+	holds    chan struct{} // if not nil, a requested run starts when this is closed
+	queues   bool          // a requested run is queued behind another run
 
 	mu   sync.Mutex
 	done []city.Command
@@ -122,7 +122,7 @@ func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error)
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// runCLI runs a command line with the city s and without a terminal, and returns the exit code and the output.
+// runCLI runs a command line in the city s, without a terminal.
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -18,8 +18,8 @@ import (
 	"gcity/cli/output"
 )
 
-// machine returns the environment of a command line on a machine with the cities of d, writing to out and errs.
-// A nil d means that no supervisor is running.
+// machine returns the environment of a command line on a machine with the cities in d. If d is nil, no supervisor is
+// running.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{
 		Printer: output.Printer{

@@ -204,7 +204,7 @@ func TestMisplacedNames(t *testing.T) {
 	}
 }
 
-// All flags that take a number are checked in the same way, and the error says which numbers are valid.
+// All numeric flags are checked in the same way. The error says which numbers are valid.
 func TestNumbers(t *testing.T) {
 	for line, says := range map[string]string{
 		"agent peek db -n -1": "at least 1", "agent logs db -n 0": "at least 1", "agent logs db -n -4": "at least 1",
@@ -228,7 +228,8 @@ func TestTextOnly(t *testing.T) {
 	}
 }
 
-// The help of a command names the default of its first argument, and has no --json if the command prints only text.
+// The help of a command says what its first argument defaults to. It does not offer --json if the command prints only
+// text.
 func TestHelpOfDefaults(t *testing.T) {
 	for _, line := range []string{"agent release", "agent stop", "agent peek", "agent drain-check", "hook", "heartbeat"} {
 		if _, out, _ := runCLI(t, groupedCity(), append(strings.Fields(line), "--help")...); !strings.Contains(out,
@@ -265,7 +266,7 @@ func TestTextIsNotAKey(t *testing.T) {
 	}
 }
 
-// drain-check reports the result in its exit code. An error never has the exit code for "not draining".
+// drain-check returns the result as its exit code. No error has the exit code for "not draining".
 func TestDrainCheck(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -294,7 +295,7 @@ func TestDrainCheck(t *testing.T) {
 	}
 }
 
-// A held reload prints the changes it would make to stderr and exits with exit.CodeConflict.
+// A held reload prints what would change to stderr, and exits with exit.CodeConflict.
 func TestHeldReload(t *testing.T) {
 	s := groupedCity()
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}

@@ -44,7 +44,8 @@ func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, stri
 	return cmd, dir
 }
 
-// systemd opens a notification socket for a service. await reads until one message contains all strings in what.
+// systemd opens a notification socket for a service. The function await reads messages until one contains all strings
+// in what.
 func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "notify")
@@ -73,8 +74,8 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// checkNotifications drives a started service and checks the order of its notifications: ready, watchdog and status,
-// reloading, ready, stopping.
+// checkNotifications drives a started service and checks that its notifications come in this order: ready, watchdog
+// and status, reloading, ready, stopping.
 func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")

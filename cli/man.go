@@ -174,7 +174,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs writes text as filled paragraphs, but leaves indented lines as they are.
+// paragraphs fills paragraphs, but leaves indented lines as they are.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// Commands report a city whose folder does not respond.
+// Commands report a city folder that does not respond.
 func TestUnresponsiveCityFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")

@@ -24,7 +24,7 @@ import (
 // the decisions, and the forecast simulates the sessions.
 type forecast struct {
 	v             *planInput
-	sessions      map[string]session.Status // sessions after the effects so far, by agent
+	sessions      map[string]session.Status // sessions after the simulated effects, by agent
 	tasks         map[string]string         // beads in progress, by agent
 	starts, stops map[string]bool
 	barred        map[string]change // agents that wait or fail instead of starting
@@ -51,8 +51,9 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns the agents that the running controller leaves stopped. If no controller is running, it returns what
-// the last one saved about such agents. The state machine ignores the history of an agent with a changed definition.
+// histories returns the histories of the agents that the running controller leaves stopped. If no controller is
+// running, it returns what the last one saved. The state machine ignores the history of an agent with a changed
+// definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -71,7 +72,7 @@ func (v *planInput) histories() effect.Histories {
 		case city.Quarantined, city.Backoff, city.Failed:
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
-			} else if g.Available || v.inForce { // otherwise, the edit solves the problem
+			} else if g.Available || v.inForce { // otherwise, the edit removes the cause
 				saved.Exited = &effect.SavedExit{Why: g.Reason}
 			}
 		}
@@ -85,7 +86,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; the method bar handles the agents that wait for a list
+		// a running controller has already listed the sessions; bar handles agents that are waiting for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}
@@ -146,8 +147,8 @@ func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	return "configuration changed"
 }
 
-// bar returns the planned change for an agent that would wait or fail instead of starting, or the zero value for any
-// other agent.
+// bar returns the planned change for an agent that would wait or fail instead of starting. For other agents, it
+// returns the zero value.
 func (v *planInput) bar(w *agent.Want) change {
 	if why := v.unlistedReason(w.Name); why != "" {
 		return change{Change: "wait", Reason: why}
@@ -198,7 +199,7 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = "wait", g.Reason
 	default:
 		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
-		// a controller retries the start
+		// a controller would retry the start
 		if (g.State == city.Backoff || g.State == city.Failed) && f.v.unfit != nil {
 			if why := f.v.unfit(w); why != "" {
 				c.Change, c.Reason = "fail", why

@@ -21,13 +21,13 @@ import (
 	"gcity/session/fake"
 )
 
-// planned contains the names of agents in every state that the test covers, including agents that wait for others.
+// planned contains agents in each state that the test covers, including agents that wait for others.
 var planned = [...]string{"runs", "quarantined", "backoff", "failed", "broken", "exited", "suspended", "waits", "waits2", "after", "fresh"}
 
-// edits are the changes that a user can make to the declaration of an agent.
+// edits are the changes that a user can make to an agent's declaration.
 var edits = [...]string{"", "command", "env", "policy", "suspend", "resume", "remove", "mend", "free"}
 
-// declaration returns the TOML declaration of an agent after an edit.
+// declaration returns an agent's declaration in TOML after an edit.
 func declaration(name, edit string) string {
 	lines := map[string]string{"start_command": `"exec sleep 1"`, "restart": `"always"`}
 	switch name {
@@ -89,7 +89,7 @@ func TestPlanIsWhatThenHappens(t *testing.T) {
 	}
 }
 
-// plannedCity is a city with the planned agents, run by a controller with fake sessions.
+// plannedCity is a city with the planned agents. A controller runs it with fake sessions.
 type plannedCity struct {
 	*controller.Controller
 	t        *testing.T

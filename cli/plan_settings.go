@@ -18,20 +18,21 @@ import (
 )
 
 type setting struct {
-	Key string `json:"key"` // "max of pool worker"
-	Old string `json:"old"` // "" = not set, or not declared
+	Key string `json:"key"` // for example "max of pool worker"
+	Old string `json:"old"` // "" if not set or not declared
 	New string `json:"new"`
 }
 
 type declared struct {
-	name     string // "pool worker"
+	name     string // for example "pool worker"
 	settings [][2]string
 }
 
 // inspected is the maximum number of agents for which restart policies are compared. Each comparison needs a request.
 const inspected = 32
 
-// changedSettings returns how a configuration differs from the one in force, except for the definitions of agents.
+// changedSettings returns how a configuration differs from the running controller's, apart from the definitions of
+// agents.
 func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.Snapshot) []setting {
 	var policies []setting
 	agents, asked := map[setting][]string{}, 0
@@ -42,7 +43,7 @@ func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.S
 		asked++
 		was, err := l.Inspect(ctx, w.Name)
 		if err != nil || was.Spec == nil {
-			continue // the agent was removed meanwhile
+			continue // the agent has just been removed
 		}
 		for _, d := range policyChanges(was.Spec.Restart, w.Policy) {
 			if agents[d] = append(agents[d], w.Name); len(agents[d]) == 1 {

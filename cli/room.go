@@ -18,9 +18,9 @@ import (
 )
 
 type roomOptions struct {
-	city     city.Control // if nil, the room shows all cities
+	city     city.Control // nil if the room shows all cities
 	dir      string
-	cities   city.Directory // if nil, the room uses this machine's list of cities, if there is one
+	cities   city.Directory // nil for this machine's list of cities, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
@@ -87,7 +87,7 @@ const exitTimeout = time.Second
 type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // goroutines that write; a blocked one remains until the process exits
+	wg   sync.WaitGroup // writing goroutines; a blocked one lasts until the process exits
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.

@@ -215,7 +215,7 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
 }
 
-// troubles returns the city-wide problems that need the user's attention, as lines that are safe to print.
+// troubles returns city-wide problems for the user to act on, as lines that are safe to print.
 func troubles(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {

@@ -48,7 +48,7 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// status prints the same for a brief snapshot as for the full one, regardless of the values of its fields.
+// status prints the same for a brief snapshot as for the full one, whatever its fields contain.
 func TestStatusOfBriefSnapshot(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}}

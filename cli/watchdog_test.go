@@ -120,7 +120,8 @@ func TestNoWatchdogs(t *testing.T) {
 	}
 }
 
-// A heartbeat needs no controller. It records the cycle, last action and counts that the agent reports.
+// Recording a heartbeat needs no controller. A heartbeat contains the cycle, last action and counts that the agent
+// reports.
 func TestHeartbeatFields(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_AGENT": "rig/deep.one_two", "GC_SESSION_ID": "s-1"}

@@ -138,7 +138,7 @@ type OutputShape struct {
 	Turns  []Turn `json:"turns"`
 }
 
-// Turn is a text in JSON output, with a role such as "output" or "config".
+// Turn is text in JSON output. Its role says what the text is, for example "output" or "config".
 type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`
@@ -167,8 +167,8 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek prints an agent's screen, or the last lines of its output. It requests a snapshot only if name is not the
-// agent's full name.
+// peek prints an agent's screen, or the last lines of its output. If name is the agent's full name, peek needs no
+// snapshot of the city.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -245,8 +245,8 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput prints the stored output, then new output as it arrives, either raw or as lines without control
-// sequences.
+// followOutput prints the stored output, then new output until it ends. The output is printed either raw or as lines
+// without control sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -272,8 +272,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: either for the first time, or again because this reader was too slow and
-			// missed some output
+			// the stored output follows: this is the first time, or this reader was too slow and missed some output
 			if seen {
 				e.Sayf("… some output was skipped")
 			}

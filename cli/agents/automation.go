@@ -232,8 +232,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf returns the result for one automation. A running automation's reason says why the run started, which reads as
-// if the automation were due, so dueOf adds that it is running.
+// A running automation's reason says why the run started, as if the automation were due. dueOf therefore adds that it
+// is running.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

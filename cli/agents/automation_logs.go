@@ -117,13 +117,13 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 	return text.shown, err
 }
 
-// runText prints the output of a run. It removes control sequences, although the controller does too, because another
-// program might be listening on the controller's socket.
+// runText prints the output of a run. Although the controller removes control sequences, runText removes them too,
+// because another program might be listening on the controller's socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream
 	shown bool
-	inner bool // the text so far ends in the middle of a line
+	inner bool // the text so far ends within a line
 }
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }

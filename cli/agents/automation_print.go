@@ -127,8 +127,8 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 
 const widestWhy = 160
 
-// whyAutomation returns an automation's reason for display in a list. Of several errors, it returns only the first one
-// and the number of the others.
+// whyAutomation returns an automation's reason for display in a list. If there are several errors, it returns the
+// first one and how many others there are.
 func whyAutomation(e *env.Env, i *city.Automation) string {
 	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {
@@ -140,8 +140,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow returns an automation's reason with the remaining time updated. The reason in the snapshot contains the
-// time that remained when the controller last checked the automation.
+// reasonNow returns an automation's reason with the current remaining time. The reason in the snapshot contains the
+// time that remained at the controller's last check.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -179,7 +179,7 @@ func FailingAutomations(s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Automations {
 		switch a := &s.Automations[i]; {
-		case a.Name == "": // an older controller sent a brief snapshot
+		case a.Name == "": // a brief snapshot from an older controller has no names
 		case a.State == city.AutomationBroken:
 			out = append(out, fmt.Sprintf("automation %s is broken: %s", a.Name, a.Reason))
 		case a.Failures > 0:
@@ -306,7 +306,8 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns what is known about how a run ended: why it failed, which bead it created, and its last line of output.
+// ended returns what is known about a run's end: why the run failed, which bead it created, and its last line of
+// output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

@@ -22,8 +22,8 @@ import (
 	"gcity/events"
 )
 
-// ExitTimedOut is the exit code of `automation run --wait` for a run that was killed at its timeout, as in
-// timeout(1).
+// ExitTimedOut is the exit code of `automation run --wait` if the run was killed at its timeout. It is the same code
+// that timeout(1) uses.
 const ExitTimedOut = 124
 
 func automationRun(e *env.Env) *cobra.Command {
@@ -76,7 +76,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 	return c
 }
 
-// queueTimeout is how long `automation run` waits while the limit on concurrent runs keeps its request in the queue.
+// queueTimeout is how long `automation run` waits for a free slot when the limit on concurrent runs is reached.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
@@ -120,7 +120,8 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued prints why a requested run is still queued after one second, unless ctx is done before that.
+// reportQueued waits one second, then prints why a requested run is still queued. It prints nothing if ctx is done
+// before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):

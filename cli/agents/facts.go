@@ -156,8 +156,8 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each agent and pool in the list names. A pool is up if at least one member is
-// running, or if the pool should have no members.
+// dependencies returns the state of each named agent or pool. A pool is up if at least one member is running or if its
+// wanted size is zero.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {
@@ -203,7 +203,7 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 		e.Sayf("\nrecent decisions")
 	}
 	for _, d := range decided {
-		// a failed check's reason begins with "the check"
+		// the reason of a failed check begins with "the check"
 		what, why := d.What, d.Why
 		if what == "check failed" {
 			what, why = "check", strings.TrimPrefix(why, "the check ")

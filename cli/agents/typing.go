@@ -138,7 +138,7 @@ func keyCalled(word string) string {
 	return ""
 }
 
-// looksLikeKey reports whether a word could be meant as the name of a key because it begins with a capital letter.
+// looksLikeKey reports whether a word begins with a capital letter, and so could be meant as a key's name.
 func looksLikeKey(s string) bool {
 	if len(s) < 3 || s[0] < 'A' || s[0] > 'Z' {
 		return false

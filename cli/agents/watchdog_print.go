@@ -83,7 +83,7 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason returns a watchdog's reason for display in a list: its call for a person, problems with the watchdog
+// watchdogReason combines what a watchdog's list entry should say: its call for a person, problems with the watchdog
 // or its heartbeat, and the reason for its latest decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string

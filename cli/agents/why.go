@@ -75,7 +75,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // without the events, `gcity why` still shows everything else
+	if err != nil { // without events, `gcity why` is still useful
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {

@@ -55,7 +55,7 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("reachable with a token on %s", at)
 }
 
-// checkMirror calls the script that receives events, and reports the latest event that it has received.
+// checkMirror calls the script that receives events, and says which event the script received last.
 func checkMirror(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")

@@ -207,7 +207,7 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	return p
 }
 
-// agents returns the maximum number of agents, counting every possible pool member.
+// agents returns the maximum number of agents, with all pools at their maximum size.
 func (p *Subject) agents() int {
 	if p.config == nil {
 		return 0

@@ -26,7 +26,7 @@ type repair struct {
 	then string // advice to print while the lock is held
 
 	needsConfig bool // repair only while the configuration is valid
-	// do repairs the problem; it must have no effect if the problem no longer exists
+	// does nothing if the problem no longer exists
 	do func() error
 }
 
@@ -34,7 +34,7 @@ const freeAdvice = "`gcity doctor --fix` removes the file when no controller is 
 
 var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
-// leftoverAge is the minimum age at which a temporary file is treated as a leftover.
+// leftoverAge is the age from which a temporary file is treated as a leftover.
 const leftoverAge = time.Hour
 
 func openFolder(dir string) []repair {
@@ -182,7 +182,7 @@ func repairCity(dir string) repairs {
 	if slices.ContainsFunc(problems, func(problem repair) bool { return problem.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
-			defer func() { _ = lock.Release() }() // the kernel releases the lock at exit
+			defer func() { _ = lock.Release() }() // the exit of this process releases the lock
 		}
 	}
 	for _, problem := range problems {

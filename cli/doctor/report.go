@@ -31,9 +31,7 @@ const (
 
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes a bug report to a new file that only its owner can read. It contains the findings, the
-// version, the system, the configuration, the state of the agents, and the newest events and log lines. Secrets are
-// hidden everywhere.
+// writeReport writes a bug report to a new file that only its owner can read. All secrets in it are hidden.
 func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {

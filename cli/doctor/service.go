@@ -16,12 +16,12 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices checks the units that run the city and the supervisor. If the controller runs in a unit that gcity did
-// not write, it checks that unit too. It returns one finding for each.
+// checkServices returns a finding for each unit that runs the city or the supervisor. If the controller runs in a unit
+// that gcity did not write, it checks that unit too.
 func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // fails only without a home folder, and thus without units
+	many, _ := env.HomeDir(a) // fails only without a home folder, in which case there are no units
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {
@@ -52,7 +52,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
-// judgeForeign checks whether the agents keep running when the controller exits, in a unit that gcity did not write.
+// judgeForeign checks a unit that gcity did not write: whether agents keep running when its controller exits.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("agents keep running when the service stops")
@@ -77,9 +77,9 @@ type served struct {
 	service.ServiceKind
 	at   string
 	runs bool // the city or supervisor is running, whether or not as this service
-	// why units are not compared with what install would write; "" = units are compared
+	// why units are not compared with what install would write; "" if they are compared
 	unknown string
-	// lost returns the programs that this shell finds, but that a service with the given environment would not find
+	// lost returns the programs that this shell finds and a service with the given environment does not
 	lost func(environ []string) []string
 }
 
@@ -92,8 +92,8 @@ func (p *Subject) cityService(a *env.Env) served {
 	return s
 }
 
-// supervisorService describes the supervisor as a service. If the supervisor runs this city, the city's agents inherit
-// the service's environment.
+// supervisorService describes the supervisor as a service. If the supervisor runs this city, the service's environment
+// is also that of the city's agents.
 func (p *Subject) supervisorService(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(
 		func() (string, error) { return env.HomeDir(a) }, host.SupervisorOf),
@@ -256,8 +256,8 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// missingInService returns the agents with a program that this process finds, but that a process with the given
-// environment does not find, or finds at a different path.
+// missingInService returns the agents for which a process with the given environment finds no program, or a different
+// one than this process.
 func missingInService(p *Subject, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,

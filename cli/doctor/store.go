@@ -73,7 +73,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// the city's own disk is reported by a separate check
+	// another check covers the city's own disk
 	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
@@ -155,8 +155,8 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// foreignFiles returns a finding about files in a store's folder that another program wrote. That program might be bd,
-// which uses the same folder name.
+// foreignFiles reports files that another program wrote into a store's folder. That program might be bd, which uses
+// the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.ForeignFiles[:min(most, len(c.ForeignFiles))], ", ")

@@ -15,7 +15,7 @@ import (
 	"gcity/config"
 )
 
-// Every problem with a store comes with a fix. A folder that belongs to another program is left unchanged.
+// Every problem with a store comes with a fix. Doctor does not change a folder that belongs to another program.
 func TestDoctorChecksWork(t *testing.T) {
 	make := func(t *testing.T, dir string) workstore.Place {
 		t.Helper()

@@ -13,8 +13,8 @@ import (
 // progressEvery is the minimum time between two progress lines if stderr is not a terminal.
 const progressEvery = 5 * time.Second
 
-// Progress shows the progress of a long operation on stderr: on a terminal as one line that it rewrites, otherwise as a
-// new line every few seconds. It is not safe for concurrent use.
+// Progress shows the progress of a long operation on stderr. On a terminal, it rewrites one line; otherwise, it prints
+// a new line every few seconds. It is not safe for concurrent use.
 type Progress struct {
 	e       *Env
 	columns int // width of the terminal; 0 = not a terminal
@@ -56,7 +56,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// write ignores errors: if stderr cannot be written to, progress is not shown, but the command still works.
+// write ignores errors: if stderr is not writable, the command works without progress.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
 func (p *Progress) wave(w city.Wave) {

@@ -311,7 +311,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new log file after a rotation. It returns false if the log was not rotated.
+// rotated opens the new log file if the log was rotated; otherwise, it returns false.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {

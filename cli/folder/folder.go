@@ -93,5 +93,5 @@ func canonicalDir(dir string) string {
 // StateDir returns the folder with a city's runtime state.
 func StateDir(dir string) string { return filepath.Join(dir, ".gc") }
 
-// WorkFolder is the name of the folder in a city or a rig that contains its work.
+// WorkFolder is the name of the folder in which a city or a rig stores its work.
 const WorkFolder = sqlite.Folder

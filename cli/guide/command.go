@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Command returns the help command, which lists the guides, or shows a guide or a command's help.
+// Command returns the help command, which lists the guides or shows one guide or the help of one command.
 func Command(e *env.Env) *cobra.Command {
 	return env.TextOnly(e, &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or help for a command",
@@ -101,7 +101,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 	return nil
 }
 
-// page shows text in the user's pager. It returns false if the pager cannot be used.
+// page returns false if the user's pager cannot be used.
 func page(e *env.Env, text string) bool {
 	pager := cmp.Or(e.Getenv("PAGER"), "less -FRX")
 	program, _, _ := strings.Cut(pager, " ")

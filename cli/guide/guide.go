@@ -1,4 +1,4 @@
-// Package guide shows the pages of docs in a terminal and writes them as manual pages.
+// Package guide shows the pages in docs on a terminal and converts them to manual pages.
 package guide
 
 import (

@@ -11,7 +11,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// pages are the pages in docs that are not topics of `gcity help`: the index and a page for contributors.
+// pages are the pages in docs that `gcity help` does not show: the index, and a page for contributors.
 var pages = map[string]bool{"README": true, "changing": true}
 
 func read(t *testing.T, path string) string {
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors returns the anchors of the headings of a page, as GitHub makes them.
+// anchors returns the anchors that GitHub gives a page's headings.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {

@@ -8,7 +8,7 @@ const (
 	heading kind = iota
 	paragraph
 	item
-	code // lines that are shown unchanged
+	code // a code block
 	table
 )
 
@@ -20,7 +20,7 @@ type block struct {
 	rows  [][]string // rows of a table; row 0 is the header
 }
 
-// parse parses a page. It supports only the parts of Markdown that the pages in docs use.
+// parse parses a page. It supports only the parts of Markdown that occur in docs.
 func parse(text string) []block {
 	p := &parser{lines: strings.Split(text, "\n")}
 	for p.at < len(p.lines) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // schedules can name time zones, but not every machine has a database of them
+	_ "time/tzdata" // schedules can name time zones, and not every machine has a time zone database
 
 	"gcity/api"
 	"gcity/api/socket"
@@ -43,7 +43,7 @@ type loop interface {
 
 var _ loop = (*controller.Controller)(nil)
 
-// parts contains the assembled parts of a city that is not running yet.
+// parts contains the parts of a city that is ready to run.
 type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
@@ -52,7 +52,7 @@ type parts struct {
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // sends events to a script until ctx is done
-	// serveTCP serves requests over TCP until ctx is done, if TCP is configured
+	// serveTCP serves requests over TCP until ctx is done; it does nothing if TCP is not configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
 	faults     folder.Faults
@@ -75,8 +75,8 @@ type assembly struct {
 	socket   *socket.Socket // nil before openSocket
 }
 
-// assemble takes the city's lock and assembles the parts. Nothing runs yet, except for the watch on the configuration,
-// which runs until ctx is done.
+// assemble takes the city's lock and assembles the parts. Nothing runs yet, except that a goroutine watches the
+// configuration until ctx is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
@@ -105,7 +105,7 @@ func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
 	}
-	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases the lock at exit
+	a.undo.Add(func() { _ = a.hold.Release() }) // the exit of this process releases the lock
 	a.o.at = a.hold.StablePath()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
@@ -203,7 +203,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	if aside := a.socket.MovedPath(); aside != "" {
 		warnMovedAside(a.o.Logger, aside)
 	}
-	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might have closed it already
+	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might already have closed it
 	options := api.Options{Log: a.o.Logger, Last: a.last}
 	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
 	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
@@ -213,5 +213,5 @@ func (a *assembly) openSocket(p *parts) (err error) {
 // ConfigText returns a configuration with its defaults as TOML.
 func ConfigText(c *config.City) string { return c.TOML() }
 
-// ExplainAgent returns where each value of an agent comes from.
+// ExplainAgent says where each setting of an agent comes from.
 func ExplainAgent(c *config.City, name string) (string, error) { return c.Explain(name) }

@@ -27,9 +27,9 @@ import (
 	"gcity/supervisor"
 )
 
-// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures how
-// long patrols and responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes
-// repeatedly, the checks of another hang, and the disk of a third is full.
+// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures
+// the patrols and the response times of seventeen healthy cities, first while the other three are healthy too. Then
+// one of the three crashes repeatedly, the checks of another hang, and the disk of the third is full.
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
@@ -100,7 +100,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	well := measure(b, s, fleet, names[bad:])
 	breaking := time.NewTicker(100 * time.Millisecond)
 	defer breaking.Stop()
-	all.Go(func() { // crash the city and make it restart as fast as possible
+	all.Go(func() { // make the city crash and restart as fast as possible
 		for {
 			select {
 			case <-breaking.C:
@@ -209,7 +209,7 @@ func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names 
 			b.Fatalf("%v: %v", strings.Join(names, " "), err)
 		}
 		took = append(took, time.Since(began))
-		time.Sleep(2 * time.Millisecond) // the pace of the queries, not a wait
+		time.Sleep(2 * time.Millisecond) // the interval between queries, not a wait for something
 	}
 	slices.Sort(took)
 	m, total := patrols()

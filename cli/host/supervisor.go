@@ -75,8 +75,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	return f, r, err
 }
 
-// CheckHome returns an error that contains all errors in a supervisor's files, with the exit code for an invalid
-// configuration.
+// CheckHome returns all errors in a supervisor's files as one error, with the exit code for an invalid configuration.
 func CheckHome(h env.SupervisorHome) error {
 	_, err := supervisor.ReadSettings(h)
 	_, regErr := supervisor.Read(h)
@@ -125,7 +124,7 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// a registry entry can lack a name; unlike supervisor.Add, NameConflict then uses the name in city.toml
+	// the entry may have no name; unlike supervisor.Add, NameConflict then uses the name in city.toml
 	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
@@ -164,7 +163,7 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns the maximum number of agents in a city, counting every possible pool member.
+// mostAgents returns the maximum number of agents in a city, with all pools at their maximum size.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -248,7 +247,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains the limiter for tenants, and all of a supervisor's listeners except the one on its own socket.
+// listeners contains the limiter for tenants, and a supervisor's listeners except for its own socket.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -285,8 +284,8 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the error for a city that this process is still running, for example because its folder was registered
-// under another path. The error is temporary.
+// earlierRun is the temporary error for a city that this process is still running, for example because its folder was
+// registered under another path before.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
@@ -362,7 +361,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
 				k.last.Limit(), "what", what)
 		}
-		if fault != nil { // a panic that has not been reported yet
+		if fault != nil { // a panic that was not reported yet
 			panic(fault)
 		}
 		return ended
@@ -409,7 +408,7 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
-// DefaultFleetAddr returns the default TCP address of the supervisor's API, or "" if a setting names an address.
+// DefaultFleetAddr returns the default TCP address of the supervisor's API, or "" if a setting replaces the default.
 func DefaultFleetAddr(h env.SupervisorHome) string {
 	if s, err := supervisor.ReadSettings(h); err != nil || !s.AnyPort {
 		return ""

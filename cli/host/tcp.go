@@ -15,8 +15,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// tcpListener passes the TCP address of the city's API from the controller to the listener, and reports the listener's
-// state back.
+// tcpListener passes the TCP address of the city's API from the controller to the listener, and the listener's state
+// back to the controller.
 type tcpListener struct {
 	dir       string
 	wants     chan api.TCP
@@ -27,7 +27,7 @@ func newTCPListener(dir string) tcpListener {
 	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
-// want sets the listener's configuration. The loop calls it, so it must not block.
+// want sets the listener's configuration. It must not block, because the loop calls it.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.SendLatest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,

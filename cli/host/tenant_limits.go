@@ -18,7 +18,7 @@ type limiter struct {
 	own   func() (*cgroup.Tree, error)
 
 	mu     sync.Mutex
-	groups map[string]string // folder of each tenant's control group
+	groups map[string]string // path of the control group, by tenant
 }
 
 func newLimiter(log *slog.Logger) *limiter {

@@ -25,10 +25,10 @@ type suspendable struct {
 	declared bool
 }
 
-// suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
+// suspend suspends or resumes an agent, a pool or, if name is "", the city.
 func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt, error) {
 	var wants []agent.Want
-	if b.config != nil { // with an invalid configuration, the edit reports the error
+	if b.config != nil { // if the configuration is invalid, the edit reports the error
 		wants = folder.Plan(b.config, b.Dir)
 	}
 	f, err := findSuspendable(name, wants)
@@ -38,7 +38,7 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	return b.setSuspended(ctx, f, off)
 }
 
-// findSuspendable returns the agent, pool or city ("") with the given name.
+// findSuspendable returns the agent or pool with the given name or, if name is "", the city.
 func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	if name == "" {
 		return suspendable{name: "the city", Includes: everyone, off: events.CitySuspended,
@@ -106,8 +106,8 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it considers only the city's
-// setting.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it ignores the rig's own
+// setting and considers only the city's.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Bead implements city.Getter. If one store fails, beads in the other stores are still found.
+// Bead implements city.Getter. If one store fails, it still finds beads in the others.
 func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err := b.checkStores(); err != nil {
 		return beads.Bead{}, err
@@ -47,7 +47,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
 	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
-		// no controller is running, so the operator made the change
+		// no controller is running, so the operator is the actor
 		if e.Actor == effect.ActorController {
 			e.Actor = effect.ActorOperator
 		}

@@ -25,8 +25,7 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return b.observe(ctx, nil)
 }
 
-// observe returns the state of the city. It runs the check of an automation only if wantsCheck returns true for that
-// automation.
+// observe returns the city's state. It runs an automation's check only if wantsCheck returns true for the automation.
 func (b *City) observe(ctx context.Context, wantsCheck func(automation string) bool) (
 	*city.Snapshot, error) {
 	times := b.readStateTimes(ctx)
@@ -116,8 +115,8 @@ func (p stateTimes) past(
 		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
-// readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time
-// of its exit.
+// readStateTimes reads the event log. If the controller was killed, it takes the time of the controller's last event
+// as the time of the exit.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
@@ -134,7 +133,7 @@ func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	if err != nil {
 		return p
 	}
-	for _, e := range ends { // the newest event is first
+	for _, e := range ends { // the newest event comes first
 		if _, ok := p.ends[e.Subject]; !ok {
 			p.ends[e.Subject] = e.TS
 		}

@@ -63,7 +63,7 @@ func TestUnitsAreVerified(t *testing.T) {
 	}
 }
 
-// A unit keeps the agents running during a restart, allows enough time for a stop, and quotes the command line correctly.
+// A unit keeps the agents running during a restart, gives a stop enough time, and quotes the command line correctly.
 func TestUnitText(t *testing.T) {
 	odd := services()[1]
 	text, err := odd.UnitText()
@@ -192,7 +192,7 @@ type fall struct{ error }
 
 func (fall) Stack() []byte { return nil }
 
-// A service exits with 2 after a recovered panic, as it does after an unrecovered one.
+// A service exits with 2 after any panic, whether recovered or not.
 func TestCrashIsNotAFailure(t *testing.T) {
 	if code, why := exit.Verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
 		t.Errorf("exit %d, %s", code, why)

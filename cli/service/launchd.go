@@ -16,7 +16,7 @@ func (s *unit) plistText() (string, error) {
 	line := func(depth int, format string, args ...any) {
 		fmt.Fprintf(&b, strings.Repeat("\t", depth)+format+"\n", args...)
 	}
-	text := html.EscapeString // encoding/xml would slow down every start of gcity
+	text := html.EscapeString // encoding/xml would make every start of gcity slower
 	line(0, `<?xml version="1.0" encoding="UTF-8"?>`)
 	line(0, `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" `+
 		`"http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)

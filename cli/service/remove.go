@@ -15,7 +15,7 @@ import (
 	"gcity/cli/output"
 )
 
-// stopTimeout is the timeout for the command that stops a service. The unit itself sets a shorter limit.
+// stopTimeout limits the command that stops a service. The unit itself sets a shorter limit.
 const stopTimeout = time.Hour
 
 type removed struct {
@@ -93,7 +93,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 			return "", nil
 		}
 		if errors.Is(err, ErrUnreachable) && !belongsTo(k.pid(at), u) {
-			return "", nil // the process was started by hand, so it keeps running
+			return "", nil // a user started the process by hand, so it keeps running
 		}
 		return "", fmt.Errorf("the unit was not removed, because the service might be "+
 			"running: %w; "+

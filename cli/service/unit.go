@@ -17,7 +17,7 @@ import (
 type unit struct {
 	kind   string // "city" or "supervisor"
 	group  string // the command group that installs the unit: "daemon" or "supervisor"
-	Name   string // the part of the unit's name after "gcity-"
+	Name   string // the unit's name without "gcity-"
 	at     string // the folder that identifies the unit
 	about  string
 	args   []string
@@ -29,7 +29,7 @@ type unit struct {
 	env    []string // variables as "K=V"
 }
 
-// mark returns the first line of a unit. It identifies the city or supervisor that the unit belongs to.
+// mark returns the first line of a unit, which identifies the city or supervisor of the unit.
 func (s *unit) mark() string { return markOf(s.kind, s.at) }
 
 func markOf(kind, at string) string {
@@ -39,8 +39,8 @@ func markOf(kind, at string) string {
 
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the time limit for stopping the service. It allows for scripts and requests that are still
-// running, and for slow machines.
+// serviceSlack is added to the service's stop timeout. It allows for scripts and requests that are still running, and
+// for slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
@@ -143,7 +143,7 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks limits the total number of processes and threads of a service's agents.
+// maxTasks limits the number of processes and threads of all agents of a service.
 const maxTasks = 32768
 
 func (s *unit) asRoot() bool {
@@ -227,7 +227,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// the value can contain a path in the current user's folders
+		// the value might contain a path below the current user's home folder
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)
@@ -236,7 +236,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath returns path without relative folders and folders that exist only for one session.
+// servicePath removes relative folders and folders that exist only for one session from path.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {

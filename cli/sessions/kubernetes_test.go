@@ -11,8 +11,8 @@ import (
 	"gcity/trust"
 )
 
-// The helper gets only the keys that are set, with absolute paths, and their positions. Defaults are not passed, because the helper's
-// environment takes precedence over them.
+// The helper gets only the keys that are set, with absolute paths, and their positions. It gets no defaults, because
+// its environment takes precedence over them.
 func TestKubernetesSettings(t *testing.T) {
 	dir := t.TempDir()
 	c, err := config.Parse(dir, []byte(`

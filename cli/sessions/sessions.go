@@ -67,13 +67,13 @@ func (h *opener) clearUp() {
 // SessionOptions are the options for opening a city's sessions.
 type SessionOptions struct {
 	Dir     string
-	At      string      // a path to Dir that stays valid if the folder is moved; "" means Dir
+	At      string      // a path to Dir that stays valid if the folder is moved; "" for Dir itself
 	Grant   trust.Grant // permission to run provider scripts
 	Observe bool        // the caller does not hold the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics from goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in this
-	// process's control group.
+	// Group returns the control group in which sessions start; if Group is nil or returns "", this is the process's
+	// own control group
 	Group func() string
 }
 
@@ -224,12 +224,12 @@ func (h *opener) holder() (string, error) {
 	return exe, nil
 }
 
-// EndLimit is the time allowed for listing and stopping sessions, in addition to the agents' time between interrupt and
-// kill. A controller's limit is the same.
+// EndLimit is the time for listing and stopping sessions, in addition to the time that agents have between interrupt
+// and kill. A controller has the same limit.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions concurrently. It returns when all have ended, or after the agents' time between interrupt
-// and kill plus EndLimit. The error names every session that might still be running.
+// EndSessions stops sessions concurrently. It returns when all have ended, or after grace and EndLimit. The error
+// names every session that might still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)
@@ -246,7 +246,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // the list errs contains all errors
+	_ = g.Wait() // errs contains all errors
 	return errors.Join(errs...)
 }
 
@@ -266,8 +266,8 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight runs the checks that precede a start, for all agents concurrently, because a folder might not respond. It
-// returns a function that returns why an agent cannot start, or "" if no reason is known. That function also calls vet
+// Preflight checks whether agents can start, for all agents at the same time, because a folder might not respond. It
+// returns a function that says why an agent cannot start, or "" if no reason is known. That function also calls vet
 // for the agent's session provider.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {
@@ -291,7 +291,7 @@ func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	}
 }
 
-// VetProvider returns an error if the session provider with this name cannot start any agent.
+// VetProvider returns an error if the named session provider cannot start any agent.
 func VetProvider(ctx context.Context, p session.Provider, name string, slow env.Slowly) error {
 	m, ok := p.(session.MultiProvider)
 	if !ok {

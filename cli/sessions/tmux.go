@@ -37,8 +37,8 @@ func TmuxRemedy(err error) string {
 	return ""
 }
 
-// TmuxHint returns a clause that says how to see the sessions in tmux itself, or "" if the city has never had sessions
-// in tmux.
+// TmuxHint returns a clause that says how to see the sessions in tmux itself. If the city has never had sessions in
+// tmux, it returns "".
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""

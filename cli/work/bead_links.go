@@ -32,7 +32,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // the file is only read, so an error from Close loses nothing
+		defer f.Close() // the file was only read, so nothing is lost if Close fails
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -46,11 +46,11 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// warnPools prints a warning for each label that assigns a bead to an unknown pool.
+// warnPools warns about each label that assigns a bead to an unknown pool.
 func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	c, err := folder.LoadCity(d.City)
 	if err != nil {
-		return // other commands report the invalid configuration
+		return // other commands report that the configuration is invalid
 	}
 	var known []string
 	for _, p := range folder.PoolPlan(c, d.City) {
@@ -142,7 +142,7 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 	return err
 }
 
-// guard wraps the target store of an import. It rejects beads that are already in another store of the city.
+// guard rejects imported beads that are already in another store of the city.
 type guard struct {
 	*depot.Store
 	a *env.Env

@@ -91,7 +91,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	return depot.ReportChange(ctx, e, d, kind, b)
 }
 
-// changedBead is like changed, for a bead that already existed. Its message lists what has changed.
+// changedBead is like changed for an existing bead, and says what has changed.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.Bead) error {
 	changes := city.ChangeText(&old, b)
 	if e.JSON || changes == "" {
@@ -215,7 +215,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// onlyWhere reports whether the given flags only select a store or name an operation, and do not change anything.
+// onlyWhere reports whether the given flags change nothing and only select a store or name an operation.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "assignee", "parent", "description",
@@ -236,7 +236,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	}
 	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
-		// if the bead is already closed, it keeps its original reason
+		// a bead that is already closed keeps its original reason
 		delete(p.SetMetadata, beads.CloseReason)
 	}
 	return patchFound(ctx, e, has, old, p)
@@ -264,7 +264,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	}
 	switch {
 	case b.Rev == old.Rev && e.Op != "":
-		// an earlier attempt made this change, but might have failed to write the event
+		// an earlier attempt made this change, but its event might be missing
 		return changed(ctx, e, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if e.JSON {
@@ -358,7 +358,7 @@ automations create, are removed only after their steps are closed too.`,
 // exporting counts the beads that are written to it, and shows the progress.
 type exporting struct {
 	io.Writer
-	progress *env.Progress // nil = not shown
+	progress *env.Progress // nil if the progress is not shown
 	beads    int
 }
 
@@ -392,7 +392,7 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
-	// the file is only read, so an error from Close can be ignored
+	// the file was only read, so nothing is lost if Close fails
 	return f, func() { _ = f.Close() }, nil
 }
 

@@ -145,7 +145,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// do this only after all children are added, because the convoy closes when all its children are closed
+	// add all children first, because a convoy closes when all its children are closed
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}

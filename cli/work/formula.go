@@ -35,20 +35,20 @@ this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// listedFormula is a formula in a list, with the file that it comes from, and its error if it is invalid.
+// listedFormula is a formula in a list, the file that contains it and, if it is invalid, its error.
 type listedFormula struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Rig         string   `json:"rig,omitempty"`
 	Layer       string   `json:"layer"`
 	Source      string   `json:"source"`
-	Vars        []string `json:"vars,omitempty"` // a required variable ends in !
+	Vars        []string `json:"vars,omitempty"` // the name of a required variable ends in !
 	Steps       int      `json:"steps"`
 	Problem     string   `json:"problem,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// formulasOf returns the city's formulas. If rig is not "", it returns the formulas that apply in that rig.
+// formulasOf returns the formulas that apply in a rig or, if rig is "", in the city.
 func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {

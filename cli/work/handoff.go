@@ -58,7 +58,7 @@ and exits with code 3.`,
 		if !auto {
 			over, text = finishedWisps(ctx, e, l, me, text)
 		}
-		// send the message first, so that it exists even if a later step fails
+		// send the message first, so that it is not lost if a later step fails
 		r, err := city.SendMail(ctx, l, mail.Message{
 			From: me, To: me, Subject: cmp.Or(f.subject, "handoff"), Text: text, Depth: e.Depth(),
 		})
@@ -97,7 +97,7 @@ func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bo
 	return err
 }
 
-// heartbeat is the content of .gc/heartbeats/<agent>.json. A watchdog reads it to see that the agent is working.
+// heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
 type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`
@@ -137,7 +137,7 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 			if err != nil {
 				return err
 			}
-			if len(args) > 0 { // GC_AGENT is already a full name
+			if len(args) > 0 { // GC_AGENT is always a qualified name
 				if name, err = env.Named(cmd.Context(), e, name); err != nil {
 					return err
 				}

@@ -66,7 +66,7 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// writer returns the sender of a message: an agent, an automation, or a person.
+// writer returns the sender of a message: the agent, automation or person that runs this command.
 func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }
@@ -154,8 +154,8 @@ func unknownSender(s *city.Snapshot, from string) bool {
 	return err == nil && s.IsUserAddress(to)
 }
 
-// notified types a notification into the terminal of a message's recipient, or of all running members of a pool. It
-// returns what happened, as text.
+// notified types a notification into the terminal of a message's recipient, or of all running members if that is a
+// pool. It returns a text that says what happened.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
 	if pool, ok := strings.CutPrefix(m.To, mail.PoolPrefix); ok {
@@ -262,7 +262,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf returns the mailbox for a command: the argument, or GC_AGENT, or "" for the mailbox shared by people.
+// mailOf returns the mailbox for a command: the argument, GC_AGENT, or "" for the mailbox that all people share.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -320,7 +320,7 @@ the agent. It does not mark messages as read.`,
 }
 
 type countShape struct {
-	Recipient string `json:"recipient"` // "" is the mailbox shared by people
+	Recipient string `json:"recipient"` // "" for the mailbox that all people share
 	city.MailCount
 }
 

@@ -19,13 +19,13 @@ import (
 
 const primeLimit = 20 * time.Second
 
-// primeShape is the JSON output of prime: a prompt and its agent.
+// primeShape is the JSON output of prime: an agent's prompt.
 type primeShape struct {
-	Agent  string `json:"agent,omitempty"` // "" if the text is not for an agent
+	Agent  string `json:"agent,omitempty"` // "" if the prompt is not for an agent
 	File   string `json:"file,omitempty"`
 	Prompt string `json:"prompt"`
 
-	// unread messages that the previous session left, newest first
+	// unread messages from the previous session, newest first
 	Handed []mail.Message `json:"handed,omitempty"`
 }
 
@@ -73,7 +73,7 @@ without a prompt, and outside a session, it prints a list of useful commands.
 	return c
 }
 
-// prime returns the prompt of the agent in args, or of the session's own agent.
+// prime returns the prompt of the agent in args or, without args, of the agent that runs this command.
 func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	name, named := e.Getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
 	if named {
@@ -107,9 +107,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// promptInForce gets an agent's prompt from the controller. It is used when the configuration on disk is invalid,
-// because the previous configuration is then still in force. If no controller is running, it returns the error that it
-// was given.
+// promptInForce gets an agent's prompt from the controller. It is for a configuration file that is invalid and
+// therefore not in force. If no controller is running, it returns the parameter invalid.
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -128,7 +127,7 @@ func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid er
 	return primeShape{Agent: g.Name, File: about.PromptFile, Prompt: about.Prompt}, nil
 }
 
-// agentCommands lists the commands that are useful to every agent.
+// agentCommands lists the commands that every agent can use.
 const agentCommands = `  gc hook                    your work, in progress or ready to start
   gc bead show ID            all details of one bead
   gc bead update ID --claim  claim it before you start; if that fails, another agent

@@ -105,7 +105,8 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 	return c
 }
 
-// slingArgs returns a usage error if the work is missing. The target is optional, and so is the work if --stdin is set.
+// slingArgs returns a usage error if the work is missing. The target is optional. With --stdin, the work is optional
+// too.
 func slingArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return exit.Usage("the work is missing: %s", cmd.UseLine())
@@ -155,8 +156,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError completes an error about the work. If the target is unknown as well, the returned error begins with
-// the error about the target.
+// withTargetError completes an error about the work. If the target is also unknown, the returned error begins with
+// that.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong

@@ -16,8 +16,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether p is a rig with a folder that does not exist. A folder that does not respond is assumed to
-// exist.
+// Gone reports whether p is a rig with a missing folder. A folder that does not respond is assumed to exist.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
 		folder.ReadTimeout,
@@ -51,7 +50,7 @@ type Store interface {
 type Place struct {
 	Rig    string // "" for the city
 	Dir    string
-	Prefix string // prefix of the IDs
+	Prefix string // prefix of the beads' IDs
 	City   string
 	By     city.WorkStore
 }
