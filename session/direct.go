@@ -2,10 +2,10 @@ package session
 
 import "strings"
 
-// Executable is a program that can run without a shell. The zero value means that the command line needs a shell.
+// Executable is a program that can run without a shell. The zero value means that a shell is needed.
 type Executable struct {
 	Path string   // path to execute, relative to the session's folder
-	Args []string // Args[0] is the program's name as written on the command line
+	Args []string // Args[0] is the program's name on the command line
 }
 
 // argv splits a command line as a POSIX shell does. ok is true only if the line is a simple command, without

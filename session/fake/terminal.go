@@ -19,12 +19,12 @@ var (
 	_ session.PoliteSender = (*Provider)(nil)
 )
 
-// screen is the terminal of a simulated program. The program echoes its input.
+// screen is the terminal of a simulated program, which echoes its input.
 type screen struct {
 	out        []byte
 	cleared    int
 	cols, rows int
-	draft      int // number of characters that viewers have typed but not submitted
+	draft      int // number of characters that viewers have typed without submitting them
 }
 
 // Greet sets the text that an agent's sessions print when they start.
@@ -57,7 +57,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		p.print(l, strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
 		l.Activity = time.Now()
-		l.draft, l.Draft = 0, false // Send submits the draft together with the text
+		l.draft, l.Draft = 0, false // Send also submits the draft
 	})
 }
 
@@ -116,7 +116,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s with ID %s: %w", name, id, session.ErrNotFound)
 }
 
-// typed processes input from a viewer. A draft ends with Enter, or with a key that deletes the line. The caller must
+// typed processes input from a viewer. Enter ends a draft, and so does a key that deletes the line. The caller must
 // hold p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))

@@ -171,7 +171,7 @@ func TestMarksOutliveController(t *testing.T) {
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
 	}
-	// the exit of the session in "one" has not been acknowledged yet
+	// the exit in "one" is not acknowledged yet
 	second := start(t, next, "b", "two")
 	all, err = next.List(t.Context())
 	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
@@ -308,7 +308,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	}
 }
 
-// An exit in any of several providers is reported exactly once.
+// An exit in any provider is reported exactly once.
 func TestExitsOfAllProviders(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -342,7 +342,7 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 	return session.Status{ID: "looked"}, nil
 }
 
-// SendPolitely and Look use the provider's own methods if it has them. Otherwise, Send and List serve instead.
+// SendPolitely and Look use the provider's own methods if the provider has them. Otherwise, they use Send and List.
 func TestSendPolitelyIfSupported(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
@@ -393,7 +393,7 @@ func TestConcurrentOpening(t *testing.T) {
 		})
 		all.Go(func() {
 			for range 50 {
-				// the fake measures nothing, but this is about concurrency
+				// the fake measures nothing; the test checks concurrent access
 				_, _ = p.Usage(t.Context())
 				p.Limits()
 				if l := p.LimitsOf("gone"); l.Lacks != nil {
@@ -405,7 +405,7 @@ func TestConcurrentOpening(t *testing.T) {
 	all.Wait()
 }
 
-// A launch that waits for its agent asks only that agent's provider, instead of listing the sessions of all providers.
+// A launch that waits for its agent asks only the agent's provider, and does not list the sessions of all providers.
 func TestLaunchAsksOneProvider(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -445,7 +445,7 @@ func TestLaunchAsksOneProvider(t *testing.T) {
 	}
 }
 
-// slow is never ready. It signals each read of its screen on a channel.
+// slow is never ready. It sends a value on a channel whenever its screen is read.
 type slow struct {
 	*fake.Provider
 	looked chan<- struct{}
@@ -456,8 +456,8 @@ func (s slow) Output(context.Context, string, int) (string, error) {
 	return "", nil
 }
 
-// If the record of the providers in use is damaged, it is rebuilt by listing each provider. Running sessions are found,
-// and only providers that have sessions stay marked.
+// If the marks file is damaged, it is rebuilt by listing each provider. Running sessions are found, and only providers
+// with sessions stay marked.
 func TestDamagedMarks(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"cut":     func(path string) error { return os.WriteFile(path, []byte("oth"), 0o600) },

@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// While the disk with the marks file hangs, only callers that need to write the file wait. The controller's loop, which
-// only asks for a provider's patience, does not.
+// While the disk with the marks file hangs, only callers that write the file wait. The controller's loop asks only for
+// a provider's patience and does not wait.
 func TestMarksOnHungDisk(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

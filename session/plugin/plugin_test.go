@@ -238,7 +238,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A start that fails because the helper lacks a resource does not count against the agent.
+// If a start fails because the helper lacks a resource, the failure does not count against the agent.
 func TestStartWithoutResources(t *testing.T) {
 	p := open(t, t.TempDir())
 	_, err := p.Start(t.Context(), spec(p.o.City, "full", "exec cat"))

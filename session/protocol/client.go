@@ -66,8 +66,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client and makes the open call. It fails if the helper does not respond before ctx ends, or
-// rejects the call.
+// NewClient returns a client and makes the open call. If the helper rejects the call or does not respond before ctx
+// ends, NewClient fails.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -97,7 +97,8 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Lost notifies the client that the helper has exited. The next call first opens the new helper process.
+// Lost notifies the client that the helper has exited. The next call first makes the open call to the new helper
+// process.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -127,7 +128,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post sends a request. It returns only responses with status 200 or 101. The caller must close the body.
+// post sends a request. It returns an error for a status other than 200 or 101. The caller must close the body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -176,7 +177,7 @@ func refusal(op string, resp *http.Response) error {
 	return known(response.Error)
 }
 
-// known converts e to a session.LackError if it reports a missing ability. Otherwise it returns e.
+// known converts e to a session.LackError if it is about a missing ability; otherwise, it returns e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
@@ -207,7 +208,7 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, response any) e
 	return nil
 }
 
-// call sends a request and decodes the response. It opens the helper first if necessary.
+// call is roundTrip, preceded by the open call if necessary.
 func (c *Client) call(ctx context.Context, op string, body any) (Response, error) {
 	var response Response
 	if err := c.open(ctx); err != nil {
@@ -236,7 +237,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is the extra time that a call may take if the helper does not declare a time.
+// patience is the extra time that a call may take if the helper does not specify any.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.
@@ -256,7 +257,7 @@ func (c *Client) Name() string {
 // Start implements session.Provider.
 func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := c.open(ctx); err != nil {
-		return session.Status{}, session.Missing(err) // the helper never received the request
+		return session.Status{}, session.Missing(err) // the helper did not receive the request
 	}
 	resp, err := c.post(ctx, "start", s)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 const (
 	retryFirst = 50 * time.Millisecond // first wait before a lost exit stream is reopened
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // an exit stream without data for this long counts as lost
+	silence    = 4 * beat // an exit stream without data for this long is lost
 )
 
 // Exits implements session.Notifier. When a lost exit stream is reopened, the channel receives every exit that the
@@ -37,7 +37,7 @@ func (c *Client) changed() {
 	}
 }
 
-// followExits reads the exit stream until ctx ends. If the stream is lost, followExits opens a new one.
+// followExits reads the exit stream until ctx ends. It replaces a lost stream with a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -109,7 +109,8 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report sends an exit to the channel of Exits. If the channel is full, List still reports the exit.
+// report sends an exit to the channel of Exits. If the channel is full, report drops the exit, which List still
+// reports.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {
@@ -186,7 +187,7 @@ type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // part of buf that Read has not returned yet
+	rest []byte // part of buf that has not been read yet
 	end  context.CancelFunc
 
 	writing sync.Mutex

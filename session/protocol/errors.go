@@ -12,7 +12,7 @@ import (
 type Error struct {
 	Kind    string  `json:"kind"` // the word of a kind (see kinds), or "failed"
 	Message string  `json:"message"`
-	Ability Ability `json:"ability,omitempty"` // for "unsupported": the missing ability
+	Ability Ability `json:"ability,omitempty"` // the missing ability if the kind is "unsupported"
 }
 
 func (e *Error) Error() string { return e.Message }

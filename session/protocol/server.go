@@ -34,7 +34,7 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
+	subs map[chan ExitLine]bool // open exit streams; the server closes a stream with a slow reader
 }
 
 // NewServer returns a server. For the first open call, the server gets a provider from the parameter open. Later open
@@ -160,7 +160,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	var out *lines // nil until a line is written
+	var out *lines // nil before the first line
 	ctx = session.WithProgress(ctx, func(why string) {
 		if r.Header.Get("Accept") != linesType {
 			return
@@ -186,8 +186,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is the maximum size of a request in bytes. A request can contain a Spec with a large environment and a
-// long nudge.
+// maxRequest is in bytes. A request can contain a Spec with a large environment and a long nudge.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
@@ -212,5 +211,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // fails if the caller has disconnected
+	_, _ = w.Write(data) // fails if the client has disconnected
 }

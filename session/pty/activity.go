@@ -34,8 +34,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. ok is false if the record is not mapped. An older holder may have written a shorter record;
-// the fields it lacks are zero.
+// read decodes the record. If the record is not mapped, ok is false. An older holder writes a shorter record; the
+// missing fields are zero.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {

@@ -11,7 +11,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout is the timeout of calls that have no deadline. inputTimeout is how long a terminal has to accept input.
+// callTimeout limits calls without a deadline. inputTimeout is how long a terminal has to accept input.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
@@ -114,8 +114,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long to wait for a terminal to accept input. It leaves the holder enough time to respond before
-// the caller's deadline.
+// patience returns how long to wait for a terminal to accept input. The holder needs some time after that to respond
+// before the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -180,7 +180,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // the holder is dead, and has left its folder behind
+		p.files.removeFolder(name) // the holder died and left its folder behind
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
@@ -212,7 +212,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. After a session has ended, it returns that session's output until the next start.
+// Output implements session.Provider. It returns an ended session's output until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error with a message for users. Callers use errors.Is to find its kind.
+// failure is an error with a message for users. errors.Is matches its kind.
 type failure struct {
 	text string
 	kind error // the error of package session that errors.Is matches

@@ -47,7 +47,7 @@ func holderOf(t testing.TB, p *Provider, name string) int {
 	return rec.Holder
 }
 
-// Every kind of exit is recorded once, with its code or signal and the last output.
+// Each exit is recorded once, with its code or signal and the last output.
 func TestExits(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -92,7 +92,7 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// While no controller is running, the holder records an exit for the next controller.
+// Without a controller, the holder records an exit for the next controller.
 func TestExitWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -130,8 +130,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// When Stop returns, none of the session's processes is left, even if they try to outlive the session (L10). After the
-// acknowledgement, nothing is left of the holder and its folder.
+// When Stop returns, none of the session's processes is left, even of those that try to outlive the session (L10).
+// After the acknowledgement, the holder and its folder are gone too.
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -289,7 +289,7 @@ func TestLockHeldByOther(t *testing.T) {
 	}
 }
 
-// A record from an earlier boot, or with a PID that now belongs to another process, leads to no signal.
+// No process is signaled because of a record from an earlier boot, or with a PID that now belongs to another process.
 func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
@@ -327,7 +327,7 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// An agent that a signal has stopped is listed as frozen, and Stop still ends it.
+// An agent that was stopped by a signal is listed as frozen. Stop still ends it.
 func TestFrozen(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -391,7 +391,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// Each start that cannot work returns one clear error, and the name stays free.
+// Each start that cannot work returns one clear error, and leaves the name free.
 func TestStartFailures(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -421,7 +421,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// Now with an existing holder: its last session stays as it was.
+	// Now the holder exists: its last session stays as it was.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)
@@ -443,7 +443,8 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// A start that fails because a resource is exhausted does not count against the agent, and the next start works.
+// If a start fails because a resource is exhausted, the failure does not count against the agent. The next start
+// works.
 func TestStartWithoutResources(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -493,7 +494,7 @@ func TestFolderDeleted(t *testing.T) {
 	}
 }
 
-// If a holder's folder is deleted between two lives, the holder creates it again at the next start.
+// If a holder's folder is deleted between two sessions, the holder creates it again at the next start.
 func TestFolderDeletedBetweenLives(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -531,7 +532,7 @@ func TestLongPath(t *testing.T) {
 	shows(t, second, "a", "up")
 }
 
-// The sweep finds the runs of this city, and no others, by their marker.
+// The sweep finds this city's runs by their marker, and no other runs.
 func TestSweepRuns(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -539,7 +540,7 @@ func TestSweepRuns(t *testing.T) {
 		"GC_RUN="+city+":web:1 setsid sleep 997 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "all runs", func() bool { // their environment has the marker only after the exec
+	until(t, "all runs", func() bool { // their environment contains the marker only after the exec
 		runs := 0
 		for _, pid := range marked(t, s.ID) {
 			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {

@@ -34,7 +34,7 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 	return all[i]
 }
 
-// A mark that one process sets is listed by another, and survives a controller that is killed.
+// A mark that one process sets appears in the lists of other processes, and survives a killed controller.
 func TestDrainSurvivesAKilledController(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -126,7 +126,7 @@ func age(t *testing.T, file string) {
 	}
 }
 
-// The holder does not import package session, so it has its own copy of the names of the marks.
+// The holder does not import package session, so it has its own copies of the mark names.
 func TestMarkNames(t *testing.T) {
 	for ours, theirs := range map[string]string{
 		session.ReadyMark: wire.ReadyMark, session.DrainMark: wire.DrainMark,

@@ -26,7 +26,8 @@ func observer(t *testing.T, city string) *Provider {
 	return o
 }
 
-// observed opens, lists with and closes observers as fast as possible, until stop is called or the test ends.
+// observed opens observers, lists the sessions and closes the observers again as fast as possible. It continues until
+// stop is called or the test ends.
 func observed(t *testing.T, city string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -72,7 +73,7 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	return pids
 }
 
-// Observers do not affect sessions that start, are adopted or stop at the same time.
+// Observers do not affect sessions that are starting, being adopted or stopping.
 func TestObserversDuringStartsAndStops(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -102,8 +103,8 @@ func TestObserversDuringStartsAndStops(t *testing.T) {
 	}
 }
 
-// A holder that has just been executed and has no socket yet is not mistaken for one that has lost its socket: not by
-// an observer, not by the controller that starts it, and not by one that adopts it.
+// A new holder that has no socket yet is not mistaken for one that has lost its socket. This applies to observers, to
+// the controller that starts the holder, and to one that adopts it.
 func TestStartingSessionIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -150,8 +151,8 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	p.launcher.env = plain
 }
 
-// An idle holder is reused for the next session, even if observers have connected in between. An observer does not keep
-// the holder alive once its controller exits.
+// An idle holder is reused for the next session, even if observers have connected in the meantime. After its
+// controller exits, an observer does not keep it alive.
 func TestIdleHolderWithObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -205,7 +206,7 @@ func TestUnacknowledgedExitWithObservers(t *testing.T) {
 	}
 }
 
-// Without a controller, an observer can stop a session and acknowledge its exit. After that, nothing is left.
+// Without a controller, an observer can stop a session and acknowledge its exit. Nothing is left after that.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -232,8 +233,8 @@ func TestObserverStops(t *testing.T) {
 	}
 }
 
-// An observer does not restore a folder or socket that is missing. The controller makes the holder restore it, even if
-// only the socket is missing.
+// An observer does not restore a missing folder or socket. The controller makes the holder restore it, even if only
+// the socket is missing.
 func TestObserverRestoresNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -41,7 +41,7 @@ type fileID struct{ dev, ino uint64 }
 
 // programImages finds the processes that run a program with a given content. It reads each file only once.
 type programImages struct {
-	want []byte // the expected content; nil matches no process
+	want []byte // the wanted content; nil matches no process
 	seen map[fileID]bool
 }
 

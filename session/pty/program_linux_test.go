@@ -68,8 +68,8 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file, or else from a file in the sessions' folder, or else the main program
-// is. After a failure, all later starts use the next source.
+// A holder is executed from a sealed memory file. If that fails, a file in the sessions' folder is used, and finally
+// the main program. After a failure, all later starts use the next source.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -89,7 +89,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 		t.Errorf("executes %s", file)
 	}
 
-	// The file cannot be executed, as on a file system mounted noexec.
+	// The file cannot be executed, as on a noexec file system.
 	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	}
 }
 
-// A different file in the place of the holder's file is replaced and not executed, and a link is not followed.
+// Another file in place of the holder's file is replaced and not executed. A link is not followed.
 func TestHolderFileIsVerified(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -134,7 +134,7 @@ func TestHolderFileIsVerified(t *testing.T) {
 	}
 }
 
-// The holder is small because it imports little: the standard library, golang.org/x/sys, and the packages listed here.
+// The holder is small because it imports only the standard library, golang.org/x/sys, and the packages in this list.
 func TestImportsOfTheHolder(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
 		"{{if not .Standard}}{{.ImportPath}}{{end}}",
@@ -154,7 +154,7 @@ func TestImportsOfTheHolder(t *testing.T) {
 	}
 }
 
-// All values of a Spec reach the holder, whether or not it runs the same build.
+// All values of a Spec reach the holder, whether it runs the same build or another.
 func TestSpecReachesHolder(t *testing.T) {
 	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
 		p := open(t, t.TempDir())
@@ -189,8 +189,7 @@ func TestIdleHolderSleeps(t *testing.T) {
 	})
 }
 
-// shortestSleep returns the shortest timeout with which a thread of a process sleeps. ok is false if a thread is
-// running.
+// shortestSleep returns the shortest timeout of a process's sleeping threads. If a thread is running, ok is false.
 func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	t.Helper()
 	shortest = math.MaxInt64

@@ -28,7 +28,7 @@ const (
 	startTimeout = 30 * time.Second
 	reapWait     = 5 * time.Second // how long to wait for a disconnected holder to exit
 
-	takeBackTimeout = 5 * time.Second // time limit for undoing an abandoned start
+	takeBackTimeout = 5 * time.Second // how long undoing an abandoned start may take
 )
 
 // Start implements session.Provider. If the name has a holder with an ended session, that holder starts the new
@@ -100,8 +100,8 @@ func (e *entry) isNew() bool {
 	return !e.known
 }
 
-// startHolder starts a session with the name's holder, and starts a holder first if necessary. If the session's lock is
-// taken, startHolder first finds out which process holds it.
+// startHolder starts a session with the name's holder, which it starts first if necessary. If the session's lock is
+// taken, startHolder finds out by which process.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -222,8 +222,8 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart gives up a start. To leave no process behind, it waits a little longer for the response, and stops the
-// session if it was started after all.
+// abandonStart gives up a start. It waits a little longer for the response and, if the session was started after all,
+// stops the session, so that no process is left behind.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)

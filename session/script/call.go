@@ -29,12 +29,12 @@ const (
 	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
-	// unknownOp is the exit code by which a script reports that it does not support an operation
+	// unknownOp is a script's exit code for an unsupported operation
 	unknownOp = 2
 )
 
-// call executes the script for one operation. known is false if the script does not support the operation. The script
-// is then not called for this operation again.
+// call executes the script for one operation. If the script does not support the operation, known is false, and the
+// script is not called for it again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
@@ -44,7 +44,7 @@ type request struct {
 	op, name string
 	args     []string
 	stdin    []byte
-	env      string // additional environment entry for the script; "" = none
+	env      string // additional environment entry for the script; "" for none
 }
 
 func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
@@ -103,10 +103,10 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is one of the script's operations. Errors describe the operation with the verb.
+// action is one of the script's operations. Error messages contain the verb.
 type action struct{ verb, op string }
 
-// do performs an operation on a live session. It returns ErrNotFound if the session has ended.
+// do performs an operation on a live session. If the session has ended, it returns ErrNotFound.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op

@@ -22,7 +22,7 @@ const version = 1
 // record is the stored state of a session.
 type record struct {
 	Version int       `json:"version"`
-	Name    string    `json:"name"` // "" = no session
+	Name    string    `json:"name"` // "" without a session
 	Agent   string    `json:"agent"`
 	City    string    `json:"city"`
 	ID      string    `json:"id"`
@@ -88,8 +88,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. It fails if it cannot read one of them, because gcity could otherwise start that
-// record's session a second time.
+// readRecords reads all records. If it cannot read one of them, it fails, because gcity could otherwise start that
+// session a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {

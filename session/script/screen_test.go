@@ -78,7 +78,7 @@ func start(t *testing.T, h *home, name, command string) session.Status {
 	return st
 }
 
-// screenScript returns the example script. It skips the test if screen is not installed.
+// screenScript returns the example script. Without screen, it skips the test.
 func screenScript(t *testing.T) string {
 	t.Helper()
 	for _, need := range []string{"screen", "jq"} {

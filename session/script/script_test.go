@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// asked returns the script's calls since the last asked, with their arguments and input.
+// asked returns the script's calls since the last call of asked, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -79,7 +79,7 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
 		t.Errorf("calls %s", got)
 	}
-	if !st.Activity.Equal(st.Started) { // the time from the script is older than the session
+	if !st.Activity.Equal(st.Started) { // the time from the script is before the session's start
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {

@@ -89,8 +89,8 @@ func TestStopDoesNotWaitForText(t *testing.T) {
 	}
 }
 
-// After a failed stop, a later exit of the session does not count as requested. The same is true if the controller dies
-// during the stop.
+// After a failed stop, or if the controller dies during a stop, a later exit of the session does not count as
+// requested.
 func TestExitAfterFailedStop(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, died := range []bool{false, true} {

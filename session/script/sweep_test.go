@@ -124,7 +124,7 @@ func TestScriptLosesItsState(t *testing.T) {
 		}
 		h.reopen(t)
 	}
-	// before any List
+	// before the first List
 	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
 		t.Errorf("%v", err)
 	}
@@ -159,7 +159,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	}
 }
 
-// If a start fails and cannot be undone, the session stays listed, and is ended as soon as possible.
+// If a failed start cannot be undone, the session stays listed and is ended as soon as possible.
 func TestStartThatCannotBeUndone(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")

@@ -50,7 +50,7 @@ func (p *Provider) watch(e *entry) bool {
 }
 
 // recordEnd determines how a session ended, kills the remaining processes, and saves the last output. If report is
-// true, it also reports the exit. It does nothing if the session has not ended.
+// true, it also reports the exit. If the session has not ended, it does nothing.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 }
 
-// findEnd does the work for recordEnd. It returns nil if the session has not ended.
+// findEnd does the work of recordEnd. If the session has not ended, it returns nil.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	// even without a live process, the session has not ended while its pane exists
 	if rec.lives(p.files.boot) {
@@ -157,7 +157,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			return x, nil
 		}
 		wait(ctx, pause)
-		// A busy tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check again.
+		// Under load, tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check again.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
@@ -177,9 +177,9 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 
 type deadPane struct {
 	over       bool
-	code       string // exit code; "" = killed by a signal
+	code       string // exit code; "" if killed by a signal
 	signal     string // number of the signal
-	at         int    // time of the exit in Unix seconds; 0 = unknown
+	at         int    // time of the exit in Unix seconds; 0 if unknown
 	cols, rows int
 }
 
@@ -264,7 +264,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	// the call does nothing if the goroutine of watch has already recorded the exit
+	// does nothing if watch has already recorded the exit
 	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:

@@ -16,7 +16,7 @@ import (
 type entry struct {
 	name   string
 	lock   registry.NameLock // see Concurrency in the package comment
-	typing chan struct{}     // holds a token while no call is typing
+	typing chan struct{}     // contains a token while no call is typing
 
 	mu         sync.Mutex
 	known      bool
@@ -27,7 +27,7 @@ type entry struct {
 	watch      *proc.Watched
 	pane       pane // the pane at the last refresh
 	views      viewers
-	ownViewers int       // number of viewers attached through this provider
+	ownViewers int       // number of viewers that are attached through this provider
 	typed      time.Time // when one of these viewers last typed
 	sent       time.Time
 }
@@ -45,7 +45,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// life returns the record of the current session. ok is false if the session is known to have ended.
+// life returns the record of the current session. If the session is known to have ended, ok is false.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -116,7 +116,7 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle. ok is false if s is not a result of mangle.
+// unmangle is the inverse of mangle. If s is not a result of mangle, ok is false.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -137,7 +137,7 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status returns the session's status for List. ok is false if List must leave the session out.
+// status returns the session's status for List. If List must omit the session, ok is false.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -30,7 +30,7 @@ func ack(t testing.TB, p *Provider, x session.Exit) {
 	}
 }
 
-// All processes that an agent has started are dead when Stop returns, and after the agent has exited on its own (L10).
+// All processes that an agent has started are dead after Stop, and after the agent's own exit (L10).
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -73,8 +73,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// If the server dies, all of its sessions are lost, even if their agents ignore hangups. These exits do not count as
-// exits of the agents themselves.
+// If the server dies, all its sessions are lost, even if their agents ignore hangups. These exits do not count as
+// failures of the agents.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -311,7 +311,7 @@ func TestCallsOfTmux(t *testing.T) {
 	}
 }
 
-// A start that is canceled leaves nothing running.
+// A canceled start leaves nothing running.
 func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

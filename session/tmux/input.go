@@ -16,7 +16,7 @@ import (
 const (
 	// maximum length of a line of input for a terminal in canonical mode; the kernel drops the rest of a longer line
 	maxLine = 4095
-	// how long to wait for a program to read typed text before Enter is sent
+	// how long to wait for a program to read typed text before pressing Enter
 	readPause = 500 * time.Millisecond
 )
 

@@ -23,7 +23,7 @@ type pane struct {
 	dead       bool
 	server     int
 	cols, rows int
-	activity   time.Time // time of the pane's last output, in whole seconds
+	activity   time.Time // time of the pane's last output in whole seconds
 	marks      map[string]string
 }
 
@@ -43,7 +43,7 @@ func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
 
-// List implements session.Provider. It calls tmux once, whatever the number of sessions.
+// List implements session.Provider. It calls tmux once, for any number of sessions.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -96,7 +96,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
+// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
 	if errors.Is(err, fs.ErrNotExist) { // keep the known sessions
@@ -135,7 +135,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux for the state of the session in rec, or of all sessions if rec is nil. Without a server, the
+// snapshot asks tmux for the state of the session in rec or, if rec is nil, of all sessions. Without a server, the
 // snapshot is empty.
 func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
@@ -266,8 +266,8 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse, and returns ""
-// for invalid text.
+// encodeMark encodes a value so that tmux neither expands nor truncates it. Its inverse is decodeMark, which returns
+// "" for invalid text.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {

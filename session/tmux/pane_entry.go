@@ -28,7 +28,7 @@ type paneTask struct {
 	Ready      bool // the agent counts as ready immediately
 }
 
-// refusal is the reason why a process could not become the agent.
+// refusal says why a process could not become the agent.
 type refusal struct {
 	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`
@@ -147,7 +147,7 @@ func (d *startSocket) waiting() bool {
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes sockets left behind by controllers that were killed.
+// sweepSockets removes the sockets of controllers that were killed.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {

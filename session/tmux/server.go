@@ -45,7 +45,7 @@ func Hint(city string) string {
 	return line
 }
 
-// Find returns the path of tmux. The error is an ErrUnusable if tmux is missing or too old.
+// Find returns the path of tmux. If tmux is missing or too old, the error is an ErrUnusable.
 func Find() (program string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), session.CheckLimit)
 	defer cancel()
@@ -85,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server for tmux -L. It consists of the folder's name, for users to recognize,
-// and a hash of the folder's path to make it unique.
+// Label returns the name of a city's tmux server for tmux -L. It contains the name of the city's folder, for users to
+// recognize, and a hash of the folder's path, to be unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -100,7 +100,7 @@ func Label(city string) string {
 
 // server is the stored record of a city's tmux server.
 type server struct {
-	// TMUX_TMPDIR of the process that first opened the city, so that all processes use the same value
+	// TMUX_TMPDIR of the process that first opened the city; all processes use this value
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -235,7 +235,7 @@ func (p *Provider) noteServer(pid int) {
 	p.watched = pid
 }
 
-// recordServer records the server's process and returns its start time. ok is false if the process has exited.
+// recordServer records the server's process and returns its start time. If the process has exited, ok is false.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -342,7 +342,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
 		return "", fmt.Errorf("%w (%s)", errNoServer, text)
 	case strings.HasPrefix(text, "can't find"), text == "no current target":
-		// tmux says "no current target" if it has no sessions
+		// without sessions, tmux says "no current target"
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
 		return "", errNameTaken

@@ -163,7 +163,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		"exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
-	if errors.Is(err, errNoServer) { // an old server was still exiting, see Dismiss
+	if errors.Is(err, errNoServer) { // the previous server was still exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errNameTaken) {
@@ -252,7 +252,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue
 		}
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
-		// no start is in progress if the folder is missing
+		// without the folder, no start is in progress
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // another process is starting the session
 		}

@@ -16,7 +16,7 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback for a new watcher
-	// how many bytes of output a watcher may fall behind before its screen is sent again
+	// if a watcher misses this many bytes of output, its screen is sent again
 	watchLag = 256 << 10
 )
 
@@ -94,14 +94,14 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 // watcher contains output that a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
-	news chan struct{} // holds a token when a frame is available
+	news chan struct{} // contains a token when a frame is available
 	done chan struct{} // closed when there are no more frames
 
 	mu         sync.Mutex
 	cols, rows int
 	resized    bool
 	reset      bool // data begins with a redraw of the screen
-	stale      bool // output is dropped until the screen has been redrawn
+	stale      bool // output is dropped until the screen is redrawn
 	dropped    uint64
 	data       []byte
 }
@@ -141,9 +141,9 @@ func (w *watcher) notify() {
 func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
-	var block []string // lines of the current response; nil = not in a response
+	var block []string // lines of the current response; nil outside a response
 	var end string     // line that ends the current response
-	var numbers []int  // the numbers in the response to the first request of the method ask
+	var numbers []int  // the numbers in the response to the first request of ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -155,7 +155,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the response belongs to a request of the method ask, and not to attach-session
+			// the response is to a request of ask, and not to attach-session
 			if strings.HasSuffix(end, " 1") {
 				numbers = w.received(numbers, block)
 			}
@@ -176,8 +176,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the responses to the two requests of the method ask. It returns the numbers in the first response.
-// For the second response, the caller passes these numbers to received.
+// received handles the responses to the two requests of ask. It returns the numbers in the first response. The caller
+// passes these numbers to received again for the second response.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {

@@ -28,8 +28,8 @@ func (k *history) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns a position near the end of the output, such that the output after it is enough to draw the screen. ok is
-// false if no position meets this condition.
+// tail returns a position near the end of the output if the output from there on is enough to draw the screen.
+// Otherwise, ok is false.
 func (k *history) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
 		return 0, false

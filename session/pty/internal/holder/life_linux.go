@@ -13,7 +13,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxRing is the maximum number of bytes of a session's output that are kept.
+// maxRing is how many bytes of a session's output are kept.
 const maxRing = 256 << 10
 
 type life struct {
@@ -29,7 +29,7 @@ type life struct {
 	history
 	draft      draft // changes require both the typing token and mu
 	size       wire.Screen
-	resizes    int // number of times that the size has changed
+	resizes    int // number of size changes
 	meta       map[string]string
 	attached   int
 	viewers    int // number of viewers, including those that only watch
@@ -41,7 +41,7 @@ type life struct {
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // in CLOCK_MONOTONIC nanoseconds, as are the next two fields
+	output     int64 // CLOCK_MONOTONIC in nanoseconds, like the next two fields
 	input      int64
 	typed      int64
 	activity   activityWrites
@@ -92,7 +92,7 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// resourceError converts an error to a wire.Failure if it means that the machine is out of some resource. It returns
+// resourceError converts an error that means that the machine is out of some resource to a wire.Failure. It returns
 // other errors unchanged.
 func resourceError(err error) error {
 	if !proc.Exhausted(err) {
@@ -101,7 +101,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the previous session again after a failed start. It returns the error of the start.
+// restore writes the records of the previous session again after a failed start. It returns the start's error.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -144,7 +144,7 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 }
 
 // launch starts the agent, without a shell if its command line does not need one. If the kernel cannot execute the
-// program, such as a script without an interpreter line, launch lets a shell run the command line. It returns other
+// program, for example a script without an interpreter line, launch runs the command line in a shell. It returns other
 // errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
@@ -155,8 +155,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program in a new terminal or with new pipes. The terminal cannot be reused after a failed exec,
-// because the failed process was the leader of a session in it.
+// spawn starts a program in a new terminal or with new pipes. After a failed exec, the terminal cannot be reused,
+// because the failed process led a session in it.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -178,8 +178,8 @@ type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
 
-// fork creates the agent's process. The process leads a new Unix session, has the terminal if there is one, inherits
-// the lock, and is killed when this thread exits.
+// fork creates the agent's process, which leads a new Unix session and inherits the lock. The kernel kills the process
+// when this thread exits.
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
@@ -187,7 +187,7 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	}
 	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
-		Env:   append([]string{}, s.Env...), // nil would mean the holder's environment
+		Env:   append([]string{}, s.Env...), // nil means the holder's environment
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0,
 			Pdeathsig: syscall.SIGKILL},
@@ -241,7 +241,7 @@ func (h *holder) reap() {
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		// hold the lock, so that no goroutine signals the PID after Wait4 has freed it and before reaped is set
+		// after Wait4 has freed the PID, no goroutine may signal it before reaped is set, so hold the lock
 		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.current
@@ -271,8 +271,8 @@ func (h *holder) reap() {
 	}
 }
 
-// finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, the
-// holder has no other child and nothing needs to be killed, because every orphan becomes the holder's child.
+// finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, there
+// is nothing to kill: every orphan becomes the holder's child, and the holder has no other child.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.logError("cannot kill all of the agent's remaining processes",

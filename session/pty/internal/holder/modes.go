@@ -9,7 +9,7 @@ import (
 // viewer's replay starts after the sequences that set the modes, the viewer first receives sequences that set them
 // again. Output can be split anywhere.
 type modes struct {
-	on     uint32 // bit i is set if privateModes[i] is not as in a new terminal
+	on     uint32 // bit i is set if privateModes[i] differs from a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)
 	// a sequence has changed other lasting state, for example the margins: see isPlain
 	lasting bool
@@ -31,7 +31,7 @@ const (
 	escape
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
-	str         // in a string that only ESC ends; its content has no effect
+	str         // in a string without effect that only ESC ends
 	osc         // in a string that BEL or ESC ends
 )
 
@@ -156,8 +156,8 @@ func (m *modes) final(c byte) {
 	}
 }
 
-// private sets or resets private modes. Mode 6 is the origin of cursor positions. Mode 1048 saves and restores the
-// cursor.
+// private sets or resets private modes. Mode 6 makes cursor positions relative to the margins. Mode 1048 saves and
+// restores the cursor.
 func (m *modes) private(on bool) {
 	if m.bad {
 		m.lasting = true

@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // the method leave closed the socket, or the method settle replaced it
+			return // leave has closed the socket, or settle has replaced it
 		}
 		if err := sameUser(fd); err != nil {
 			h.logError("rejected a connection", err)
@@ -116,8 +116,8 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser returns an error if the peer's process belongs to another user. This is a second check: the permissions of
-// the socket's folder already keep other users out.
+// sameUser returns an error if the peer's process belongs to another user. The permissions of the socket's folder
+// already keep other users out; this is a second check.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

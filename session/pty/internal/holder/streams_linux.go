@@ -78,7 +78,7 @@ const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum time between pieces of continuous output
 	largeSize = 2 << 10      // about half of the kernel's terminal buffer
-	// time after a large piece during which the reader does not rest, so that a program with much output need not wait
+	// after a large piece, the reader does not rest for this time, so that a program with much output need not wait
 	largeTime = 200 * time.Millisecond
 )
 

@@ -22,8 +22,8 @@ type terminal struct {
 	stdin      *os.File // for writing the agent's input if it has pipes; non-blocking
 	childFiles []int    // file descriptors to close once the agent has started
 
-	// slave stays open so that the output does not end if the agent closes its terminal and opens it again. It is -1 if
-	// there are pipes instead.
+	// slave stays open so that the output does not end if the agent closes its terminal and opens it again. With
+	// pipes, it is -1.
 	slave int
 
 	typing chan struct{} // holds a token while no call is typing
@@ -137,8 +137,8 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine writes text and a line feed to a pipe. If the pipe has accepted only part of an earlier line, writeLine
-// first writes a line feed to end that line. The caller must hold the typing token.
+// writeLine writes text and a line feed to a pipe. If the pipe has accepted only part of the previous line, writeLine
+// first ends that line with a line feed. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {

@@ -75,8 +75,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes a request in encoding/json's format that contains only numbers, booleans, and strings without
-// escapes. ok is false for any other request.
+// flatRequest decodes a request that encoding/json has encoded, if it contains only numbers, booleans, and strings
+// without escapes. For any other request, ok is false.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {

@@ -10,7 +10,7 @@ import (
 // With encoding/json, each holder would need 80 kB more for the types that it has seen. Tests compare the results with
 // those of encoding/json.
 
-// object is a JSON object to which fields are appended one at a time.
+// object is a JSON object. Its methods append one field each.
 type object []byte
 
 func (o object) key(name string) object {
