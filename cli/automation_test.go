@@ -183,7 +183,6 @@ func TestAutomationRunRefused(t *testing.T) {
 	}
 }
 
-// check exits 0 if at least one automation is due.
 func TestAutomationCheck(t *testing.T) {
 	s := busyCity()
 	if code, out, _ := runCLI(t, s, "automation", "check"); code != exit.CodeFailed || strings.Contains(out, "yes") {

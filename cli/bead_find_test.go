@@ -54,7 +54,6 @@ func TestBeadRoutes(t *testing.T) {
 	}
 }
 
-// Without --rig, commands use the store of the rig in GC_RIG.
 func TestRigFromTheEnvironment(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_RIG": "demo"}

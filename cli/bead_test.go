@@ -123,7 +123,6 @@ func TestBeadLists(t *testing.T) {
 	}
 }
 
-// A description can be read from a file. It keeps its line breaks and has a maximum length.
 func TestDescriptionFile(t *testing.T) {
 	s := demoCity()
 	file := filepath.Join(t.TempDir(), "text")

@@ -202,7 +202,6 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// Every command has a short description, and sibling commands have distinct names.
 func TestTable(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	var walk func(c *cobra.Command)

@@ -29,7 +29,6 @@ import (
 	"gcity/tui"
 )
 
-// unknownHelp returns an error if args ask for help about an unknown command.
 func unknownHelp(root *cobra.Command, args []string) error {
 	_, words := commandWords(args)
 	requested := slices.Contains(words, "--help") || slices.Contains(words, "-h")
@@ -195,7 +194,6 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 	return "the control room has closed; the city keeps running"
 }
 
-// hostRoom runs the city in this process and shows it in the control room.
 func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	logs := folder.FileLog(dir)
 	defer logs.Close()

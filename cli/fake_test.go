@@ -28,8 +28,8 @@ type fakeCity struct {
 	about    city.Inspection
 	refuse   error
 	live     []events.Event
-	prints   []city.Piece           // what RunOutput yields
-	silent   error                  // the error that RunOutput ends with
+	prints   []city.Piece
+	silent   error
 	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
 	idle     bool

@@ -314,7 +314,6 @@ held since 11:59:00; the held configuration makes these changes:
 	}
 }
 
-// rig restart restarts every agent that should run, and fails if one restart fails.
 func TestRigRestart(t *testing.T) {
 	s := groupedCity()
 	code, out, errs := runCLI(t, s, "rig", "restart", "demo")

@@ -71,7 +71,7 @@ func wrongNames(t *testing.T, c *cobra.Command) map[string][]string {
 // Every command reports an unknown name with the same sentence and exit code: without a controller, in the process
 // that runs the city, and over the API.
 func TestNameNotFound(t *testing.T) {
-	all := []string{"completion"} // builds the whole tree
+	all := []string{"completion"}
 	lines := wrongNames(t, tree(&env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }}}, all))
 	for line, args := range map[string][]string{"nothing": nil, "agent nothing": nil, "bead create": {"x", "--needs", "to-999"},
 		"bead list": {"--rig", "nothing"}, "bead ready": {"--rig", "nothing"}, "formula cook": {"task", "--pool", "nothing"},

@@ -89,7 +89,7 @@ type planShape struct {
 	Unknown []string `json:"unknown,omitempty"`
 	// settings that change without starting or stopping an agent; set only if a controller runs a different revision
 	Settings []setting `json:"settings,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"` // warnings about city.toml and automations
+	Warnings []string  `json:"warnings,omitempty"`
 	from     string    // where the configuration comes from, such as "on disk"
 }
 

@@ -21,13 +21,10 @@ import (
 	"gcity/session/fake"
 )
 
-// planned contains agents in each state that the test covers, including agents that wait for others.
 var planned = [...]string{"runs", "quarantined", "backoff", "failed", "broken", "exited", "suspended", "waits", "waits2", "after", "fresh"}
 
-// edits are the changes that a user can make to an agent's declaration.
 var edits = [...]string{"", "command", "env", "policy", "suspend", "resume", "remove", "mend", "free"}
 
-// declaration returns an agent's declaration in TOML after an edit.
 func declaration(name, edit string) string {
 	lines := map[string]string{"start_command": `"exec sleep 1"`, "restart": `"always"`}
 	switch name {

@@ -219,7 +219,7 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 		return string(out)
 	}
 	gcity("start", "--city", dir)
-	defer exec.Command("gcity", "supervisor", "stop").Run() // if the test fails before it does so
+	defer exec.Command("gcity", "supervisor", "stop").Run()
 	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
 	d, closeIt := fleet.RoomDirectory(e, nil, "")

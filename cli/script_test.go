@@ -244,7 +244,6 @@ func stopAll(t *testing.T, work string, env []string) {
 	}
 }
 
-// ofCity returns the agents and holders of cities below dir.
 func ofCity(dir string) []string {
 	var left []string
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid

@@ -13,7 +13,6 @@ import (
 	"gcity/cli/output"
 )
 
-// fill sets every field of a value to a non-zero value.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {

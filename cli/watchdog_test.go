@@ -12,7 +12,6 @@ import (
 	"gcity/cli/exit"
 )
 
-// watchedCity returns a city with watchdogs in different states and a stuck agent.
 func watchedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	s, well, ill := demoCity(), 3, 1

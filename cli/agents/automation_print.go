@@ -152,7 +152,6 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s: %s remaining%s", gate, span.Text(left), after)
 }
 
-// gateReason is like reasonNow, but for a manual gate it says how to start a run.
 func gateReason(e *env.Env, i *city.Automation) string {
 	if i.Word() == city.AutomationManual {
 		return "starts only by hand: `gcity automation run " + i.Name + "`"
@@ -306,8 +305,6 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns what is known about a run's end: why the run failed, which bead it created, and its last line of
-// output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

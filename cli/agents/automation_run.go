@@ -242,7 +242,6 @@ func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (st
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits until the callback returns true for an event about a run.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {

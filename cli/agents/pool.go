@@ -120,8 +120,6 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	return e.Receipt(r)
 }
 
-// forPool sets RunE of a command that acts on the pool that the first argument names. The rest of the arguments are
-// passed to run.
 func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, suggest.Pool)

@@ -33,8 +33,6 @@ watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 	return c
 }
 
-// forWatchdog sets RunE of a command that acts on the watchdog that the argument names. The command needs a running
-// controller.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)

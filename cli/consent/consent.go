@@ -16,7 +16,6 @@ import (
 	"gcity/trust"
 )
 
-// trustShape is the JSON output of trust: what a city would run.
 type trustShape struct {
 	Path     string         `json:"path"`
 	Owner    string         `json:"owner"`

@@ -16,7 +16,6 @@ func one(look func(ctx context.Context, p *Subject) finding) func(context.Contex
 	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
 }
 
-// checks returns all checks in the order in which the report lists them.
 func checks() []check {
 	return []check{
 		{"configuration", one(checkCity), nil, false},

@@ -185,9 +185,9 @@ type Subject struct {
 	sessions []session.Status
 	unlisted error
 	close    func()
-	trials   map[string]finding // results of testing session providers, by name
-	slow     env.Slowly         // reports slow checks; may be nil
-	takeover string             // says how a controller takes over the running sessions
+	trials   map[string]finding
+	slow     env.Slowly // reports slow checks; may be nil
+	takeover string     // says how a controller takes over the running sessions
 }
 
 func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {

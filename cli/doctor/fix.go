@@ -167,7 +167,6 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 	return ok("none")
 }
 
-// repairs is the result of --fix.
 type repairs struct {
 	Done []string `json:"mended"`
 	Left []string `json:"left"`

@@ -67,7 +67,6 @@ func TestJudgeMachine(t *testing.T) {
 	}
 }
 
-// logindSettings merges configuration files as logind does.
 func TestLogindSettings(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

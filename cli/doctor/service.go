@@ -136,8 +136,6 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 	return out
 }
 
-// judgeUnit compares a unit with what install would write now, and checks that the unit finds the same programs as this
-// shell.
 func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) finding {
 	again := "`gcity " + k.Group + " install`"
 	if u.Manager.System {

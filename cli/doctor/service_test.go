@@ -12,7 +12,6 @@ import (
 	"gcity/cli/service"
 )
 
-// The command that replaces a controller depends on how the controller was started.
 func TestControllerRestarts(t *testing.T) {
 	for want, got := range map[string]string{
 		"`kill -USR1 7`, then `gcity daemon start`,":     renewal(7, "headless", ""),

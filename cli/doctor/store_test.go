@@ -93,7 +93,6 @@ func TestDoctorChecksWork(t *testing.T) {
 	}
 }
 
-// The store of each rig is checked unless the rig's folder has a problem.
 func TestDoctorChecksWorkOfRigs(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yard"), 0o700),

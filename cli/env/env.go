@@ -33,8 +33,8 @@ type Env struct {
 	Completes bool // set while the shell completes names, so that warnings are not printed
 
 	Files  []string // values of -f
-	Strict bool     // value of --strict
-	Op     string   // value of --op
+	Strict bool
+	Op     string // value of --op
 
 	// Reach opens the city in a folder. It uses the running controller, or package offline if no controller is
 	// running.

@@ -233,7 +233,6 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// findRegistered returns the registered city with the given name or folder. The folder might no longer exist.
 func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -401,7 +400,6 @@ func recentState(ctx context.Context, e host.Registered) city.Info {
 	return runningState(ctx, i, near)
 }
 
-// runningState completes the state of a running city. c is the city's controller.
 func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	s, err := folder.BriefSnapshot(ctx, c)
 	i.Running, i.Status = true, city.CityRunning
@@ -421,7 +419,7 @@ func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 func listCities(ctx context.Context, e *env.Env) error {
 	l := &registryList{e: e, looks: newLooks()}
 	all, err := supervisedCities(ctx, e)
-	var unsupervised int // number of registered cities without a supervisor
+	var unsupervised int
 	switch {
 	case exit.IsStopped(err):
 		all, unsupervised, err = l.find(ctx)

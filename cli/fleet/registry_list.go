@@ -158,7 +158,6 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	return unique(out, listed), nil
 }
 
-// state returns the state of a city that no supervisor runs. The city is either registered or recent.
 func (l *registryList) state(ctx context.Context, r host.Registered, registered bool) city.Info {
 	switch {
 	case l.hosted != nil && r.Path == l.hostedPath:
@@ -273,7 +272,6 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 	}
 }
 
-// update reads the states that a listing does not contain, and reports whether the list has changed.
 func (l *registryList) update(ctx context.Context, from listing) ([]city.Info, bool, error) {
 	supervised := !errors.Is(from.err, city.ErrNoSupervisor)
 	var infos []city.Info

@@ -23,7 +23,7 @@ type supervisorShape struct {
 	Socket  string    `json:"socket"`
 	// TCP address of the supervisor's API according to its settings, or "" if they do not set one
 	API     string      `json:"api,omitempty"`
-	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
+	Token   string      `json:"api_token_file,omitempty"`
 	Problem string      `json:"problem,omitempty"`
 	Cities  citiesShape `json:"cities"`
 }

@@ -14,7 +14,6 @@ import (
 	"gcity/cli/service"
 )
 
-// otherController returns the snapshot of a controller that runs the city outside the supervisor, or nil.
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {

@@ -101,7 +101,6 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 	return nil
 }
 
-// page returns false if the user's pager cannot be used.
 func page(e *env.Env, text string) bool {
 	pager := cmp.Or(e.Getenv("PAGER"), "less -FRX")
 	program, _, _ := strings.Cut(pager, " ")

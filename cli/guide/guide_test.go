@@ -87,7 +87,6 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// The reference pages name every state, event type and exit code.
 func TestReferencesAreComplete(t *testing.T) {
 	states, events := read(t, "../../docs/states.md"), read(t, "../../docs/events.md")
 	for _, s := range []city.State{

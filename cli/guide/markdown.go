@@ -8,7 +8,7 @@ const (
 	heading kind = iota
 	paragraph
 	item
-	code // a code block
+	code
 	table
 )
 

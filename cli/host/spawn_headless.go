@@ -65,7 +65,6 @@ func asChild(err error) error {
 	return err
 }
 
-// awaitController waits until the controller with this process ID responds on the city's socket.
 func awaitController(ctx context.Context, dir string, pid int, died <-chan error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

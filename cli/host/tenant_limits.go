@@ -25,7 +25,6 @@ func newLimiter(log *slog.Logger) *limiter {
 	return &limiter{wants: make(chan []supervisor.Tenant, 1), log: log, own: cgroup.Own}
 }
 
-// group returns the control group for a tenant's sessions, or "" if the tenant has none.
 func (l *limiter) group(tenant string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

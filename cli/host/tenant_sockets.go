@@ -14,7 +14,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// retryInterval is the time between attempts to open a tenant's socket.
 const retryInterval = 2 * time.Second
 
 type tenantSockets struct {
@@ -30,7 +29,6 @@ type tenantSocket struct {
 	end func() // closes the socket and waits for its requests to finish
 }
 
-// keep opens and closes sockets to match the configured tenants, until ctx is done. It logs failures and retries.
 func (s *tenantSockets) keep(ctx context.Context) {
 	s.open, s.failed = map[string]tenantSocket{}, map[string]string{}
 	defer func() {

@@ -17,7 +17,7 @@ const pastRuns = 20
 
 type automationReader struct {
 	b      *City
-	newest uint64 // sequence number of the newest event
+	newest uint64
 	asks   func(name string) bool
 	found  automation.Catalog
 }

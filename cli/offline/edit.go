@@ -19,7 +19,7 @@ import (
 // suspendable is an agent, pool, rig or city that can be suspended. Includes selects the agents that stop with it.
 type suspendable struct {
 	target   config.Target
-	name     string // name for messages
+	name     string
 	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
 	declared bool

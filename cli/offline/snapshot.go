@@ -108,7 +108,6 @@ type stateTimes struct {
 	ends    map[string]time.Time
 }
 
-// past returns the initial state for a state machine that only observes the city.
 func (p stateTimes) past(
 	execute func(context.Context, effect.Effect) effect.Input) controller.Past {
 	return controller.Past{InitialState: machine.InitialState{

@@ -30,7 +30,7 @@ const (
 type Printer struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool
-	JSON           bool // value of --json
+	JSON           bool
 	Getenv         func(string) string
 	Now            func() time.Time
 }

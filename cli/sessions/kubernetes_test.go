@@ -42,7 +42,6 @@ node_selector = { "kubernetes.io/os" = "linux" }
 	}
 }
 
-// Without the helper, the error says which program is missing.
 func TestKubernetesWithoutHelper(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()

@@ -162,8 +162,6 @@ func (h *opener) subprocess() (session.Provider, func(), error) {
 	}, nil
 }
 
-// external opens a provider that runs as a separate program. The parameter path is relative to the city, or a name on
-// PATH.
 func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())

@@ -46,7 +46,6 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// warnPools warns about each label that assigns a bead to an unknown pool.
 func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	c, err := folder.LoadCity(d.City)
 	if err != nil {

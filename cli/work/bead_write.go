@@ -91,7 +91,6 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	return depot.ReportChange(ctx, e, d, kind, b)
 }
 
-// changedBead is like changed for an existing bead, and says what has changed.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.Bead) error {
 	changes := city.ChangeText(&old, b)
 	if e.JSON || changes == "" {
@@ -242,7 +241,6 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	return patchFound(ctx, e, has, old, p)
 }
 
-// patchFound is like patchBead for a bead that has already been read.
 func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bead,
 	p beads.Patch) error {
 	switch done, err := depot.WasReported(ctx, e, has, old.ID); {

@@ -338,7 +338,6 @@ func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// poolNamed returns the qualified name of a pool. A rig's own pool takes precedence over the city's.
 func poolNamed(name, rig string, c *config.City) (string, error) {
 	var all []string
 	for i := range c.Agents {

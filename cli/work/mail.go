@@ -66,7 +66,6 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// writer returns the sender of a message: the agent, automation or person that runs this command.
 func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }

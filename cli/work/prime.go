@@ -19,7 +19,6 @@ import (
 
 const primeLimit = 20 * time.Second
 
-// primeShape is the JSON output of prime: an agent's prompt.
 type primeShape struct {
 	Agent  string `json:"agent,omitempty"` // "" if the prompt is not for an agent
 	File   string `json:"file,omitempty"`

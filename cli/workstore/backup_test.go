@@ -12,7 +12,6 @@ import (
 	"gcity/cli/folder"
 )
 
-// shelf creates a rig's store that contains one bead, and returns its place.
 func shelf(t *testing.T) Place {
 	t.Helper()
 	dir := t.TempDir()
