@@ -151,7 +151,7 @@ func (e *PartialError) Error() string {
 // LateError is the error of a provider that calls a slow program (see Patient) and has not had a response yet. The
 // call is still in progress.
 type LateError struct {
-	Waited time.Duration // how long the caller has waited
+	Waited time.Duration
 	// Result waits for the call to end and returns its result. All callers share one call.
 	Result func(ctx context.Context) ([]Status, error)
 }

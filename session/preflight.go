@@ -75,7 +75,6 @@ func (s *Spec) CheckNewFolder() error {
 // maxArgument is the kernel's size limit for one argument or environment variable, including the final NUL.
 const maxArgument = 128 << 10
 
-// checkArguments returns an error if the kernel would reject the command line or the environment.
 func (s *Spec) checkArguments() error {
 	const tooLong = "%s is too long (%d bytes; the system allows %d): put " +
 		"the text in a file and pass the file's name"

@@ -64,7 +64,6 @@ func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) err
 	return nil
 }
 
-// hasNoLive reports whether a provider certainly has no live session with this name.
 func (p *Provider) hasNoLive(o *member, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

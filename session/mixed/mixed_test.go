@@ -281,7 +281,6 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	}
 }
 
-// plain has only the methods of session.Provider.
 type plain struct{ session.Provider }
 
 // An observer writes no marks, and starts nothing that would need a new one.
@@ -299,7 +298,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	if all, err := looks.List(t.Context()); err != nil || len(all) != 0 || h.marks(t) != "one " {
 		t.Errorf("%+v, %v, marks %q", all, err, h.marks(t))
 	}
-	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil { // the provider is already marked
+	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil {
 		t.Error(err)
 	}
 	h.kept["two"] = fake.New()

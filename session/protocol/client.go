@@ -208,7 +208,6 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, response any) e
 	return nil
 }
 
-// call is roundTrip, preceded by the open call if necessary.
 func (c *Client) call(ctx context.Context, op string, body any) (Response, error) {
 	var response Response
 	if err := c.open(ctx); err != nil {

@@ -96,7 +96,6 @@ func (c *Client) readExits(ctx context.Context) error {
 	}
 }
 
-// missed reports exits that happened while no stream was open.
 func (c *Client) missed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()

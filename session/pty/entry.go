@@ -80,7 +80,6 @@ func (l *link) over() bool {
 	}
 }
 
-// alive reports whether the agent is running according to the holder's last report.
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -221,7 +220,6 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-// reapHolder waits for the exit of a holder that is a child of this process.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
 		p.log.Error("a session's holder closed its connection but is still running",

@@ -17,7 +17,7 @@ const startDir = "/"
 type launcher struct {
 	program program
 	env     []string
-	errlog  *os.File // standard error of the holders
+	errlog  *os.File
 	group   func() string
 	log     *slog.Logger
 }

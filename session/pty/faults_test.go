@@ -22,7 +22,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// marked returns the running processes that have a session's ID in their environment.
 func marked(t testing.TB, id string) []int {
 	t.Helper()
 	pids, err := proc.All()
@@ -92,7 +91,6 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// Without a controller, the holder records an exit for the next controller.
 func TestExitWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -327,7 +325,6 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// An agent that was stopped by a signal is listed as frozen. Stop still ends it.
 func TestFrozen(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

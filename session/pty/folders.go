@@ -86,7 +86,6 @@ func (f *folders) removeFolder(name string) bool {
 	return true
 }
 
-// verifyHolder returns an error if a holder does not match its record or does not belong to this city.
 func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	r := s.Record
 	switch {

@@ -108,7 +108,6 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return session.Status{}, missing("look at", name)
 }
 
-// retryConnect tries again to connect to a holder that did not respond.
 func (p *Provider) retryConnect(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil

@@ -51,7 +51,6 @@ func observed(t *testing.T, city string) (stop func()) {
 	return stop
 }
 
-// startAll starts sessions at the same time and returns the PIDs of those that run.
 func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -262,7 +261,7 @@ func TestObserverRestoresNothing(t *testing.T) {
 		return ino
 	}
 	before := ino()
-	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil { // no file is missing
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	// the holder handles the signal before the agent's exit
@@ -293,7 +292,6 @@ func TestWithoutHolderLog(t *testing.T) {
 	endAll(t, p)
 }
 
-// An observer lists a city's sessions even if the sessions' folder was deleted.
 func TestObserverListsHiddenSessions(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -150,7 +150,6 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin makes a holder start a session. If a signal has stopped the holder, begin resumes the holder.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {

@@ -106,7 +106,6 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 // action is one of the script's operations. Error messages contain the verb.
 type action struct{ verb, op string }
 
-// do performs an operation on a live session. If the session has ended, it returns ErrNotFound.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op

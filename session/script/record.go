@@ -16,10 +16,8 @@ import (
 	"gcity/session"
 )
 
-// version is the version of the record format.
 const version = 1
 
-// record is the stored state of a session.
 type record struct {
 	Version int       `json:"version"`
 	Name    string    `json:"name"` // "" without a session

@@ -16,7 +16,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// home is what a test's sessions need: the city, the script, and the controller's variables.
 type home struct {
 	*Provider
 	city, script string

@@ -165,7 +165,6 @@ func (p *Provider) forget(name string, e *entry) {
 	}
 }
 
-// living returns the entry of a session if its record says that the session is alive.
 func (p *Provider) living(verb, name string) (*entry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -109,7 +109,6 @@ func (c *client) remove(ctx context.Context, rec *record) {
 	}
 }
 
-// paneExists reports whether a session has a pane, even if the process in it is dead.
 func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
@@ -223,7 +222,6 @@ func (w deadPane) exit(rec *record) *ended {
 	return x
 }
 
-// tree returns the PIDs and start times of the agent's process and its descendants.
 func tree(rec *record) map[int]uint64 {
 	all := map[int]uint64{rec.PID: rec.Start}
 	for _, pid := range proc.Descendants(rec.PID) {

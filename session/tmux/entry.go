@@ -25,7 +25,7 @@ type entry struct {
 	over       chan struct{} // closed when the field exit is set
 	asked      bool
 	watch      *proc.Watched
-	pane       pane // the pane at the last refresh
+	pane       pane
 	views      viewers
 	ownViewers int       // number of viewers that are attached through this provider
 	typed      time.Time // when one of these viewers last typed

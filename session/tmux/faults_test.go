@@ -311,7 +311,6 @@ func TestCallsOfTmux(t *testing.T) {
 	}
 }
 
-// A canceled start leaves nothing running.
 func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -38,7 +38,6 @@ type snapshot struct {
 	viewers map[string]viewers
 }
 
-// statusMarks returns the keys of the marks that a Status reflects.
 func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }

@@ -98,7 +98,6 @@ func Label(city string) string {
 	return "gcity-" + name[:min(len(name), 24)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// server is the stored record of a city's tmux server.
 type server struct {
 	// TMUX_TMPDIR of the process that first opened the city; all processes use this value
 	TmpDir string `json:"tmpdir,omitempty"`
@@ -213,7 +212,6 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// noteServer records the server that responded, and waits in the background for it to exit.
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,10 +10,10 @@ type draft struct {
 	state  keyState
 	num    int
 	params [2]int // first parameters of a sequence
-	at     int    // index in params
-	odd    bool   // the sequence contains characters other than digits and separators
-	paste  bool   // within a bracketed paste
-	skip   int    // remaining bytes of a mouse report in the old format
+	at     int
+	odd    bool // the sequence contains characters other than digits and separators
+	paste  bool // within a bracketed paste
+	skip   int  // remaining bytes of a mouse report in the old format
 }
 
 type keyState uint8

@@ -129,7 +129,6 @@ func sameUser(fd int) error {
 	return nil
 }
 
-// closeWrite signals the end of the output to the peer.
 func (c *conn) closeWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -181,7 +181,6 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// waitRead waits briefly for the program to read the typed input.
 func (t *terminal) waitRead(ctx context.Context) {
 	now := time.Now()
 	end, there := now.Add(readPause), now.Add(arrival)
