@@ -174,7 +174,7 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 		Places: func() []workstore.Place {
 			s, err := a.loop.Snapshot(ctx)
 			if err != nil {
-				return workstore.Places(a.config) // this cannot fail inside this process
+				return workstore.Places(a.config) // cannot happen: the loop is in this process
 			}
 			return workstore.PlacesOf(a.o.Dir, s)
 		}}

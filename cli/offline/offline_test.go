@@ -215,7 +215,7 @@ func TestOfflineSince(t *testing.T) {
 	}
 }
 
-// A city without a controller shows a new snapshot only if something has changed. The passing of time is no change.
+// A city without a controller sends a new snapshot only if something other than the time has changed.
 func TestOfflineSnapshots(t *testing.T) {
 	t.Parallel()
 	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n")
@@ -456,7 +456,7 @@ func TestOfflineCountsWithoutARig(t *testing.T) {
 	}
 }
 
-// Without a controller, events about changes of work never name the controller as their actor.
+// Without a controller, events about changed work never name the controller as their actor.
 func TestOfflineConvoyEvent(t *testing.T) {
 	b, _ := besides(t)
 	s, err := workstore.OpenStore(workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir})

@@ -104,7 +104,7 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 
 type stateTimes struct {
 	seq     uint64
-	stopped time.Time // time since which no controller has been running, or zero
+	stopped time.Time // when the last controller exited, or zero
 	ends    map[string]time.Time
 }
 
