@@ -283,7 +283,7 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 
 type plain struct{ session.Provider }
 
-// An observer writes no marks, and starts nothing that would need a new one.
+// An observer writes no marks, and starts nothing that would need a new mark.
 func TestObserverWritesNothing(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)

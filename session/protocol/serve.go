@@ -28,7 +28,7 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		// gcity has closed standard input, or has died
+		// gcity has closed standard input or has exited
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	})

@@ -241,7 +241,8 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The response may still arrive. On a new connection it cannot be mistaken for the response to another request.
+		// The response may still arrive. On a new connection, it cannot be mistaken for the response to another
+		// request.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not respond: %w", e.name, cause)
 	}

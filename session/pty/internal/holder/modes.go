@@ -31,7 +31,7 @@ const (
 	escape
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
-	str         // in a string without effect that only ESC ends
+	str         // in a string that only ESC ends; its content has no effect
 	osc         // in a string that BEL or ESC ends
 )
 
