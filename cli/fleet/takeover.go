@@ -15,11 +15,10 @@ import (
 	"gcity/describe"
 )
 
-// otherController returns the snapshot of a controller that runs the city outside the supervisor, or nil.
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
-		return nil // opening the city reports this error
+		return nil // opening the city reports the same error
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
@@ -67,7 +66,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	return fmt.Errorf("%w\na headless controller runs the city again, pid %d", err, pid)
 }
 
-// release makes a city's controller exit without stopping its agents, and waits until it has exited.
+// release makes a city's controller exit without stopping its agents. It returns after the controller has exited.
 func release(ctx context.Context, dir string, pid int) error {
 	near, closeNear, err := folder.Dial(dir)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// WarnNoService prints a warning that a background process is started because the service cannot be used.
+// WarnNoService warns that the service cannot be used, and that a background process is started instead.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
 	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which is "+
 		"not started again after a reboot", u.Name(), why))
@@ -34,8 +34,8 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return nil
 }
 
-// StartCity starts a city's service with systemd. If that fails and the configuration is invalid, it returns the
-// configuration errors, which are more specific than systemd's error.
+// StartCity starts a city's service with systemd. If that fails because the configuration is invalid, it returns the
+// configuration errors, which say more than systemd's error.
 func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Start(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
@@ -83,7 +83,6 @@ func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
 	return nil
 }
 
-// daemonState is the state of a city's service.
 type daemonState struct {
 	Running bool        `json:"running"`
 	PID     int         `json:"pid,omitempty"`
@@ -195,7 +194,7 @@ func DaemonLogs(e *env.Env, lines int) error {
 	return err
 }
 
-// lastLines returns the last n lines of a file. It reads only the end of the file.
+// lastLines returns the last n lines of a file, without reading the rest.
 func lastLines(f *os.File, n int) ([]string, error) {
 	const most = 4 << 20
 	if info, err := f.Stat(); err != nil {
