@@ -46,7 +46,7 @@ func showCopies(m *state.Room) []feed.Effect {
 // noProgram returns the reason why a clipboard program would not help the user, or "".
 func noProgram(m *state.Room) string {
 	if m.Remote {
-		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"
+		return "a clipboard program sets the clipboard on the machine that runs gcity, not on yours"
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			Title: "suspended: a user stopped it; it does not start until it is resumed"},
 		{Keys: []string{g.Mark}, Title: "marked: actions apply to all marked rows"},
 		{Keys: []string{g.Alert},
-			Title: "a problem with the city, with something it uses, or with a stuck agent"},
+			Title: "a problem with the city or something it uses, or a stuck agent"},
 		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("focus.mail") +
 			" shows it"},
 		{Keys: []string{g.More}, Title: "text is cut off here"},

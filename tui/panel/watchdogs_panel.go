@@ -210,7 +210,7 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[watchdogs]]", `    name = "chain"`,
-		`    watches = "AGENT"      # it runs this in its session: gc heartbeat`)
+		`    watches = "AGENT"      # AGENT must run gc heartbeat`)
 }
 
 // summary returns a description of a watchdog in a few lines.
