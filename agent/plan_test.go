@@ -102,7 +102,7 @@ start_command = "sh"
 	wants := Plan(c, Host{})
 	for i, want := range []string{
 		"no command: neither the agent (city.toml:2:1) nor [workspace] has a start_command or a provider, and none of claude, codex, gemini, cursor-agent, copilot, " +
-			"opencode, amp, aider is on its PATH (" + folders(defaultPath) + "); set start_command or provider, or install one of them",
+			"opencode, amp, aider is on the agent's PATH (" + folders(defaultPath) + "); set start_command or provider, or install one of them",
 		"cannot read session_setup_script: open " + c.Path + "/nowhere.sh: no such file or directory",
 		"",
 	} {

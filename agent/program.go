@@ -34,9 +34,8 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 		return p, missingProgram{}
 	case p.Command == "":
 		return p, missingProgram{fmt.Sprintf("no command: neither the agent (%s) nor "+
-			"[workspace] has a "+
-			"start_command or a provider, and none of %s is on its PATH (%s); set start_command "+
-			"or provider, or install one of them", a.Origin,
+			"[workspace] has a start_command or a provider, and none of %s is on the agent's "+
+			"PATH (%s); set start_command or provider, or install one of them", a.Origin,
 			strings.Join(sought, ", "), folders(e.path(a.Env))),
 			MissingPrograms{sought, e.path(a.Env)}}
 	case !runsOnThisHost(c.ProviderOf(a)):

@@ -106,7 +106,8 @@ func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 			err = nil
 		}
 		if err = f.End(err); err != nil {
-			h.o.Log.Debug("cannot notify the client that its terminal has ended", "err", err)
+			h.o.Log.Debug("cannot notify the client that the agent's terminal has ended", "err",
+				err)
 		}
 		return
 	}

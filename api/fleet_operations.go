@@ -13,13 +13,13 @@ func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),
 		openapi.Operation{Method: post, Path: "/v0/cities", Summary: "Register the city in a " +
-			"folder under its own name", Body: wire.Registration{}, Response: city.Info{},
-			Machine: true},
+			"folder, with the name in its city.toml", Body: wire.Registration{},
+			Response: city.Info{}, Machine: true},
 		openapi.Operation{Method: get, Path: "/v0/cities/stream",
 			Summary: "The cities, sent again after each change", Response: wire.Cities{},
 			Stream: true, Machine: true},
 		openapi.Operation{Method: post, Path: "/v0/city/{city}/register",
-			Summary:  "Register the city in a folder; its name must match",
+			Summary:  "Register the city in a folder; fails if the city has a different name",
 			Body:     wire.Registration{},
 			Response: city.Info{}, Machine: true},
 		openapi.Operation{Method: post, Path: "/v0/city/{city}/unregister",

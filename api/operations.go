@@ -98,9 +98,9 @@ func listReads() []openapi.Operation {
 			List: true},
 		{Method: get, Path: "/v0/automation/{automation}/run/{run}/stream",
 			Summary: "The output of a run as a stream", Response: city.Piece{}, Stream: true},
-		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs: the agents that they " +
-			"watch, their health, their latest decisions", Query: paged, Response: city.Watchdog{},
-			List: true},
+		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs, with the " +
+			"health of the agents they watch and the latest decisions", Query: paged,
+			Response: city.Watchdog{}, List: true},
 		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "A watchdog", Query: waitParams,
 			Response: city.Watchdog{}},
 	}

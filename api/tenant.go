@@ -219,7 +219,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 
 // rejectFolder returns the error for a folder that does not belong to the tenant. The reason goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
-	f.o.Log.Info("a tenant is not allowed to register a folder", "tenant", f.tenant.name,
+	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
 		"path", path, "why", why, "called", is)
 	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s does not contain a city "+
 		"that tenant %s is allowed to register under that name; the supervisor's log has details",

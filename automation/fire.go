@@ -15,12 +15,11 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	case it == nil || it.gone:
 		return suggest.NoSuch(suggest.Automation, scoped)
 	case it.d.Off != "":
-		return fmt.Errorf("%s is %s", scoped, it.d.Off)
+		return fmt.Errorf("it is %s", it.d.Off)
 	case it.run != nil && it.d.Overlap != Queue:
 		since := it.d.clock(it.run.began())
-		return fmt.Errorf("%s has been running since %s; wait until it ends, or set "+
-			"overlap = %q in %s",
-			scoped, since, Queue, it.d.Source)
+		return fmt.Errorf("it has been running since %s; wait until it ends, or set "+
+			"overlap = %q in %s", since, Queue, it.d.Source)
 	case it.run != nil:
 		it.queue(now)
 		r.rev++

@@ -220,7 +220,7 @@ func TestManualAndOff(t *testing.T) {
 	judgeAll(t, d, []judged{{"", Facts{}, "- | manual"},
 		{"suspended", Facts{Suspended: "with the city"}, "- | manual"},
 		{"running", Facts{Running: ago(time.Second)}, "- | running for 1s"}})
-	judgeAll(t, off, []judged{{"", Facts{}, "- | disabled: enabled = false"}})
+	judgeAll(t, off, []judged{{"", Facts{}, "- | disabled in its file (enabled = false)"}})
 }
 
 func TestRetry(t *testing.T) {

@@ -131,7 +131,7 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 		if o.Enabled != nil {
 			s.enabled = *o.Enabled
 			write("enabled", o)
-			off = fmt.Sprintf("disabled: enabled = false in automations.overrides (%s)",
+			off = fmt.Sprintf("disabled in automations.overrides (%s)",
 				s.place["enabled"])
 		}
 	}

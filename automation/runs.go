@@ -174,8 +174,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		return
 	}
 	if it.skippedByDepth > 0 {
-		it.skipReason = fmt.Sprintf("%d %s skipped: they end a chain of %d runs that triggered "+
-			"each other", it.skippedByDepth, it.d.On, MaxDepth)
+		it.skipReason = fmt.Sprintf("skipped %d× %s: at most %d runs can trigger each other "+
+			"in a chain", it.skippedByDepth, it.d.On, MaxDepth)
 		actions.pass(it.name, MaxDepth, "%s", it.skipReason)
 		it.skippedByDepth = 0
 	}
@@ -194,7 +194,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	// right after the start of the program, the retry's events might not have been read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
-		v.Due, v.Reason = false, v.Reason+"; the retry's events are still being read"
+		v.Due, v.Reason = false, v.Reason+"; the events for this retry have not been read yet"
 	}
 	if it.run == nil && it.verdict.differs(v) {
 		actions.TextChanged = true

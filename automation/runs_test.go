@@ -101,7 +101,7 @@ func TestByHand(t *testing.T) {
 	d.is(d.turn(0), "")
 	d.is(d.state("a"), "off: suspended with the city")
 	d.is(d.state("m"), "idle: manual")
-	d.is(d.state("off"), "off: disabled: enabled = false")
+	d.is(d.state("off"), "off: disabled in its file (enabled = false)")
 	for _, name := range []string{"m", "a"} { // by hand, even while suspended
 		if err := d.r.Fire(name, "operator", d.now); err != nil {
 			t.Error(err)
@@ -109,8 +109,8 @@ func TestByHand(t *testing.T) {
 	}
 	d.is(d.turn(0), "a m")
 	for name, want := range map[string]string{
-		"off": "off is disabled: enabled = false", "none": "automation \"none\" not found; run `gcity automation list` to see all",
-		"m": "m has been running since 2026-11-22 12:00 UTC; wait until it ends, or set overlap " +
+		"off": "it is disabled in its file (enabled = false)", "none": "automation \"none\" not found; run `gcity automation list` to see all",
+		"m": "it has been running since 2026-11-22 12:00 UTC; wait until it ends, or set overlap " +
 			"= \"queue\" in /city/automations/m/automation.toml",
 	} {
 		if err := d.r.Fire(name, "operator", d.now); err == nil || err.Error() != want {
@@ -121,9 +121,9 @@ func TestByHand(t *testing.T) {
 	if err := d.r.Fire("m", "operator", d.now); err != nil {
 		t.Fatal(err)
 	}
-	d.defs[0].Off = "disabled: enabled = false"
+	d.defs[0].Off = "disabled in its file (enabled = false)"
 	d.r.Load(d.defs, d.seq, d.now)
-	d.is(d.turn(0), "!m: was due (by hand) but is disabled: enabled = false")
+	d.is(d.turn(0), "!m: was due (by hand) but is disabled in its file (enabled = false)")
 }
 
 func TestSuspendedWhileWaiting(t *testing.T) {

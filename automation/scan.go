@@ -171,7 +171,7 @@ func (c *Catalog) fill(all map[string]foundFile, o Options) {
 			d.Timeout, d.Limit = o.MaxTimeout, "max_timeout in "+o.MaxAt.String()
 		}
 		if off[f.scoped()] {
-			d.Off = "disabled: named in automations.skip"
+			d.Off = "disabled in automations.skip"
 		}
 		d.Warnings = slices.Clone(d.Warnings)
 		c.Automations = append(c.Automations, d)

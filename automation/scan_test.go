@@ -125,7 +125,7 @@ func TestScan(t *testing.T) {
 	}
 	w.want(w.scan(), `a manual "high"
 a:rig:demo manual "rig high"
-c manual "high" (disabled: enabled = false)
+c manual "high" (disabled in its file (enabled = false))
 linked manual "low"
   warning: city/automations/linked/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, but this one is manual
 only manual "low"
@@ -170,9 +170,9 @@ func TestOverridesAndSkip(t *testing.T) {
 	c := w.scan()
 	w.want(c, `a manual "a"
 a:rig:demo cooldown "demo"
-a:rig:other manual "other" (disabled: named in automations.skip)
-b manual "b" (disabled: named in automations.skip)
-c manual "c" (disabled: enabled = false in automations.overrides (city.toml:22:1))
+a:rig:other manual "other" (disabled in automations.skip)
+b manual "b" (disabled in automations.skip)
+c manual "c" (disabled in automations.overrides (city.toml:22:1))
 e cooldown "e"
   warning: city.toml:80:1: automations.overrides.check: is ignored: it applies to a condition gate, but this one is cooldown
 mine:rig:demo manual "mine"
@@ -217,10 +217,10 @@ a:rig:demo manual "a" then alarm:rig:demo
 alarm manual "alarm"
 alarm:rig:demo manual "alarm"
 b:rig:demo manual "b" then off
-  warning: demo/low/automations/b/automation.toml:4:14: automation.on_failure: off is disabled: enabled = false, so it cannot run after a failure
+  warning: demo/low/automations/b/automation.toml:4:14: automation.on_failure: off is disabled in its file (enabled = false), so it cannot run after a failure
 g manual "g" then d
 h manual "h" then alarm:rig:demo
-off manual "off" (disabled: enabled = false)
+off manual "off" (disabled in its file (enabled = false))
 c broken
   city/automations/c/automation.toml:4:14: automation.on_failure: automation "alram" not found; did you mean "alarm"?
 d broken

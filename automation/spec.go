@@ -176,7 +176,7 @@ func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 		w.addProblem("overlap", "%q is invalid: use %q or %q", o, Skip, Queue)
 	}
 	if !s.enabled {
-		w.d.Off = "disabled: enabled = false"
+		w.d.Off = "disabled in its file (enabled = false)"
 	}
 	w.d.Warnings = w.warns
 	w.d.Hash = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry,

@@ -39,17 +39,17 @@ func TestHiddenCharactersAreRejected(t *testing.T) {
 
 func TestErrorsAreReadable(t *testing.T) {
 	for want, b := range map[string]Bead{
-		"the bead: its title is empty: describe in one line what is to be done":                                            {},
-		"the bead: its title has 501 bytes, but at most 500 are allowed":                                                   {Title: strings.Repeat("x", 501)},
-		"the bead: its title contains the character U+001B in line 1, which is invisible or hides others: remove it":       {Title: "a\x1b"},
-		"the bead: its description contains the character U+202E in line 3, which is invisible or hides others: remove it": {Title: "a", Description: "a\n\n\u202e"},
-		`the bead: its label "a,b" has a comma, which separates labels: use two labels`:                                    {Title: "a", Labels: []string{"a,b"}},
-		`the bead: its status is "done": use open, in_progress or closed`:                                                  {Title: "a", Status: "done"},
-		"the bead: its priority is 6: use 0 (most urgent) to 4":                                                            {Title: "a", Priority: 4},
-		`the bead: its type is "Bug fix": use lower-case letters, digits, - and _, starting with a letter`:                 {Title: "a", Type: "Bug fix"},
-		`the bead: its needs "a b" is not a valid id: use letters, digits, . _ -, starting with a letter or digit`:         {Title: "a", Needs: []string{"a b"}},
-		"the bead: its needs name the bead itself":                                                                         {ID: "gc-1", Title: "a", Needs: []string{"gc-1"}},
-		`the bead: its metadata "k" is not valid UTF-8 in line 2`:                                                          {Title: "a", Metadata: map[string]string{"k": "\n\xff"}},
+		"the bead: its title is empty: describe in one line what is to be done":                                                       {},
+		"the bead: its title has 501 bytes, but at most 500 are allowed":                                                              {Title: strings.Repeat("x", 501)},
+		"the bead: its title contains the character U+001B, which is invisible or hides other characters, in line 1: remove it":       {Title: "a\x1b"},
+		"the bead: its description contains the character U+202E, which is invisible or hides other characters, in line 3: remove it": {Title: "a", Description: "a\n\n\u202e"},
+		`the bead: its label "a,b" has a comma, which separates labels: use two labels`:                                               {Title: "a", Labels: []string{"a,b"}},
+		`the bead: its status is "done": use open, in_progress or closed`:                                                             {Title: "a", Status: "done"},
+		"the bead: its priority is 6: use 0 (most urgent) to 4":                                                                       {Title: "a", Priority: 4},
+		`the bead: its type is "Bug fix": use lower-case letters, digits, - and _, starting with a letter`:                            {Title: "a", Type: "Bug fix"},
+		`the bead: its needs "a b" is not a valid id: use letters, digits, . _ -, starting with a letter or digit`:                    {Title: "a", Needs: []string{"a b"}},
+		"the bead: its needs name the bead itself":                                                                                    {ID: "gc-1", Title: "a", Needs: []string{"gc-1"}},
+		`the bead: its metadata "k" is not valid UTF-8 in line 2`:                                                                     {Title: "a", Metadata: map[string]string{"k": "\n\xff"}},
 	} {
 		_, err := Prepare(b, noon)
 		if err == nil || err.Error() != want {

@@ -140,7 +140,7 @@ func TestImportInvalidLines(t *testing.T) {
 		"line 4 (x-4): bead x-4: its title is empty: describe in one line what is to be done",
 		"line 5 (x-5): its priority cannot be read: invalid priority: use a number from 0 (most urgent) to 4, not \"high\"",
 		"line 6: the bead: its id is missing",
-		"line 7 (x-7): bead x-7: its title contains the character U+0007 in line 1, which is invisible or hides others: remove it",
+		"line 7 (x-7): bead x-7: its title contains the character U+0007, which is invisible or hides other characters, in line 1: remove it",
 		"line 8: the line has more than 4194304 bytes",
 		"line 9 (x-9): its dependencies cannot be read: a JSON number is not valid here",
 	}

@@ -29,7 +29,7 @@ func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	enc.SetEscapeHTML(false)
 	for i, b := range all {
 		if err := enc.Encode(toIssue(b)); err != nil {
-			return i, fmt.Errorf("cannot write the export, at bead %s: %w", b.ID, err)
+			return i, fmt.Errorf("cannot write bead %s to the export: %w", b.ID, err)
 		}
 	}
 	if err := out.Flush(); err != nil {

@@ -47,8 +47,8 @@ func checkText(field, s string, most int) error {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			return invalid(field, "is not valid UTF-8 in line %d", line)
 		case r != '\t' && hidden(r):
-			return invalid(field, "contains the character %U in line %d, which is invisible or "+
-				"hides others: remove it", r, line)
+			return invalid(field, "contains the character %U, which is invisible or hides other "+
+				"characters, in line %d: remove it", r, line)
 		}
 	}
 	return nil

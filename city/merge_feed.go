@@ -185,7 +185,7 @@ func BeyondLog(asked string, last uint64) events.Event {
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})
 	return events.Event{
 		Seq: last, TS: time.Now(), Type: events.Gap, Actor: gapActor, Payload: payload,
-		Message: "the cursor does not belong to this log: the events in between are unknown, and " +
+		Message: "the cursor does not belong to this log, so events may be missing here; " +
 			"the stream continues with new events",
 	}
 }

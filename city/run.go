@@ -33,7 +33,7 @@ func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
-		return &Error{Code: Invalid, Message: "the author (by, set by gc " +
+		return &Error{Code: Invalid, Message: "the author (`by`, which gc sets " +
 			"from GC_AGENT) " + wrong.Reason}
 	}
 	return nil

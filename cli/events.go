@@ -41,7 +41,7 @@ func eventsCommand(e *env.Env) *cobra.Command {
 	c.Flags().StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
 	c.Flags().StringVar(&f.actor, "actor", "", "only events caused by this actor")
 	c.Flags().StringVar(&f.since, "since", "",
-		"only events since a time (RFC 3339), or within a duration until now (90s, 2h, 3d)")
+		"only events since a time (RFC 3339), or since a duration ago (90s, 2h, 3d)")
 	c.Flags().Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
 		"oldest first")
 	f.limit = events.DefaultLimit

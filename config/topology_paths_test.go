@@ -83,7 +83,7 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Load(city); err == nil || !strings.Contains(err.Error(),
-		"a link that leads out of it: link -> /etc/passwd") {
+		"a link to a path outside the topology: link -> /etc/passwd") {
 		t.Errorf("a link out of the repository: %v", err)
 	}
 }

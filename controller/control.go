@@ -261,8 +261,8 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	a, err := c.agent(name)
 	if err == nil && a.Session == nil {
 		err = &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("agent %s has no session: the agent is %s (%s)", name, a.State,
-				a.Reason)}
+			Message: fmt.Sprintf("agent %s has no session: the agent is %s (%s)", name,
+				a.State.Is(), a.Reason)}
 	}
 	return a, err
 }

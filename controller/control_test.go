@@ -135,7 +135,7 @@ func TestHeldUntilConfirmed(t *testing.T) {
 			if _, err := w.Do(t.Context(), cmd); !errors.As(err, &refused) ||
 				refused.Code != city.Conflict ||
 				!strings.Contains(refused.Message, "would remove 2 of 2 running agents (a, b); "+
-					"run `gcity reload --confirm` to accept it") {
+					"run `gcity reload --confirm` to apply it") {
 				t.Errorf("%s is answered with %v", cmd.Verb(), err)
 			}
 		}

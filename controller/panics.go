@@ -38,7 +38,7 @@ func (c *Controller) crash(fault error) error {
 		string(stack))
 	why, _ := screen.FirstItem(fault.Error())
 	end := recovery.Group{OnPanic: func(again error) {
-		c.o.Logger.Error("some effects in flight did not end cleanly", "err", again)
+		c.o.Logger.Error("some operations in progress did not end cleanly", "err", again)
 	}}
 	end.Go(func() {
 		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed,
@@ -49,7 +49,7 @@ func (c *Controller) crash(fault error) error {
 	end.Go(c.runner.Abandon)
 	// the panic might have left a mutex locked, so the wait has a limit
 	if !end.WaitFor(perform.BreakLimit + time.Second) {
-		c.o.Logger.Error("some effects in flight have not ended")
+		c.o.Logger.Error("some operations in progress have not ended")
 		c.runner.Cancel()
 	}
 	c.rejectAll()

@@ -266,8 +266,8 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 		case from != nil && t.values["command"] == "":
 			t.text("command", from.Command)
 			t.texts("args", from.Args)
-			c.note(s.at(n.Get("base").At), "the provider %s has the command of %s, but not its "+
-				"other settings", n.Key, name)
+			c.note(s.at(n.Get("base").At), "the provider %s takes its command and args from %s, "+
+				"but no other settings", n.Key, name)
 		default:
 			c.note(s.at(n.Get("base").At), "base in the provider %s has no equivalent", n.Key)
 		}

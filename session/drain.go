@@ -44,7 +44,7 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 		since, ack := d.Since.Unix(), ""
 		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
 			return fmt.Errorf("cannot drain %q: the time %s or the name %q cannot be "+
-				"stored as a mark", name,
+				"stored", name,
 				d.Since, d.By)
 		}
 		if d.Acked {

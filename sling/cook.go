@@ -63,8 +63,8 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store,
 	batch, ok := store.(beads.Batcher)
 	if !ok {
 		return beads.Bead{}, &city.Error{Code: city.Unavailable,
-			Message: "this store cannot create several beads in one transaction, so it cannot " +
-				"cook formulas"}
+			Message: "formulas cannot be cooked, because this store cannot create several beads " +
+				"in one transaction"}
 	}
 	all := Molecule(m, []string{city.WispLabel})
 	o.shape(&all[0])

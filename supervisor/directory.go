@@ -98,7 +98,7 @@ func (w *worker) info() city.Info {
 			"supervisor logs`", span.Text(age.Round(time.Second)))
 	case snap.Config.Rejected != "":
 		i.Error = "the changed configuration is invalid, so the previous one " +
-			"stays active: " + firstLine(snap.Config.Rejected)
+			"stays in force: " + firstLine(snap.Config.Rejected)
 	}
 	return i
 }

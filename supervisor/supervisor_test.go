@@ -255,7 +255,7 @@ func TestCityCrashes(t *testing.T) {
 		tick()
 		l.want("a running, b crashed 10s")
 		l.mu.Lock()
-		if !slices.Equal(l.told, []string{"/c/b city.crashed a fault in gcity itself: the loop of b broke"}) {
+		if !slices.Equal(l.told, []string{"/c/b city.crashed a bug in gcity: the loop of b broke"}) {
 			t.Errorf("events: %q", l.told)
 		}
 		l.mu.Unlock()

@@ -26,7 +26,7 @@ func contained(folder string) error {
 		}
 		if _, err := root.Stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			to, _ := root.Readlink(path) // used only in the message
-			return fmt.Errorf("a link that leads out of it: %s -> %s", path, to)
+			return fmt.Errorf("a link to a path outside the topology: %s -> %s", path, to)
 		}
 		return nil
 	})

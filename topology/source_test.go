@@ -149,7 +149,7 @@ func TestLinksStayInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Fetch(limited(t), city, w, true, environ(t)); err == nil || !strings.Contains(err.Error(), "a link that leads out of it: "+name+" -> "+to) {
+		if got, err := Fetch(limited(t), city, w, true, environ(t)); err == nil || !strings.Contains(err.Error(), "a link to a path outside the topology: "+name+" -> "+to) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if after, err := ReadLock(city); err != nil || after["x"] != before["x"] {

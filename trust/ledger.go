@@ -76,7 +76,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	if rec == nil {
 		_, refused := Judge(dir, nil, nil, nil)
 		if l.revoked(dir) {
-			refused.Why = "you have withdrawn your trust"
+			refused.Why = "you have revoked your trust"
 		}
 		return refused
 	}

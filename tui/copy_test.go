@@ -112,7 +112,7 @@ func TestNoProgramOverSSH(t *testing.T) {
 	s.copied("")
 	s.press("y")
 	s.typeIn("copy again")
-	s.shows("not yours")
+	s.shows("not on yours")
 	s.press("enter")
 	if _, ok := effectOf[feed.Copy](s); ok {
 		t.Error("the clipboard program runs over SSH")

@@ -284,7 +284,7 @@ func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s.change(without("batch-3"))
 	s.shows("> batch-4")
 	s.press("enter") // was meant for batch-3
-	s.shows("> batch-4", "the selected entry has vanished")
+	s.shows("> batch-4", "the selected entry is gone")
 	if _, sent := effectOf[feed.SendCommands](s); sent {
 		t.Error("enter drains the member that is on the line now")
 	}

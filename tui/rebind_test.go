@@ -61,7 +61,7 @@ func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 	if got := r.ByID("agent.restart").Key.Keys(); !slices.Equal(got, []string{"Z", "ctrl+c"}) {
 		t.Errorf("restart has %q", got)
 	}
-	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q: it is the last key of quit") {
+	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q, which is the last key of quit") {
 		t.Errorf("the problems are %q", problems)
 	}
 	r = actions.NewRegistry(panel.NewLists().Panels)
@@ -100,7 +100,7 @@ func TestRebind(t *testing.T) {
 		{"another quit", []string{"quit", "Q"}, map[string]string{"quit": "Q"}, nil},
 		{"half of quit", []string{"agent.restart", "q"}, map[string]string{"agent.restart": "q", "quit": "ctrl+c"}, []string{"quit keeps ctrl+c"}},
 		{"all of help", []string{"agent.restart", "? x"}, map[string]string{"agent.restart": "x", "view.help": "?"},
-			[]string{"agent.restart cannot have ?: it is the last key of view.help"}},
+			[]string{"agent.restart cannot have ?, which is the last key of view.help"}},
 		{"without a way out of dialogs", []string{"choice.cancel", "", "prompt.cancel", "x"}, map[string]string{"choice.cancel": "esc ctrl+c", "prompt.cancel": "esc ctrl+c"},
 			[]string{"the action needs a key", "x types a character there"}},
 		{"function keys only", []string{"agent.restart", "f5"}, map[string]string{"agent.restart": "r"}, []string{"f1 to f24"}},

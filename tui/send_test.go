@@ -40,7 +40,7 @@ func TestHiddenMarksAreReported(t *testing.T) {
 	s.press("n", "/")
 	s.typeIn("idle")
 	s.press("enter", "r")
-	s.shows("Restart 2 marked agents?", "The filter of Agents hides 1 of them.")
+	s.shows("Restart 2 marked agents?", "The filter in Agents hides 1 of them.")
 }
 
 func TestStatusFollowsWhatWasSent(t *testing.T) {

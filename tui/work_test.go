@@ -319,7 +319,7 @@ func TestReadOnlyWork(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("b")
 	s.find(nil, "")
-	s.shows("No open beads. Agents, and automations that cook a formula")
+	s.shows("No open beads. Agents create beads, and so do automations")
 	s.hides(" adds some", "n new")
 	s.press("n")
 	s.wants()

@@ -90,8 +90,8 @@ func moment(raw []byte) (time.Time, bool) {
 // Ahead returns a warning if a heartbeat's timestamp is too far in the future, otherwise "".
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
-		return fmt.Sprintf("its heartbeat is dated %s in the future; its age counts from when it "+
-			"was first seen", text(d))
+		return fmt.Sprintf("its heartbeat is dated %s in the future; the heartbeat's age counts "+
+			"from when it was first seen", text(d))
 	}
 	return ""
 }

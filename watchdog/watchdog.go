@@ -39,7 +39,7 @@ type Spec struct {
 // Facts are the input to one beat.
 type Facts struct {
 	Alive    bool
-	EndState string // state of an agent that has no session: "exited: exit 1"
+	EndState string // state of an agent that has no session: "exited (exit 1)"
 	Starting bool
 	Stopping bool
 	// the agent is a triage agent; it runs only during a beat, so it normally has no session
@@ -105,7 +105,7 @@ func Judge(s Spec, f Facts) Verdict {
 			v.Decision, v.Reason = Nothing, "it has no session yet"
 		}
 		if f.EndState != "" {
-			v.Reason += ": it is " + f.EndState
+			v.Reason += " and is " + f.EndState
 		}
 		return v
 	case VeryStale:
@@ -174,7 +174,7 @@ func (f *Facts) age() string {
 	case f.IsTriage:
 		return "no sign of life for " + text(f.Age)
 	case f.NoHeartbeat:
-		return "no heartbeat in the " + text(f.Age) + " of its session"
+		return "no heartbeat since the session started " + text(f.Age) + " ago"
 	}
 	return "its heartbeat is " + text(f.Age) + " old"
 }

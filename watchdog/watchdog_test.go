@@ -27,10 +27,10 @@ func TestJudge(t *testing.T) {
 		is   Freshness
 		says string
 	}{
-		{"dead", Facts{EndState: "exited: exit 1"}, Start, Dead, "it has no session: it is exited: exit 1"},
+		{"dead", Facts{EndState: "exited (exit 1)"}, Start, Dead, "it has no session and is exited (exit 1)"},
 		{"dead, with a fresh heartbeat", Facts{Age: time.Second}, Start, Dead, "it has no session"},
 		{"dead, with mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
-		{"dead, but already starting", Facts{Starting: true, EndState: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
+		{"dead, but already starting", Facts{Starting: true, EndState: "starting (as declared)"}, Nothing, Dead, "it has no session yet and is starting (as declared)"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
 		{"just before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
 		{"just stale, with mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message is waiting"},
@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 		{"cannot be typed into: fresh", mute(at(time.Minute, 1)), Nothing, Fresh, "1m old"},
 		{"cannot be typed into: stale, with mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
 		{"cannot be typed into: very stale", mute(at(spec.VeryStale+tick, 1)), Restart, VeryStale, "its provider cannot type"},
-		{"no heartbeat", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat in the 1h of its session"},
+		{"no heartbeat", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat since the session started 1h ago"},
 		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
 		{"stuck", with(func(f *Facts) { f.Stuck, f.SilentKnown, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},

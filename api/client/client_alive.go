@@ -31,7 +31,8 @@ func (c *Client) unresponsiveError(method string) error {
 		next = "the process may still carry out the request when it continues; " + next
 	}
 	return taggedError{&city.Error{Code: city.Unavailable, Message: "the " + c.serverName +
-		" does not respond, so it is stopped or hangs; " + next}, ErrUnresponsive}
+		" does not respond: its process hangs or was stopped by a signal; " + next},
+		ErrUnresponsive}
 }
 
 // roundTrip sends a request. It fails with ErrUnresponsive as soon as the peer stops responding to pings.

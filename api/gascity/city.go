@@ -17,7 +17,7 @@ func cityOperations() []Operation {
 		}, patchCity, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/rig/{rig}/restart", Response: rigRestart{},
-			Summary: "Restart the agents of a rig that should be running",
+			Summary: "Restart a rig's agents, except suspended and draining ones",
 		}, restartRig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",

@@ -24,7 +24,7 @@ func configurationOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
 			Response: city.Formula{}, List: true,
-			Summary: "The formulas of the city or of a rig, with the problems of invalid ones",
+			Summary: "The formulas of the city or a rig, and the errors in invalid formulas",
 		}, formulas, false},
 	}
 }

@@ -133,9 +133,9 @@ func Unsupported(noun string) error {
 	switch noun {
 	case "sessions", "session":
 		return newError(city.NotFound,
-			"gcity has no /v0/%s: sessions %s; in gcity a session belongs to an agent: GET "+
-				"/v0/agents lists the agents, GET /v0/agent/NAME/output/stream follows the "+
-				"output of one", noun, model)
+			"gcity has no /v0/%s: sessions %s. In gcity, each session belongs to an agent; "+
+				"GET /v0/agents lists the agents, and GET /v0/agent/NAME/output/stream "+
+				"follows an agent's output", noun, model)
 	case "services", "service":
 		return newError(city.NotFound, "gcity has no /v0/%s: services %s; declare an agent "+
 			"with a start_command instead", noun, model)

@@ -123,56 +123,65 @@ func (o Operation) response(s *shapes) schema {
 // Parameter returns the type and description of a query parameter.
 func Parameter(name string) (kind, about string) {
 	known := parameters()[name]
-	kind, about, _ = strings.Cut(known, " ")
-	return kind, about
+	return known.kind, known.about
 }
 
-func parameters() map[string]string {
-	return map[string]string{
-		"index":  "integer number of an event; waits for a newer event",
-		"wait":   "string how long to wait, at most 5m, for example 30s",
-		"limit":  "string maximum number of items; for beads also \"all\"",
-		"cursor": "string start of the page: next_cursor of the previous one",
-		"city":   "string only these cities, separated by commas", "pool": "string only this pool",
-		"rig":     "string only this rig",
-		"running": "boolean only agents that are running (true) or not running (false)",
-		"state":   "string only this state", "peek": "boolean adds the screen as last_output",
-		"gate":   "string only this gate",
-		"lines":  "integer number of lines from the end; default: the screen",
-		"status": "string only items with one of these statuses, separated by commas",
-		"label": "string only beads with this label; several parameters select beads with " +
-			"all of them",
-		"type": "string only this type; for events, also several types separated by commas, " +
-			"and patterns like noun.*",
-		"not_type": "string only beads of other types",
-		"assignee": "string only work assigned to this agent or user",
-		"parent":   "string only children of this bead", "ref": "string only work created from " +
-			"this formula or step",
-		"ready":        "boolean only work that is open and not blocked",
-		"force":        "boolean also closes a molecule with open steps",
-		"assigned":     "boolean only work that has an assignee",
-		"closed_since": "string only work closed at this time or later: 2026-01-02T15:04:05Z",
-		"actor":        "string only events with this actor",
-		"subject":      "string only events about this subject",
-		"since":        "string only events since a time, or since a duration ago: 1h30m",
-		"after": "string after this cursor: the number of an event, or cityA:5,cityB:12 " +
-			"for several cities",
-		"after_cursor": "string the same as after",
-		"order":        `string "asc": oldest first, the default with since; or "desc"`,
-		"after_seq":    "string only events after this one; the same as after",
-		"before_seq":   "integer only events before this one",
-		"forward":      "boolean returns the oldest first",
-		"to":           "string only messages to this recipient; empty selects mail to users",
-		"agent":        "string the same as to", "all": "boolean includes read messages",
-		"cols":   "integer width of the terminal in columns",
-		"rows":   "integer height of the terminal, in rows",
-		"raw":    "boolean passes every byte of the output without a filter",
-		"view":   "string \"status\": only what `gcity status` shows",
-		"git":    "boolean accepted but ignored: gcity does not query git",
-		"tail":   "integer accepted but ignored: use lines",
-		"before": "string before this cursor; ignored for an agent's output",
+type parameter struct{ kind, about string }
+
+func parameters() map[string]parameter {
+	return map[string]parameter{
+		"index":    {"integer", "the number of an event; waits for a newer event"},
+		"wait":     {"string", "how long to wait, at most 5m, for example 30s"},
+		"limit":    {"string", "maximum number of items; for beads also \"all\""},
+		"cursor":   {"string", "where the page starts: next_cursor of the previous page"},
+		"city":     {"string", "only these cities, separated by commas"},
+		"pool":     {"string", "only this pool"},
+		"rig":      {"string", "only this rig"},
+		"running":  {"boolean", "only agents that are running (true) or not running (false)"},
+		"state":    {"string", "only this state"},
+		"peek":     {"boolean", "adds the agent's screen as last_output"},
+		"gate":     {"string", "only this gate"},
+		"lines":    {"integer", "number of lines from the end; default: the screen"},
+		"status":   {"string", "only items with one of these statuses, separated by commas"},
+		"label":    {"string", "only beads with this label; if repeated, with all labels"},
+		"type":     {"string", typeFilter},
+		"not_type": {"string", "only beads of other types"},
+		"assignee": {"string", "only work assigned to this agent or user"},
+		"parent":   {"string", "only children of this bead"},
+		"ref":      {"string", "only work created from this formula or step"},
+		"ready":    {"boolean", "only work that is open and not blocked"},
+		"force":    {"boolean", "also closes a molecule with open steps"},
+		"assigned": {"boolean", "only work that has an assignee"},
+		"closed_since": {"string",
+			"only work closed at this time or later: 2026-01-02T15:04:05Z"},
+		"actor":        {"string", "only events with this actor"},
+		"subject":      {"string", "only events about this subject"},
+		"since":        {"string", "only events since this time, or since this long ago: 1h30m"},
+		"after":        {"string", afterFilter},
+		"after_cursor": {"string", "another name for `after`"},
+		"order":        {"string", `"asc" (oldest first; default with "since") or "desc"`},
+		"after_seq":    {"string", "only events after this one; another name for `after`"},
+		"before_seq":   {"integer", "only events before this one"},
+		"forward":      {"boolean", "returns the oldest events first"},
+		"to":           {"string", "only messages to this recipient; if empty, only mail to users"},
+		"agent":        {"string", "another name for `to`"},
+		"all":          {"boolean", "includes read messages"},
+		"cols":         {"integer", "width of the terminal in columns"},
+		"rows":         {"integer", "height of the terminal in rows"},
+		"raw":          {"boolean", "passes every byte of the output without a filter"},
+		"view":         {"string", "\"status\": only what `gcity status` shows"},
+		"git":          {"boolean", "ignored, because gcity does not query git"},
+		"tail":         {"integer", "ignored; use `lines`"},
+		"before":       {"string", "before this cursor; ignored for an agent's output"},
 	}
 }
+
+const (
+	typeFilter = "only this type; for events, also several types separated by commas, and " +
+		"patterns like noun.*"
+	afterFilter = "after this cursor: the number of an event, or cityA:5,cityB:12 for several " +
+		"cities"
+)
 
 // Paths returns an operation's paths: the one for a single city, and the one that contains the city's name.
 func (o Operation) Paths() []string {

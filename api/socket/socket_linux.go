@@ -78,7 +78,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 		return nil, "", err
 	case info.Mode().Type() != fs.ModeSocket:
 		if aside, err = disk.SetAside(bound); err != nil {
-			return nil, "", fmt.Errorf("cannot move %s away, which is not a socket: %w",
+			return nil, "", fmt.Errorf("%s is not a socket, and cannot be moved away: %w",
 				disk.Real(bound), err)
 		}
 	default:
@@ -197,7 +197,7 @@ func Trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
 	}
-	return fmt.Errorf("a process of another user (uid %d) listens on the socket: stop it and "+
+	return fmt.Errorf("a process of another user (uid %d) is listening on the socket: stop it and "+
 		"remove the socket", uid)
 }
 

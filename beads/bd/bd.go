@@ -281,7 +281,7 @@ func (k *backend) issues(ctx context.Context, stdin []byte, args ...string) ([]b
 	if text[0] == '{' {
 		raw = []json.RawMessage{text}
 	} else if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("bd %s: cannot parse its output: %w", args[0], err)
+		return nil, fmt.Errorf("cannot parse the output of bd %s: %w", args[0], err)
 	}
 	all := make([]beads.Bead, 0, len(raw))
 	for _, text := range raw {

@@ -225,7 +225,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	}
 	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
 	if len(lost) > 0 {
-		return got, fmt.Errorf("bd stored the change to bead %s without its %s: %w", now.ID,
+		return got, fmt.Errorf("bd changed bead %s, but did not store its %s: %w", now.ID,
 			strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil

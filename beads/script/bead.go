@@ -87,7 +87,7 @@ func moment(text string, to *time.Time) (err error) {
 		return nil
 	}
 	if *to, err = time.Parse(time.RFC3339, text); err != nil {
-		return fmt.Errorf("%w: %q is not a time in RFC 3339", beads.ErrUnreadable, text)
+		return fmt.Errorf("%w: %q is not an RFC 3339 time", beads.ErrUnreadable, text)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/
 		t.Errorf("update of a changed bead: %v", err)
 	}
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{Assignee: new("ann")})
-	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its assignee") {
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "did not store its assignee") {
 		t.Errorf("fields that a script does not store: %v", err)
 	}
 	got := log()
@@ -90,7 +90,7 @@ func TestIncompleteBeadIsClosed(t *testing.T) {
 	s, log := told(t, `create|update) echo '{"id":"a-1","title":"x"}' ;;
 close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 	_, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "long", Priority: beads.Urgent})
-	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its priority, description, so it was closed") {
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its priority, description, so the bead was closed") {
 		t.Errorf("%v", err)
 	}
 	if !strings.HasSuffix(log(), "create\nupdate a-1\nclose a-1\n") {
@@ -101,7 +101,7 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 // Every error of a script is reported with its cause, and never looks like an empty store.
 func TestFailingScripts(t *testing.T) {
 	for cases, want := range map[string]string{
-		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
+		`list) echo null ;;`: "must print a JSON array", `list) ;;`: "but it printed nothing", `list) echo '{}' ;;`: "JSON array",
 		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit code 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
 		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not support the operation list",
 	} {

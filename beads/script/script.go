@@ -220,7 +220,8 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	}
 	b, there, err := parseOne(out)
 	if err != nil {
-		return beads.Bead{}, fmt.Errorf("the store script %s: get %s: %w", k.o.Script, id, err)
+		return beads.Bead{}, fmt.Errorf("cannot get bead %s from the store script %s: %w", id,
+			k.o.Script, err)
 	}
 	if !there || b.ID != id {
 		return beads.Bead{}, beads.NotFound(id)
@@ -259,8 +260,8 @@ func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal(out, &raw); err != nil || raw == nil {
-		return nil, nil, fmt.Errorf("the store script %s: %s: it must print a JSON array, or "+
-			"[] if there are no beads, but printed %s", k.o.Script, op[0], shown(out))
+		return nil, nil, fmt.Errorf("for %s, the store script %s must print a JSON array, or [] "+
+			"if there are no beads, but it printed %s", op[0], k.o.Script, shown(out))
 	}
 	for _, text := range raw {
 		b, err := read(text)

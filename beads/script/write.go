@@ -59,17 +59,17 @@ func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	}
 	got, there, err := parseOne(out)
 	if err != nil || !there {
-		return got, fmt.Errorf("the store script %s: create: it must print the new bead, "+
-			"but printed %s", k.o.Script, shown(out))
+		return got, fmt.Errorf("for create, the store script %s must print the new bead, "+
+			"but it printed %s", k.o.Script, shown(out))
 	}
 	return got, nil
 }
 
 func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead,
 	lost ...string) (beads.Bead, error) {
-	what := "so it was closed"
+	what := "so the bead was closed"
 	if _, err := k.call(ctx, nil, "close", got.ID); err != nil {
-		what = "and it could not be closed: " + err.Error()
+		what = "and the bead could not be closed: " + err.Error()
 	} else {
 		got.Status = beads.StatusClosed
 	}
@@ -85,8 +85,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	}
 	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
 	if len(lost) > 0 {
-		return got, fmt.Errorf("the store script %s stored the change to bead %s "+
-			"without its %s: %w",
+		return got, fmt.Errorf("the store script %s changed bead %s, but did not "+
+			"store its %s: %w",
 			k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
@@ -178,7 +178,7 @@ func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, er
 		made := make([]beads.Bead, len(raw))
 		for i, text := range raw {
 			if made[i], err = read(text); err != nil {
-				return nil, fmt.Errorf("the store script %s: mol-cook: %w", k.o.Script, err)
+				return nil, fmt.Errorf("mol-cook of the store script %s: %w", k.o.Script, err)
 			}
 		}
 		return made, nil
@@ -202,7 +202,7 @@ func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]b
 			return b.ParentID == root.ID && b.Ref == w.Ref && b.Title == w.Title
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("the store script %s: mol-cook created %s, which has no "+
+			return nil, fmt.Errorf("mol-cook of the store script %s created %s without the "+
 				"step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
 		}
 		made = append(made, steps[i])

@@ -129,7 +129,7 @@ func (s *Store) identify(t *txn) error {
 	}
 	known, ok, err := s.ledger.Read()
 	if ok && err == nil && known.ID != have.ID {
-		return s.lost("is a different store than before", known.Last)
+		return s.lost("is not the store that the city used before", known.Last)
 	}
 	if have.ID == "" {
 		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
@@ -167,7 +167,7 @@ func (s *Store) note(t *txn) error {
 	known, ok, err := s.ledger.Read()
 	switch {
 	case ok && err == nil && known.ID != have.ID:
-		return s.lost("is a different store than before", known.Last)
+		return s.lost("is not the store that the city used before", known.Last)
 	case !ok || err != nil || have.Last > known.Last:
 		known = Identity{have.ID, have.Last + reserve}
 		if err := s.ledger.write(known); err != nil {

@@ -56,7 +56,7 @@ func TestLost(t *testing.T) {
 			remove(t, s)
 			create(t, open(t, dir(s)), "other")
 			create(t, known(t, t.TempDir()), "elsewhere")
-		}, "is a different store than before"},
+		}, "is not the store that the city used before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := known(t, t.TempDir())

@@ -145,8 +145,8 @@ func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()
 		now, broken := inspect(ctx, s.path)
 		if broken == nil && named && now.ID == known.ID {
-			return Recovered{}, beads.Conflict("the bead store %s is already the one in the "+
-				"city's ledger; nothing needs to be accepted", s.path)
+			return Recovered{}, beads.Conflict("the city already uses the bead store %s; nothing "+
+				"needs to be accepted", s.path)
 		}
 		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})
 		if err != nil {

@@ -143,7 +143,8 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	ctx, cancel := limited(ctx, patience)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return none, fmt.Errorf("the bead store %s was not called: %w", s.path, err)
+		return none, fmt.Errorf("the operation on the bead store %s was not started: %w", s.path,
+			err)
 	}
 	done := make(chan outcome[T], 1)
 	began := s.begin(func() {

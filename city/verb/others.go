@@ -43,7 +43,7 @@ func watchdogs() []Verb {
 		{Name: "beat", Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"},
 			decode: bare(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
-			API: API{Summary: "Decide a check's action, and record the author",
+			API: API{Summary: "Decide what the watchdog does after a check",
 				Body: city.Decide{}},
 			decode: checked(func(n string) city.Decide {
 				return city.Decide{Watchdog: n}

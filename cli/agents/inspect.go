@@ -69,7 +69,7 @@ func promptFrom(about *city.Inspection) string {
 	how := map[string]string{"arg": ", as an argument",
 		"flag":  strings.TrimRight(", after the flag "+output.SafeLine(about.PromptFlag), " "),
 		"typed": ", typed once the agent is ready",
-		"none":  ", which the agent has to request"}[about.PromptMode]
+		"none":  ", which the agent requests with `gc prime`"}[about.PromptMode]
 	if about.PromptFile == "" {
 		return how
 	}

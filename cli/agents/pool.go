@@ -246,7 +246,7 @@ func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 }
 
 func poolStanding(e *env.Env, p *city.Pool) string {
-	what := "is a pool of " + bounds(p)
+	what := "is a pool of " + bounds(p) + " members"
 	if p.Max == 0 {
 		what = "is a pool that is off (max is 0)"
 	}

@@ -48,7 +48,7 @@ records that. To read the text from standard input, use - as the text.`,
 			city.Failed, city.Quarantined}, g.State) {
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q has no session: it is %s (%s)", g.Name,
-					g.State, g.Reason)}
+					g.State.Is(), g.Reason)}
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
 	}, suggest.Agent)

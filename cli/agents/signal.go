@@ -21,7 +21,7 @@ func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	var force bool
 	c.Flags().BoolVar(&force, "force", false, "treat the session as ended even if its host "+
-		"does not confirm that")
+		"does not confirm it")
 	c.Flags().StringVar(&name, "signal", "",
 		"only send this `SIGNAL` to the agent's process, such as KILL, TERM or STOP")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not

@@ -48,7 +48,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 		if !g.Running && l.Live {
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q has no session: it is %s (%s)", g.Name,
-					g.State, g.Reason)}
+					g.State.Is(), g.Reason)}
 		}
 		return e.Do(ctx, l, what)
 	}, suggest.Agent)

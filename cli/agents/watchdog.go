@@ -169,8 +169,8 @@ file with the findings of that check. A person can decide too, with --watchdog.
   nudge     the agent is late and has mail: type the nudge text
   nothing   the agent needs no help
 
-The exit code is 4 if it is too late, because the thresholds have already decided
-this check, and 3 if no controller is running.`,
+The exit code is 4 if the thresholds have already decided, and 3 if no controller is
+running.`,
 		Example: `  gc watchdog decide nothing --reason 'still compiling; the screen changes'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := decision(e, args[0], reason)

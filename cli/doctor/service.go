@@ -125,7 +125,7 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 		case active == "inactive" && s.runs:
 			how, keeps := s.StopAdvice(ctx, s.at)
 			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
-				"%s is running, but not as its service",
+				"%s is running, but its service did not start it",
 				strings.Replace(s.What, "this", "the", 1))
 		case f.State == "ok":
 			f.Detail += ", " + active

@@ -97,7 +97,7 @@ func TestDoctorOfServices(t *testing.T) {
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")
 	many.runs = true
-	judge(many, text, "note", "the supervisor of your cities is running, but not as its service",
+	judge(many, text, "note", "the supervisor of your cities is running, but its service did not start it",
 		"systemctl --user start gcity-supervisor.service")
 }
 

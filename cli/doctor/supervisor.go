@@ -83,8 +83,8 @@ func unlistedCities(pid int, runs bool, err error) finding {
 			"`gcity supervisor start` takes over the agents", pid)
 	}
 	if exit.IsSilent(err) { // the error's own advice is to run doctor
-		return bad(how, "the supervisor (pid %d) does not respond, so it is stopped or hangs",
-			pid)
+		return bad(how, "the supervisor (pid %d) does not respond: its process hangs or "+
+			"was stopped by a signal", pid)
 	}
 	return bad(how, "%v", err)
 }

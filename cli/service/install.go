@@ -64,9 +64,10 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
 runs while you are logged in, or always after "loginctl enable-linger". With
 --system it is a system unit, which runs as the owner of ` + k.folder + `,
-or as --user. The unit contains PATH and the language from this shell: install it
-again after they change. If ` + k.What + ` is already running, stop it before you
-start the service. Restarting the service keeps the agents running; stopping it stops them.
+or as the user that --user names. The unit contains PATH and the language from this
+shell: install it again after they change. If ` + k.What + ` is already
+running, stop it before you start the service. Restarting the service keeps the agents
+running; stopping the service stops them.
 install does not overwrite a unit that gcity did not write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), e, k, f) },
 	}

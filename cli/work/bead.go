@@ -212,7 +212,7 @@ func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 		where := ""
 		if !all && d.Rig == "" && len(d.Places) > 1 {
 			return "no work in the city yet; `gcity bead list --all` also lists the work of its " +
-				"rigs, and `gcity bead create TITLE` creates some"
+				"rigs, and `gcity bead create TITLE` creates a bead"
 		}
 		if d.Rig != "" {
 			where = " --rig " + d.Rig

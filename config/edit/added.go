@@ -35,7 +35,7 @@ func (a addedLines) write(dir string) error {
 	path := filepath.Join(dir, ".gc", addedName)
 	if len(a) == 0 {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("cannot record the lines that suspending has added: %w", err)
+			return fmt.Errorf("cannot record the lines that `suspend` has added: %w", err)
 		}
 		return nil
 	}
@@ -44,7 +44,7 @@ func (a addedLines) write(dir string) error {
 		err = disk.Save(path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot record the lines that suspending has added: %w", err)
+		return fmt.Errorf("cannot record the lines that `suspend` has added: %w", err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func workspaceKeys() []Key {
 				"`[topologies]`, gcity prints a warning, or an error with `--strict`. Paths are " +
 				"relative to the city's folder. An included file cannot include other files. The " +
 				"command-line option `-f FILE` adds another file."},
-		{Path: "workspace", Kind: Table, Doc: "The city as a whole."},
+		{Path: "workspace", Kind: Table, Doc: "Settings for the whole city."},
 		{Path: "workspace.name", Kind: String, Check: CheckName, Pattern: namePattern,
 			Doc: "Name of the city. Default: the name of its folder. You cannot rename a running " +
 				"city."},

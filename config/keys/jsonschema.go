@@ -52,7 +52,7 @@ type document struct {
 func documents() []document {
 	return []document{
 		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City()},
-		{name: "include", title: "included by " + cityFile, doc: "A part of a city.",
+		{name: "include", title: "included by " + cityFile, doc: "Part of a city's configuration.",
 			keys: City(), without: "include"},
 		{name: "topology", title: topology.File, doc: "Agents for cities and rigs.",
 			keys: Topology(City())},

@@ -15,7 +15,7 @@ func ChangeKeys(table string, all []Key) []Key {
 		switch {
 		case k.Status == Later:
 		case k.Kind == Table:
-			k.Doc = "Changes single keys of the agent's pool. An ordinary agent becomes a pool."
+			k.Doc = "Changes individual keys of the agent's pool. An ordinary agent becomes a pool."
 		case k.Kind == Env:
 			k.Doc = "Variables that are added to the agent's own `" + rest + "`, or that " +
 				"replace those with the same name."

@@ -46,7 +46,8 @@ func (c outboxCity) Unreachable(name string) string {
 }
 
 func noSession(a *record) string {
-	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state, a.reason)
+	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state.Is(),
+		a.reason)
 }
 
 func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {

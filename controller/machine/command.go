@@ -178,7 +178,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
 		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
-			"agent is %s (%s)", a.name, a.state, a.reason))
+			"agent is %s (%s)", a.name, a.state.Is(), a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
@@ -209,9 +209,9 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	}
 	held := a.restart.state()
 	a.forgive("released by operator")
-	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
+	cs.m.decided(now, a, "release", "by operator; the agent was "+held.Is())
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
-		Message: "was " + string(held)})
+		Message: "was " + held.Is()})
 	// the reply follows when the agent has started or failed
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
@@ -291,10 +291,8 @@ func (ld *loader) rejectLoad(ws []waiter, why string) {
 		}
 		ld.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: w.id,
 			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-				"the change was written but is not in force: it will %s the city once the "+
-					"configuration on disk is valid; until then the old configuration applies: %s",
-				w.verb,
-				why)}}})
+				"the change was written, and will %s the city once the configuration on disk is "+
+					"valid; until then the old configuration stays in force: %s", w.verb, why)}}})
 	}
 }
 

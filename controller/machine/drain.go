@@ -240,14 +240,14 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
-			"agent is %s (%s)", a.name, a.state, a.reason))
+			"agent is %s (%s)", a.name, a.state.Is(), a.reason))
 	case a.drain.current != nil:
 		a.drain.current.final = a.drain.current.final || c.Final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.drain.current.end(now)))
 	case !a.phase.Ready() || a.phase.InFlight():
 		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
-			a.name, a.state))
+			a.name, a.state.Is()))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
 		by, why := byOperator, "requested by operator"

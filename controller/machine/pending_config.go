@@ -83,7 +83,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 		ld.m.step.Do(effect.Record{Event: events.Event{
 			Type: events.ConfigHeld, Actor: effect.ActorController,
 			Message: "the old configuration stays in force: " + h.why + "; run `gcity reload " +
-				"--confirm` to accept it, or `gcity plan` to see the changes",
+				"--confirm` to apply it, or `gcity plan` to see the changes",
 			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision),
 				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
@@ -103,10 +103,10 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 			"--confirm` again"
 	case w.verb == "reload":
 		return "the old configuration stays in force: " + h.why +
-			"; run `gcity reload --confirm` to accept it"
+			"; run `gcity reload --confirm` to apply it"
 	}
 	return fmt.Sprintf("the change was written but does not %s the city yet: %s; run `gcity "+
-		"reload --confirm` to accept it", w.verb, h.why)
+		"reload --confirm` to apply it", w.verb, h.why)
 }
 
 func (ld *loader) dropHeld() {
@@ -120,7 +120,7 @@ func (ld *loader) dropHeld() {
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("the change was written, but " + ld.held.why +
-			"; run `gcity reload --confirm` to accept it")
+			"; run `gcity reload --confirm` to apply it")
 	}
 	return err
 }
@@ -134,8 +134,8 @@ func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
 		ld.m.step.Reject(id, city.Conflict, fmt.Sprintf(
-			"a held configuration prevents %s; nothing was written: %s; run `gcity reload "+
-				"--confirm` to accept it, or undo the change to city.toml",
+			"nothing was written, because a held configuration prevents `%s`: %s; run `gcity "+
+				"reload --confirm` to apply it, or undo the change to city.toml",
 			cmd.Verb(), ld.held.why))
 		return true
 	}

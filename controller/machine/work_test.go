@@ -72,12 +72,12 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 	w.declare("crew:pool=2-8,nocheck")
 	w.advance(time.Second)
 	reason := func() string { return w.m.Snapshot(w.now).Pools[0].Reason }
-	if got := reason(); got != "the minimum: the work has not been counted yet" {
+	if got := reason(); got != "the minimum, because the work has not been counted yet" {
 		t.Errorf("at first: %s", got)
 	}
 	w.m.step.Changed = false
 	w.Step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
-	if got := reason(); got != "the minimum: work cannot be counted: beads.db: permission denied" ||
+	if got := reason(); got != "the minimum, because work cannot be counted: beads.db: permission denied" ||
 		!w.m.step.Changed {
 		t.Errorf("while its store cannot be read: %s, snapshot changed: %t", got, w.m.step.Changed)
 	}

@@ -172,8 +172,8 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 	r := city.Receipt{Send: &send}
 	switch d.Stage {
 	case city.Queued:
-		r.Message = fmt.Sprintf("queued for %s: %s; it will be typed later (`gcity agent unsend "+
-			"%s %d` cancels it)", b.Agent, d.Why, b.Agent, d.ID)
+		r.Message = fmt.Sprintf("the nudge for agent %s is queued (%s); `gcity agent unsend "+
+			"%s %d` cancels it", b.Agent, d.Why, b.Agent, d.ID)
 	case city.Typing:
 		r.Message = "the terminal of agent " + b.Agent + " is still receiving the nudge"
 	default:

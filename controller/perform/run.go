@@ -495,7 +495,7 @@ func (r *Runner) Abandon() {
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
 	defer r.Cancel()
 	if !r.wg.WaitFor(BreakLimit) {
-		r.w.Logger.Error("some effects of the crashed controller have not ended")
+		r.w.Logger.Error("some operations of the crashed controller have not ended")
 	}
 }
 

@@ -28,7 +28,7 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 		why = "is " + p.Want.Suspended.String() + "; run `" +
 			p.Want.Suspended.ResumeCommand(p.Name()) + "` first"
 	case len(names) == 0:
-		why = "has no members to restart: " + p.why
+		why = "has no members to restart (" + p.why + ")"
 	}
 	if why != "" {
 		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)

@@ -178,7 +178,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 		w := &c.Pools[i]
 		p, known := before[w.Name]
 		if !known {
-			p = &Pool{since: now, why: "the minimum: the check has not run yet"}
+			p = &Pool{since: now, why: "the minimum, because the check has not run yet"}
 			if n, ok := c.Overrides[w.Name]; ok {
 				p.override = &n
 			}
@@ -238,7 +238,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 		n := ps.city.Work().Pools[p.Name()]
 		ps.resize(now, p, s.Size(n), fmt.Sprintf("open work: %d", n)+p.bounded(n))
 	case p.Want.Check == "" && ps.city.Configuration().NoWork:
-		ps.resize(now, p, s.Min, "the minimum: the pool has no check, and this city does "+
+		ps.resize(now, p, s.Min, "the minimum, because the pool has no check and this city does "+
 			"not count work")
 	case !ps.city.Listed() || p.settled:
 		ps.resize(now, p, s.Size(p.Desired), p.why)
@@ -250,7 +250,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 // setSize records that a user has set a size or removed it. If the size was removed, the size from before the user's
 // change applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
-	what := "removed by an operator; the check sets the size again"
+	what := "removed by operator; the check sets the size again"
 	if size != nil {
 		what = fmt.Sprintf("set to %d by operator", *size)
 	}
@@ -267,7 +267,7 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-const noCheckYet = ": no check has succeeded yet"
+const noCheckYet = ", because no check has succeeded yet"
 
 // guess sets the size to the number of members that were found running, until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
@@ -488,7 +488,7 @@ func (p *Pool) uncountedReason(uncounted string) string {
 	if !waits {
 		return p.why
 	}
-	return what + ": " + cmp.Or(uncounted, "the work has not been counted yet")
+	return what + ", because " + cmp.Or(uncounted, "the work has not been counted yet")
 }
 
 func (p *Pool) draw() city.Pool {

@@ -88,8 +88,8 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	}
 	rs.out.Note(&rs.RecordsNotRead, "")
 	if in.Unclosable != "" {
-		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed; see `gcity "+
-			"bead show`: "+in.Unclosable)
+		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed "+
+			"(`gcity bead show ID` shows a record): "+in.Unclosable)
 	}
 	rs.RecordsRead, rs.out.Changed = true, true
 	for _, r := range slices.Backward(in.Runs) {

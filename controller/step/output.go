@@ -98,7 +98,7 @@ func (o *Output) RejectFlag(id uint64, msg string, err error) {
 // NotInEffect returns the message for RejectFlag if the flag was written but is not in effect. verb is "suspend" or
 // "resume", and err may be nil.
 func NotInEffect(what, verb string, err error) string {
-	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in effect", what,
+	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in force", what,
 		strings.TrimSuffix(verb, "e"))
 	if err != nil {
 		msg += ": " + err.Error()

@@ -28,8 +28,8 @@ type judgement struct {
 
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
-		wd.retract(now, t, fmt.Sprintf("superseded by the next check: %s: %s", v.Decision,
-			v.Reason))
+		wd.retract(now, t, fmt.Sprintf("superseded by the next check, which decided %q (%s)",
+			v.Decision, v.Reason))
 	}
 	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by,
 		Took: by.took}
@@ -37,7 +37,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 		j.Reason += " (" + by.why + ")"
 	}
 	t.last, wd.out.Changed = j, true
-	wd.replyToBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
+	wd.replyToBeat(t, fmt.Sprintf("watchdog %s decided %q: %s", t.want.Name, j.Decision, j.Reason))
 	if v.Decision == watchdog.Nothing {
 		return
 	}
@@ -137,12 +137,12 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
-		return "failed: the nudge from an earlier check is still queued: " +
-			wd.city.MessageReason(a.Name, t.typing), false
+		return "failed: the nudge from an earlier check is still queued (" +
+			wd.city.MessageReason(a.Name, t.typing) + ")", false
 	}
 	if a.Life.Frozen {
-		return "failed: a stopped process does not read input" +
-			step.Numbered(a.Life.PID, ": kill -CONT %d resumes it"), false
+		return "failed: the process is stopped and does not read input" +
+			step.Numbered(a.Life.PID, "; `kill -CONT %d` continues it"), false
 	}
 	if len(text) > city.MaxSend { // the configuration cannot contain a nudge of this size
 		return fmt.Sprintf("failed: the nudge has %d bytes, but the maximum is %d",

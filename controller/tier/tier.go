@@ -251,9 +251,9 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 		Wakes:      t.chain.Wakes,
 	}
 	if !a.Alive {
-		f.EndState = string(a.State)
+		f.EndState = a.State.Is()
 		if a.Reason != "" {
-			f.EndState += ", " + a.Reason
+			f.EndState += " (" + a.Reason + ")"
 		}
 	}
 	age, known := t.life.Age(now)

@@ -258,7 +258,8 @@ func SetAside(path string) (to string, err error) {
 			to = filepath.Join(filepath.Dir(path), name)
 			return d.root.Rename(d.name, name)
 		}
-		return fmt.Errorf("%d files %s.bad-N exist already; remove some of them", maxAside, d.path)
+		return fmt.Errorf("%d files named %s.bad-N already exist; remove some of them", maxAside,
+			d.path)
 	})
 	return to, err
 }

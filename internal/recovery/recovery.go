@@ -16,7 +16,7 @@ type Panic struct {
 	stack []byte
 }
 
-func (p *Panic) Error() string { return fmt.Sprintf("a fault in gcity itself: %v", p.Value) }
+func (p *Panic) Error() string { return fmt.Sprintf("a bug in gcity: %v", p.Value) }
 
 // Unwrap returns the panic's value if it is an error.
 func (p *Panic) Unwrap() error { err, _ := p.Value.(error); return err }

@@ -55,7 +55,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return session.Status{}, fmt.Errorf(
-			"cannot start %q: its pod %s exists already: %w",
+			"cannot start %q, because its pod %s already exists: %w",
 			s.Name,
 			pod.Name,
 			session.ErrExists,
@@ -96,7 +96,7 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	case e.exit == nil:
 		p.mu.Unlock()
 		return fmt.Errorf(
-			"cannot start %q: its pod %s exists already: %w",
+			"cannot start %q, because its pod %s already exists: %w",
 			name,
 			e.pod.Name,
 			session.ErrExists,
@@ -173,11 +173,13 @@ func (p *Provider) startAgent(
 		)
 	case why != "":
 		return session.Status{}, session.Missing(
-			fmt.Errorf("cannot start %q: its pod %s is not running: %s", s.Name, made.Name, why),
+			fmt.Errorf("cannot start %q, because its pod %s is not running: %s", s.Name,
+				made.Name, why),
 		)
 	default:
 		return session.Status{}, session.Missing(
-			fmt.Errorf("cannot start %q: its pod %s is not running: %w", s.Name, made.Name, err),
+			fmt.Errorf("cannot start %q, because its pod %s is not running: %w", s.Name,
+				made.Name, err),
 		)
 	}
 	if err := sendFiles(ctx, l, s.Dir); err != nil {
@@ -406,7 +408,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	p.mu.Unlock()
 	if !current {
 		return nil, fmt.Errorf(
-			"the output from that session of %q is no longer available: %w",
+			"the output of the requested session of %q is no longer available: %w",
 			name,
 			session.ErrNotFound,
 		)

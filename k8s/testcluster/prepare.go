@@ -98,7 +98,8 @@ func build(ctx context.Context, cache string) error {
 	if built(cache) {
 		return nil
 	}
-	fmt.Fprintf(os.Stderr, "testcluster: building Kubernetes %s into %s, once\n", kubernetes, cache)
+	fmt.Fprintf(os.Stderr, "testcluster: building Kubernetes %s, and keeping it in %s\n",
+		kubernetes, cache)
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}

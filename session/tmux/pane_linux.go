@@ -23,7 +23,7 @@ import (
 // must be called before any other initialization.
 func Pane() int {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "gcity pane is for internal use: gcity starts it in tmux panes")
+		fmt.Fprintln(os.Stderr, "gcity pane is for internal use; gcity starts it in tmux panes")
 		return 2
 	}
 	conn, err := net.Dial("unix", os.Args[2])

@@ -77,7 +77,7 @@ func (p *Provider) check(s *session.Spec) error {
 		return registry.ErrClosed
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
 		s.Name[0] == '.':
-		return fail("start", s.Name, session.ErrCommand, "its name is invalid: see session.Encode")
+		return fail("start", s.Name, session.ErrCommand, "its name is invalid (see session.Encode)")
 	case s.City != p.files.city:
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
 			s.City, p.files.city)

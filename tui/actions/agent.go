@@ -299,7 +299,7 @@ func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 		}
 	}
 	if hidden > 0 {
-		lines = append(lines, fmt.Sprintf("The filter of Agents hides %d of them.", hidden))
+		lines = append(lines, fmt.Sprintf("The filter in Agents hides %d of them.", hidden))
 	}
 	return lines
 }

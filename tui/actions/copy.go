@@ -44,7 +44,7 @@ func showCopies(m *state.Room) []feed.Effect {
 
 func noProgram(m *state.Room) string {
 	if m.Remote {
-		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"
+		return "a clipboard program sets the clipboard on the machine that runs gcity, not on yours"
 	}
 	return ""
 }

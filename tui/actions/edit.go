@@ -80,8 +80,8 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 		state.ShowSuccess(m, "the configuration is unchanged")
 		return
 	}
-	state.ShowSuccess(m, m.Keys.KeyText("choice.cancel")+" keeps the edit for later; then "+
-		m.Keys.KeyText("config.edit")+" continues with it")
+	state.ShowSuccess(m, m.Keys.KeyText("choice.cancel")+" keeps the edit; "+
+		m.Keys.KeyText("config.edit")+" continues with it later")
 	again := state.Answer{Key: "e", Title: "edit it again", Do: func(m *state.Room) []feed.Effect {
 		return []feed.Effect{feed.Edit{Draft: e.Draft}}
 	}}

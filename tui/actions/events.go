@@ -64,7 +64,7 @@ func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
 	if m.Agents.List.Unmatched[name] {
 		state.ShowSuccess(m,
-			widget.Plain(name)+" is selected; it does not match the filter of Agents")
+			widget.Plain(name)+" is selected; it does not match the filter in Agents")
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
 	if f.Vanished {
 		f.Vanished = false
-		f.Problem = "the selected entry has vanished; enter again runs this one"
+		f.Problem = "the selected entry is gone; press enter again to run this one"
 		return nil
 	}
 	if t := f.Runnable(); t != nil {

@@ -232,13 +232,13 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, "returning", "pool "+widget.Plain(name)+" to its check",
-			[]city.Command{city.Scale{Pool: name, Auto: true}})
+		todo := state.SendCommands(m, "resetting", "pool "+widget.Plain(name)+
+			" to its check's size", []city.Command{city.Scale{Pool: name, Auto: true}})
 		m.Scaled = state.Scaling{}
 		return todo
 	}
-	return askLeaving(m, question{title: "Return " + p.Shown + " to its check?",
-		verb: "return it", do: do}, p, size)
+	return askLeaving(m, question{title: "Let " + p.Shown + "'s check set the size again?",
+		verb: "let it decide", do: do}, p, size)
 }
 
 // askLeaving asks for confirmation if members would leave. Otherwise askIfWanted decides whether to ask.

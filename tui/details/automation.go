@@ -198,7 +198,7 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 			`. With overlap = "queue" a second run follows; otherwise this request is rejected.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
-			lines = append(lines, "The automation is disabled: "+r.Reason+".")
+			lines = append(lines, "The automation is off: "+r.Reason+".")
 		}
 		return lines
 	}

@@ -35,7 +35,7 @@ func City(s *Source) []string {
 		s.Look.Field("version", widget.Plain(c.Version)),
 		s.Look.Field("run by", fmt.Sprintf("%s, up %s",
 			widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Age(s.Now.Sub(c.Started)))),
-		s.Look.Field("config", fmt.Sprintf("revision %s, active since %s",
+		s.Look.Field("config", fmt.Sprintf("revision %s, in force since %s",
 			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
 			whileInvalid(c)),
 		s.Look.Field("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,
@@ -60,7 +60,7 @@ func whileInvalid(c *city.Snapshot) string {
 	if c.Config.Rejected == "" {
 		return ""
 	}
-	return "; it stays active while the one on disk is invalid"
+	return "; the configuration on disk is invalid"
 }
 
 // Held returns the effects of a held configuration as text, most severe first. It names at most the given number of

@@ -179,8 +179,8 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 		if own := a.Key.Keys(); len(own) > 0 && !slices.ContainsFunc(own, left) {
 			for _, c := range claims {
 				if c.a.Overlaps(a) && slices.Contains(c.keys, own[0]) {
-					complain(c.position, "%s cannot have %s: it is the last key of %s (%s)", c.a.ID,
-						own[0], a.ID, a.Title())
+					complain(c.position, "%s cannot have %s, which is the last key of %s (%s)",
+						c.a.ID, own[0], a.ID, a.Title())
 					c.keys = withoutKey(c.keys, own[0])
 				}
 			}
@@ -236,8 +236,8 @@ func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	c.keys = own[:1]
 	for _, o := range others {
 		if has(o, own[0]) {
-			complain(o.position, "%s cannot have %s: it is the last key of %s (%s)", o.a.ID, own[0],
-				c.a.ID, c.a.Title())
+			complain(o.position, "%s cannot have %s, which is the last key of %s (%s)",
+				o.a.ID, own[0], c.a.ID, c.a.Title())
 			o.keys = withoutKey(o.keys, own[0])
 		}
 	}

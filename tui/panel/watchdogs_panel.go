@@ -207,7 +207,7 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[watchdogs]]", `    name = "chain"`,
-		`    watches = "AGENT"      # it runs this in its session: gc heartbeat`)
+		`    watches = "AGENT"      # AGENT must run gc heartbeat`)
 }
 
 func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {

@@ -244,11 +244,11 @@ func (k *Work) help(e *Env, w int) []string {
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	case e.ReadOnly:
-		return e.Look.Notes(w, "No open beads. Agents, and automations that cook a "+
-			"formula, create them.")
+		return e.Look.Notes(w, "No open beads. Agents create beads, and so do "+
+			"automations that cook a formula.")
 	}
-	return e.Look.Notes(w, "No open beads. "+e.KeyOf("work.create")+" adds one; agents, "+
-		"and automations that cook a formula, create them too.")
+	return e.Look.Notes(w, "No open beads. "+e.KeyOf("work.create")+" adds one. Agents create "+
+		"beads too, and so do automations that cook a formula.")
 }
 
 func (k *Work) summary(e *Env, r *WorkRow, w int) []string {

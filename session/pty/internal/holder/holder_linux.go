@@ -64,7 +64,7 @@ func Main(args []string) int {
 	nameProcess("gcity-hold")
 	debug.SetGCPercent(gcPercent)
 	if len(args) != 1 {
-		fmt.Fprintln(os.Stderr, "gcity hold is for internal use: gcity starts it once per agent")
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use; gcity starts it once per agent")
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
@@ -73,7 +73,8 @@ func Main(args []string) int {
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gcity hold is for internal use, started once per agent:", err)
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use; gcity starts it once per agent:",
+			err)
 		return 2
 	}
 	h, err := open(args[0], first)
