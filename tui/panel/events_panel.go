@@ -179,9 +179,8 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText returns text that says how many events or lines have arrived since a view was frozen. The text also says
-// which keys make the view follow new data again. The argument before contains the keys that the user must press first
-// to move the focus.
+// NewText returns text with the number of events or lines that arrived since a view was frozen, and the key that
+// follows new data again. The parameter "before" contains the keys to press first to move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {

@@ -51,7 +51,7 @@ type fullScreenCache struct {
 // PaneLine is a line of a terminal, or a labeled rule between two such lines.
 type PaneLine struct {
 	Text string // text and SGR
-	Rule string // label of a horizontal rule; "" = the line is output
+	Rule string // label of a horizontal rule; "" = a line of the terminal
 }
 
 // Picture is the content of a terminal at one moment.
@@ -64,7 +64,7 @@ type Picture struct {
 // rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
-// RecordOutput records the time of the latest output. It ignores the first news of a session, because they contain
+// RecordOutput records the time of the latest output. It ignores the first News of a session, because it contains
 // earlier output.
 func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {
