@@ -15,7 +15,7 @@ type Suspendable struct {
 	Name, Shown string
 	Pool        bool
 	Rig         string
-	Off         bool // suspended, at the level By
+	Off         bool // suspended; By is the level
 	By          city.Level
 }
 

@@ -43,7 +43,7 @@ type Composer[T any] struct {
 
 // Unsent is the content of a composer.
 type Unsent struct {
-	Text   string // with placeholders
+	Text   string // with placeholders for long pastes
 	Pastes []string
 }
 

@@ -67,7 +67,7 @@ type Events struct {
 	now      time.Time // time when the filter was last applied
 	Only     bool      // show only events about the selected agent
 	agent    string    // name of that agent; "" = show all events
-	Asked    int       // ID of the request for older events in progress; 0 = none
+	Asked    int       // ID of the current request for older events; 0 = none
 	AtOldest bool      // the oldest event is loaded
 }
 

@@ -18,7 +18,7 @@ type Pane struct {
 	Version uint64
 	Logs    bool // show all stored output, not only the newest
 	Wrap    bool
-	Fit     bool // fit as much of the terminal as possible
+	Fit     bool // show as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
 	olderLines uint64     // number of lines in earlier sessions
