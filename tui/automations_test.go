@@ -76,7 +76,6 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows("ready in 2m01s", "running 54s", "due for 43s")
 }
 
-// The details of an automation that runs only by hand name the key once, and do not repeat the gate as a reason.
 func TestTheDetailsOfAManualAutomationNameItsKeyOnce(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("release")

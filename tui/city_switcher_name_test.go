@@ -156,7 +156,7 @@ func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s.shows("`gcity start` in this city's folder hands it over")
 }
 
-// Two cities can have the same name. The header shows the name from the list, where the names differ.
+// Two cities can have the same name, so the header shows the unique name from the list of cities.
 func TestHeaderNamesTheListedCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.OpenedAs = "bright-lights-2"

@@ -56,7 +56,7 @@ func TestFilterOfEvents(t *testing.T) {
 	}
 }
 
-// In a narrow list, event types are shown in words. The filter finds both forms.
+// In a narrow list, event types are shown in words. The filter finds both the words and the type.
 func TestEventTypesInWords(t *testing.T) {
 	for kind, want := range map[string]string{events.AgentIdleKilled: "idle timeout", events.ConfigReloaded: "config reloaded"} {
 		s := demo(t, 80, 24)
@@ -204,7 +204,7 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	}
 	s.send(tuitest.KeyPress("G"))
 	s.send(tuitest.KeyPress("enter"))
-	s.shows("about       chatty") // the user has moved the cursor there
+	s.shows("about       chatty") // G has moved the cursor to the newest event
 }
 
 // At the top of the list, the panel loads older events, one page at a time, up to a limit. The cursor stays on its

@@ -26,7 +26,7 @@ type fakeCity struct {
 	mu      sync.Mutex
 	snap    *city.Snapshot
 	events  []events.Event
-	earlier []events.Event // only History returns them
+	earlier []events.Event // older events, which only History returns
 	about   city.Inspection
 	changed chan struct{}
 	screens map[string][]byte

@@ -275,8 +275,8 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// At any width, the header shows how many other cities need attention. If there is room next to the counts of agents,
-// it says so in words and shows the number of cities.
+// At any width, the header shows the number of problems in other cities. A wide header also shows this city's position
+// in the list.
 func TestHeaderNamesOtherCities(t *testing.T) {
 	for w, want := range map[int]string{200: "1 of 8 · 5 problems in other cities @", 120: "1 of 8 · 5 problems in other cities @", 99: "5 problems elsewhere @", 80: "@!5", 60: "@!5", 40: "@!5"} {
 		s := among(t, w, 20)
@@ -287,8 +287,8 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 	}
 }
 
-// While there is only one city, the key for other cities is on every screen from 80x24 on, in each panel. Below 120
-// columns, the header contains it.
+// While there is only one city, the key for other cities is on every screen of at least 80x24, no matter which panel
+// has the focus. Below 120 columns, the key is in the header.
 func TestKeyForOtherCitiesIsShown(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {100, 30}, {119, 40}, {120, 40}, {200, 60}} {
 		s := among(t, size[0], size[1])

@@ -45,7 +45,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// scenes returns, by name, functions that bring a stage to the screens that an operator sees.
+// scenes returns the scenes by name. Each function brings a stage into the state that the scene's golden files show.
 func scenes() map[string]func(s *stage) {
 	return map[string]func(s *stage){
 		"start": func(*stage) {},

@@ -15,8 +15,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// The help can be scrolled by pages and to its ends. It shows its length, and the full text of a row under the cursor
-// that is shortened.
+// The help can be scrolled by page and to both ends. It shows its length. If the row under the cursor is shortened, the
+// help also shows the row's full text.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -54,7 +54,6 @@ func TestHelpFits(t *testing.T) {
 	s.shows("release or undo: end quarantine, backoff or drain; otherwise undo (30s)")
 }
 
-// The key that searches elsewhere does not become part of the search in the help.
 func TestHelpIgnoresALeadingSlash(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("?", "/", "q", "/")
@@ -63,7 +62,7 @@ func TestHelpIgnoresALeadingSlash(t *testing.T) {
 	}
 }
 
-// The meanings of the symbols, and the preferences file, are found by words that a user would search for.
+// The search in the help finds the meanings of symbols, and the preferences.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)

@@ -32,7 +32,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.press("G")
 		s.shows(fmt.Sprintf("Agents 80 %s%d ", c.up, all-rows))
 		s.hides(c.down + fmt.Sprint(all-rows))
-		for range rows { // to one row above the first visible row
+		for range rows { // the last key scrolls by one row
 			s.press("k")
 		}
 		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))

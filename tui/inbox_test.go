@@ -82,7 +82,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.press("t")
 	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
 	s.agent("builder", func(a *city.Agent) { a.Mail = 3 })
-	s.shows("9 Mail 5 (all mail, 5 unread)") // with the unread messages of agents
+	s.shows("9 Mail 5 (all mail, 5 unread)") // the count includes unread messages to agents
 	s.press("G", "t", "k")
 	if s.m.Mail.SelectedKey != "gc-229" {
 		t.Errorf("the cursor is on %s", s.m.Mail.SelectedKey)
@@ -418,8 +418,7 @@ func TestReadyWorkHasNoOwner(t *testing.T) {
 	}
 }
 
-// Tasks reach the city. A failure of one does not hide the success of another, and a panic ends the room but not the
-// process.
+// Tasks reach the city. If one fails, the others can still succeed. A panic ends the room but not the process.
 func TestTasks(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = someMail()
@@ -468,8 +467,8 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	}
 }
 
-// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither the hint nor
-// the subject ever covers the typed text.
+// The prompt for the text of mail shows how to send it, even if there is no room for the whole subject. Neither the
+// hint nor the subject ever covers the typed text.
 func TestTheTextOfMailSaysHowToSend(t *testing.T) {
 	for w, want := range map[int]string{200: "esc closes", 120: "esc closes", 80: "alt+enter new line  esc closes", 60: "enter sends", 40: "enter sends"} {
 		s := demo(t, w, 24)

@@ -123,7 +123,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	}
 }
 
-// For any inspection, the details and crashes are plain text in an intact frame (L12).
+// Hostile text in an inspection does not damage the frame. The details and crashes show it as plain text (L12).
 func TestHostileInspection(t *testing.T) {
 	for name, text := range hostile() {
 		about := &city.Inspection{

@@ -87,7 +87,7 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 		s.press(string(digit))
 	}
 	s.change(without("builder"))
-	s.send(tuitest.KeyPress("enter")) // the change does not delay the answer
+	s.send(tuitest.KeyPress("enter")) // the answer counts although the question has just changed
 	s.wants(city.Suspend{})
 }
 
@@ -105,7 +105,6 @@ func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s.wants(city.Restart{Agent: "chatty"})
 }
 
-// The question about a restart names the agents that it leaves out, and the key that helps.
 func TestRestartNamesSkippedAgents(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -268,8 +267,8 @@ func TestQuestionsAboutRigsAreLive(t *testing.T) {
 	s.closes("nothing was done: rig shop no longer exists")
 }
 
-// The questions of Rigs drop rigs that are gone. A question about suspending closes if all its rigs are suspended in
-// the meantime.
+// Questions about rigs omit rigs that no longer exist. A question about suspending rigs closes if all of them are
+// suspended in the meantime.
 func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
 	open := func(key string, rigs ...string) *stage {
 		s := rigged(t, 120, 40)

@@ -313,8 +313,7 @@ func TestOneColumnHasTheArrow(t *testing.T) {
 	s.shows(`sorted by "cpu", in reverse`)
 }
 
-// While the user is working in a list, the arrow and the rule say that rows keep their places. Afterwards, the rows are
-// sorted.
+// While the user works in a list, the sort arrow is in parentheses, and a wide screen says that the order is paused.
 func TestAPausedOrderIsShown(t *testing.T) {
 	for _, w := range []int{200, 80} {
 		s := demo(t, w, 40)

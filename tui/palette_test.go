@@ -256,7 +256,8 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
-// The words of a line can be abbreviated and in any order. Verbs that ask for confirmation still do so.
+// The words of a line can be abbreviated, and their order does not matter. Abbreviated verbs still ask for
+// confirmation.
 func TestPaletteAbbreviations(t *testing.T) {
 	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
 		s := pooled(t, 120, 40)
@@ -351,7 +352,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 		}
 		s.press("esc")
 	}
-	s.line("shop suspend") // an empty completion hides no result
+	s.line("shop suspend") // an empty completion does not hide results
 	s.shows("suspend rig shop", "rig, 2 agents")
 	s.press("esc")
 	for _, line := range []string{"suspend rig shop", "rig suspend shop"} {

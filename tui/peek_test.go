@@ -311,8 +311,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	}
 }
 
-// The pane shows a program that draws on the whole main screen from its top, where the headings are. The view can be
-// scrolled.
+// A full-screen program on the main screen is shown from its first row, and the view can be scrolled.
 func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("$ top\r\n\x1b[H\x1b[J")
@@ -405,8 +404,8 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	s.shows("the event under the cursor is not about an")
 }
 
-// While Events shows only the selected agent, the cursor can be on an event about another agent if the selected agent
-// caused that event. The logs are then those of the event's agent, as in the rest of Events.
+// If Events shows only the selected agent, it includes events that this agent caused. For such an event, the l key
+// shows the logs of the agent that the event is about.
 func TestLogsOfAnEventThatTheSelectedAgentCaused(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.hear(feed.News{Events: []events.Event{{Seq: 900, TS: s.now, Type: events.AgentDraining, Actor: "chatty", Subject: "builder"}}})

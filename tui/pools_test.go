@@ -115,7 +115,7 @@ func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 			shown++
 		}
 	}
-	s.shows(fmt.Sprintf("… %d more", 25-shown)) // also the output and the last decision
+	s.shows(fmt.Sprintf("… %d more", 25-shown)) // the omitted lines include the output and the last decision
 }
 
 // A pool that is starting members is growing. If a pool has had too few members for a long time, it needs attention.
@@ -128,7 +128,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2 again" })
 	s.shows("growing    worker")
 	s.wait(time.Second)
-	s.shows("! short      worker", "1 failing, 2 short") // batch is short, too
+	s.shows("! short      worker", "1 failing, 2 short") // the other short pool is batch
 	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
 	s.shows("steady     worker")
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
@@ -219,7 +219,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 	}
 }
 
-// Titles that do not fit lose first space, counts and notes, then their names, but never their keys.
+// If titles do not fit, they lose spaces, counts and notes first, and then names. They always keep their keys.
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })

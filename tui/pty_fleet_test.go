@@ -92,7 +92,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.ends("leave")
 }
 
-// A city that does not respond and a city that cannot be opened can be shown and left again.
+// The room of a city shows that the city does not respond, or that its city.toml does not exist.
 func TestTerminalSilentCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -152,8 +152,8 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// If this program runs a city, leaving the room of another city asks about the city that the program runs. The question
-// says that only this city runs in the program. If the user stays, the room shows the other city again.
+// A program can run one city and show another. If the user quits, the question is about the city that the program runs.
+// If the user stays, the room shows the other city again.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -304,7 +304,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 			c.sees("size:80x23")
 		}
 		if i%2 == 0 {
-			c.keys("\x1b[113;5u") // ctrl+q, as a terminal sends it after the agent asked for exact keys
+			c.keys("\x1b[113;5u") // ctrl+q in the Kitty keyboard protocol, which the agent has turned on
 		} else {
 			c.keys("\x11")
 		}
@@ -370,7 +370,7 @@ func TestTerminalContextEnds(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined", 80, 24)
 	c.sees("prober")
-	c.signal(syscall.SIGUSR1) // the child ends the context
+	c.signal(syscall.SIGUSR1) // makes the child cancel its context
 	c.ends("ended <nil>")
 }
 

@@ -27,8 +27,8 @@ func bound(pairs ...string) (*state.Registry, string) {
 
 func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
-// Texts contain user-defined keys. If a user's binding takes the last key that leaves the room, that action gets a
-// default key back, and a message says so.
+// Texts show the user's own keys. If a user's binding takes the last key of the action that leaves the room, that
+// action gets a default key back, and a message says so.
 func TestTextsShowTheUsersKeys(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{

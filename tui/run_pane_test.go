@@ -165,7 +165,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 	s.shows("━ automation nightly ━")
 }
 
-// The details scroll with the end of a run's output until the user scrolls.
+// The details follow a run's output until the user scrolls.
 func TestDetailsFollowARun(t *testing.T) {
 	s := automated(t, 80, 24)
 	s.live("nightly", 60)

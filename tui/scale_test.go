@@ -121,7 +121,7 @@ func TestLessAndMoreKnowTheBounds(t *testing.T) {
 	s.press("esc")
 	s.pick("shop/tester")
 	s.pool("shop/tester", func(p *city.Pool) { p.Min = 2 })
-	s.press(">") // the pool is suspended and needs no member, but the minimum is 2
+	s.press(">") // the pool is suspended and has no members, but its minimum size is 2
 	s.wants(city.Scale{Pool: "shop/tester", Size: 3})
 }
 

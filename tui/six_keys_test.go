@@ -31,8 +31,8 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.wants(city.Drain{Agent: "worker-3"})
 }
 
-// In a command line, a member can be named by its number. If the number is not unique, no row is marked, and enter says
-// so.
+// In a command line, a member's number can stand for its name. If the number is not unique, no row is marked, and enter
+// reports an error.
 func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	s := longPool(t)
 	s.line("drain 14", "enter", "y")

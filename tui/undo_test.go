@@ -102,7 +102,7 @@ func TestUndoScaling(t *testing.T) {
 	}
 }
 
-// In Quarantine, u releases an agent, as the rows say.
+// In Quarantine, u releases the agent under the cursor. It does not undo the latest verb.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -317,7 +317,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.wants()
 }
 
-// The offer to undo disappears with the snapshot that shows that nothing is left to undo, and u then says why.
+// The offer to undo disappears when a snapshot shows that nothing is left to undo. After that, u shows the reason.
 func TestUndoEndsWithItsAction(t *testing.T) {
 	for _, c := range []struct {
 		name, why string
@@ -363,8 +363,8 @@ func TestUndoEndsWithItsAction(t *testing.T) {
 	}
 }
 
-// The offer to undo a drain ends at the drain's deadline, even if no snapshot shows yet that the drain has ended. Then
-// u says only that the drain has ended, in every panel in which u neither releases an agent nor marks a message.
+// The offer to undo a drain ends at the drain's deadline, even if no snapshot shows yet that the drain has ended. After
+// that, u only reports that the drain has ended, unless u has another use in the focused panel.
 func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	for _, id := range []string{"agents", "pools", "rigs", "automations", "work", "events"} {
 		s := pooled(t, 120, 40)
@@ -468,8 +468,7 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 	}
 }
 
-// While u releases the selected agent, the palette line "undo" undoes the latest verb. The footer names both agents,
-// and the status line names the palette line.
+// If u releases the selected agent, the palette line "undo" undoes the latest verb. The footer shows both.
 func TestUndoAndReleaseAreBothShown(t *testing.T) {
 	for _, w := range []int{80, 120, 200} {
 		s := demo(t, w, 40)

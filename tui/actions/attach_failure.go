@@ -16,8 +16,8 @@ func Attaches(m *state.Room, a *state.Action) bool {
 }
 
 // ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys that the
-// user types for the agent would run verbs. The dialog becomes visible at the time since, or with the next message if
-// since is the zero time.
+// user types for the agent would run verbs. If since is the zero time, the dialog becomes visible with the next
+// message, otherwise at that time.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})

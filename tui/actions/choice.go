@@ -124,14 +124,15 @@ func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) 
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
-// aboutListed is like about, but says that the omitted rows are no longer listed, because they might still exist.
+// aboutListed is a variant of about for objects that might still exist: it says that the omitted rows are no longer
+// listed.
 func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
-// aboutLeft returns a builder for a question about the first result of remaining(). The names in the second result are
-// passed to missing(), which describes them.
+// aboutLeft returns a builder for a question. remaining() returns what the question is still about, and the names of
+// what is gone. missing() puts these names into text.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

@@ -241,7 +241,8 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		verb: "let it decide", do: do}, p, size)
 }
 
-// askLeaving asks for confirmation if members would leave. Otherwise askIfWanted decides whether to ask.
+// askLeaving asks for confirmation if scaling the pool to size would drain members. Otherwise askIfWanted decides
+// whether to ask.
 func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Effect {
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)

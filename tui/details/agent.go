@@ -226,8 +226,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns when an agent last wrote output. The city updates LastActivity only once per patrol, but the pane
-// receives output immediately. LastActivity must not be nil.
+// lastOutput returns the time at which an agent last wrote output. The city updates LastActivity only once per patrol,
+// but the pane receives output immediately. LastActivity must not be nil.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {

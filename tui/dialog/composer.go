@@ -43,7 +43,7 @@ type Composer[T any] struct {
 
 // Unsent is the content of a composer.
 type Unsent struct {
-	Text   string // with placeholders
+	Text   string // with placeholders for long pastes
 	Pastes []string
 }
 
@@ -250,8 +250,8 @@ func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	return rows[:min(used, len(rows))], x, y
 }
 
-// composerRows returns the number of text rows in a sheet that takes at most a third of the screen. The result hint
-// reports whether there is room for a hint below them.
+// composerRows returns the number of text rows in a sheet that takes at most a third of the screen, and whether there
+// is room for a hint below them.
 func composerRows(h int) (rows int, hint bool) {
 	room := max(3, h/3) - 1 // below the top line
 	if room >= 4 {

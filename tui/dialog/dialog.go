@@ -58,7 +58,7 @@ type Frame struct {
 }
 
 // width returns the width of a sheet for content of the given width. If only a narrow strip of the background would
-// remain visible, it is the full width of the screen.
+// remain on each side, the sheet fills the screen.
 func (c Canvas) width(want int) int {
 	const scraps = 8 // minimum number of background columns on each side
 	if c.W < want+2*scraps {

@@ -48,7 +48,7 @@ type Change struct {
 	Pool  string // its pool; "" = none
 	// "stop", "fail", "drain", "restart", "start", "wait" or "none"; other values are shown unchanged
 	Kind string
-	Why  string // reason for the user; for a restart, the fields that differ
+	Why  string // reason shown to the user; for a restart, the fields that differ
 }
 
 // FileLine is a position in the configuration.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ExitReason returns how the control room ended. It is used if the user did not choose how to leave. The error is not
-// nil if a goroutine panicked.
+// ExitReason returns the Exit of a control room that ended although the user did not leave it. The error reports a
+// panic in a goroutine.
 func (r *Runner) ExitReason() (Exit, error) {
 	switch err := r.PanicError(); {
 	case r.hungUp.Load():

@@ -36,8 +36,8 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. The city's snapshot s was received at the time
-// receivedAt. If s is nil, the city's state is unknown.
+// UnregisteredCity returns the row of a city that is not registered. receivedAt is the time at which the snapshot s was
+// received. If s is nil, the city's state is unknown.
 func UnregisteredCity(name, path string, s *city.Snapshot,
 	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
@@ -78,7 +78,7 @@ type Need struct {
 // maxNeeds is the maximum number of agents and of problems listed for one city.
 const maxNeeds = 50
 
-// Summarize returns the summary of a snapshot that was received at the time now.
+// Summarize returns a summary of a snapshot. The parameter now is the time at which the snapshot was received.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
 		InProgress: s.Work.InProgress,

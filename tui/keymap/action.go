@@ -64,7 +64,7 @@ func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
-// MaxTypeahead is the maximum time between two keys that arrive together. The first key opened a dialog, and the second
+// MaxTypeahead is the maximum time between two keys that arrive together. If the first key opens a dialog, the second
 // key was pressed before the dialog was visible.
 const MaxTypeahead = 20 * time.Millisecond
 

@@ -162,8 +162,8 @@ func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	})
 }
 
-// keepEssential finds essential actions that the claims would leave without a key. For each, it removes the action's
-// main key from the claims.
+// keepEssential makes sure that every essential action keeps a key. If other actions claim all keys of an essential
+// action, it removes the main key from their claims.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {

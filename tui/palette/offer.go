@@ -194,7 +194,7 @@ type wordMatch struct {
 	full   bool // the words contain the full verb and the full name
 }
 
-// matchesWords returns how the words match a verb and the name of an object. ok reports whether all words match.
+// matchesWords compares words with a verb and the name of an object. ok reports whether all words match.
 func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
 	kind := false

@@ -19,7 +19,7 @@ type Verb[H, E any] struct {
 	Name        string
 	Usage       string
 	Description string
-	ID          string   // ID of the action with the same effect, for its keys
+	ID          string   // ID of the action with the same effect; the palette shows its keys
 	Names       []string // lower-case words that mean exactly this verb
 	ReadOnly    bool
 	// position, counted from 1, of the argument that consists of the rest of the line; 0 = none

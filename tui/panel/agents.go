@@ -124,7 +124,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// flaps reports whether the agent has crashed repeatedly and has just restarted. It is as urgent as an agent in
+// flaps reports whether the agent has crashed repeatedly and has just restarted. Such an agent is as urgent as one in
 // backoff.
 func (r *AgentRow) flaps(now time.Time) bool {
 	return r.Crashes > 1 && (r.State == city.Running || r.State == city.Starting) &&

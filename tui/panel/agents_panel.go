@@ -17,7 +17,7 @@ import (
 // rows are inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // a snapshot has contained the resource usage of an agent
+	measured bool // at least one snapshot included resource usage
 	Rates    widget.Sparklines
 	Hours    widget.History
 	Chosen   []columnKind // columns chosen by the user; nil = the default columns

@@ -276,8 +276,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns the message that no row of a panel is selected, with the key to press. The caller sets the
-// parameter "here" if keys already act on the panel.
+// NoneSelected returns a message that says that no row of a panel is selected, and which key to press. The caller sets
+// the parameter "here" if keys already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()

@@ -67,7 +67,7 @@ type Events struct {
 	now      time.Time // time when the filter was last applied
 	Only     bool      // show only events about the selected agent
 	agent    string    // name of that agent; "" = show all events
-	Asked    int       // ID of the request for older events in progress; 0 = none
+	Asked    int       // ID of the current request for older events; 0 = none
 	AtOldest bool      // the oldest event is loaded
 }
 
@@ -182,9 +182,8 @@ func (t *Events) noteAtEnd(e *Env, at Box) string {
 	return note
 }
 
-// NewText returns text that says how many events or lines have arrived since a view was frozen. The text also says
-// which keys make the view follow new data again. The argument before contains the keys that the user must press first
-// to move the focus.
+// NewText returns text with the number of events or lines that arrived since a view was frozen, and the key that
+// follows new data again. The parameter "before" contains the keys to press first to move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {

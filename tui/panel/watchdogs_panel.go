@@ -110,8 +110,7 @@ func (d *Watchdogs) show(*Env) []Request {
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	// The constant state is the width of "very stale". The constant enough is the minimum width of the why column while
-	// other columns are shown.
+	// state is the width of "very stale"; enough is the minimum width of the why column while other columns are shown.
 	const state, enough = 10, 30
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0

@@ -166,7 +166,7 @@ func workSorts() []widget.SortKey[WorkRow] {
 	}
 }
 
-// closed returns when the bead was closed, or the zero time if it is not closed.
+// closed returns the time when the bead was closed, or the zero time if it is not closed.
 func (r *WorkRow) closed() time.Time {
 	if r.Bead.ClosedAt == nil {
 		return time.Time{}
@@ -174,7 +174,7 @@ func (r *WorkRow) closed() time.Time {
 	return *r.Bead.ClosedAt
 }
 
-// since returns when the bead was closed or, if it is not closed, when it was created.
+// since returns the time when the bead was closed or, if it is not closed, created.
 func (r *WorkRow) since() time.Time {
 	if r.State == WorkClosed {
 		return r.closed()

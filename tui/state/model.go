@@ -39,7 +39,7 @@ type Appearance struct {
 	Preferences       feed.Preferences
 	Theme             themes.Theme
 	ASCII             bool
-	BackgroundQueried bool     // the terminal was asked for its background
+	BackgroundQueried bool
 	ChosenTheme       string   // the theme chosen in the palette; "" = none
 	PreviewedTheme    string   // the theme that the finder previews; "" = none
 	Unbound           []string // problems of the user's key bindings
@@ -126,8 +126,8 @@ type inputState struct {
 	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
 	// the session ended during the latest attach, and the user might still be typing to it
 	SessionEnded bool
-	// time of the latest key that was meant for the ended session; initially the time at which the room resumed, zero
-	// until then
+	// time of the latest key that was meant for the ended session. Until such a key arrives, it is the time at which
+	// the room resumed; zero = not resumed yet
 	StrayKeyAt time.Time
 }
 

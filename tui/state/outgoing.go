@@ -19,7 +19,7 @@ type followedText struct {
 	feed.SentText
 	action    int       // ID of the action that sent it
 	life      time.Time // start time of the controller that queued it
-	seen      bool      // a snapshot has contained it
+	seen      bool      // it was in a snapshot
 	missing   bool      // newer snapshots no longer contain it
 	unsending bool      // this user is withdrawing it
 }

@@ -23,7 +23,7 @@ type Undo struct {
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
 	sessions map[string]string // sessions of the agents that were draining, by agent
-	seen     map[string]bool   // names of the targets that a snapshot has shown as changed
+	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
 }
 
 // reversal returns the commands that undo the given commands, in the same order. If one of them cannot be undone, it
@@ -215,7 +215,8 @@ func UndoText(m *Room) string {
 	return strings.TrimSpace("undo " + what)
 }
 
-// UndoLine returns the palette line that undoes the latest verb while the release verb does something else, or "".
+// UndoLine returns the palette line that undoes the latest verb. It returns "" if nothing can be undone, or if the
+// release key undoes the verb.
 func UndoLine(m *Room) string {
 	k := m.Keys.MainKey("view.palette")
 	if k == "" || !CanUndo(m) || Undoable(m) {

@@ -18,7 +18,7 @@ type Pane struct {
 	Version uint64
 	Logs    bool // show all stored output, not only the newest
 	Wrap    bool
-	Fit     bool // fit as much of the terminal as possible
+	Fit     bool // show as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
 	olderLines uint64     // number of lines in earlier sessions
@@ -51,7 +51,7 @@ type fullScreenCache struct {
 // PaneLine is a line of a terminal, or a labeled rule between two such lines.
 type PaneLine struct {
 	Text string // text and SGR
-	Rule string // label of a horizontal rule; "" = the line is output
+	Rule string // label of a horizontal rule; "" = a line of the terminal
 }
 
 // Picture is the content of a terminal at one moment.
@@ -64,7 +64,7 @@ type Picture struct {
 // rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
-// RecordOutput records the time of the latest output. It ignores the first news of a session, because they contain
+// RecordOutput records the time of the latest output. It ignores the first News of a session, because it contains
 // earlier output.
 func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {

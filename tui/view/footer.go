@@ -55,8 +55,8 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	return true
 }
 
-// wideFooter is the width from which the footer always contains the key for other cities. On a narrower screen, the
-// header contains the key while there is only one city.
+// wideFooter is the minimum screen width at which the footer always contains the key for other cities. On a narrower
+// screen, the header contains the key while there is only one city.
 const wideFooter = 120
 
 func severalCities(m *state.Room) bool {
@@ -103,7 +103,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	slices.SortStableFunc(keys, func(a, b *state.Action) int {
 		return urgency(m, a) - urgency(m, b)
 	})
-	if m.Zone() != keymap.InLists { // put this panel's own actions first, but after undo
+	if m.Zone() != keymap.InLists { // order: back, undo, own actions, others
 		undoes := func(a *state.Action) bool { return urgency(m, a) < 0 }
 		at := slices.IndexFunc(keys, func(a *state.Action) bool { return !undoes(a) })
 		slices.SortStableFunc(keys[max(0, at):], func(a, b *state.Action) int {

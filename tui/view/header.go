@@ -62,7 +62,7 @@ func (h *layout) free(w int) int {
 const (
 	briefPlace = 1 + iota // without the host and the mode
 	briefKey              // only the key and the number of problems of other cities
-	briefest              // like briefKey, but without the key if there is only one city
+	briefest              // also without the key if there is only one city
 )
 
 // headerLayout returns the parts of the header that fit into w columns. The parameter brief is the longest form of the
@@ -133,8 +133,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. The result least,
-// which leaves the most room for counts, contains the state of the controller only if the patrol is late.
+// clockTexts returns the controller's state and the time, in full and then in shorter forms. The string least is the
+// form for headers with little room: the controller's state if the patrol is late, otherwise "".
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
@@ -189,9 +189,9 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state in at most w columns. The result lost is 0 if the running agents
-// and each state that needs attention are counted. It is 1 if the agents in trouble are counted only as a sum, and 2 if
-// the total or more is missing too.
+// headerCounts returns the counts of agents by state in at most w columns. The second result is 0 if the running agents
+// and every state that needs attention are counted. It is 1 if the agents in trouble share one count, and 2 if the
+// total or more is missing too.
 func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil, 0
@@ -298,7 +298,7 @@ func callBadge(m *state.Room, w int) string {
 }
 
 // cityPosition returns text for the header that says which of the listed cities this is, and whether other cities need
-// attention. From briefKey on, it returns only the number of problems and the key for other cities.
+// attention. If brief is at least briefKey, it returns only the number of problems and the key for other cities.
 func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	key := m.Keys.KeyText("city.switch")
 	if !m.Directory || m.Fleet == nil {

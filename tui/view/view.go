@@ -135,8 +135,8 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// drawStack draws panels one below the other. The result rules contains the kind of each row: 0 = no rule, 1 = a thin
-// rule, 2 = a heavy rule.
+// drawStack draws panels one below the other. It also returns the kind of rule in each row: 0 = none, 1 = thin, 2 =
+// heavy.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()

@@ -16,7 +16,7 @@ func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {
 		_, w, n, next := ansi.DecodeSequence(s, state, nil)
-		// after ASCII, combining marks and joiners arrive as separate parts
+		// the decoder returns combining marks and joiners after an ASCII character as separate parts
 		for w > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
 			_, more, m, after := ansi.DecodeSequence(s[n:], next, nil)
 			if more != 0 || m <= 0 {

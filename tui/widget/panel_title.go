@@ -20,7 +20,7 @@ type Tab struct {
 	CountNote string // part of the count that may be omitted
 	Hidden    string // numbers of rows above and below the window
 	Active    bool
-	Alert     bool // Count contains something that needs attention
+	Alert     bool // the count shows that something needs attention
 	Compact   bool // less space between this title and the next
 }
 

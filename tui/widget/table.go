@@ -78,8 +78,8 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots compares two states of the rows. It returns the indexes of the rows that are in both states, and the position
-// of each key in the earlier state. The result moved reports whether the order of the common rows has changed.
+// slots compares two states of the rows. It returns the indexes of the rows that are in both states, the position of
+// each key in the earlier state, and whether the order of the common rows has changed.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
 	for i := range before {
@@ -141,7 +141,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	if added := t.awaited; added != "" && t.Find(added) != nil {
 		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // count it as a shown row
 		t.awaited = ""
-		// the function holds was created before this row was selected
+		// the caller created holds before this row was selected
 		others := holds
 		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}

@@ -85,8 +85,8 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the number of hidden rows if there is room for it, or if it can replace names of panels without
-// problems.
+// withHidden adds the number of hidden rows if there is room for it. To make room, it can shorten the names of panels
+// that have no problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
