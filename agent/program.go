@@ -49,8 +49,8 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes an agent's program if it is missing. It returns the zero value if the program exists, or if only a
-// shell could find it.
+// missing describes the agent's program if it cannot be found. It returns the zero value if the program exists, or if
+// only a shell could find it.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -75,8 +75,7 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		word, folders(path), p.Name, p.Origins["command"], by), lack}
 }
 
-// folders returns how many folders a PATH has. Messages do not list them, because they would be longer than the rest of
-// the message.
+// folders returns text such as "3 folders" for a PATH. A list of the folders would make the message too long.
 func folders(path string) string {
 	if n := len(filepath.SplitList(path)); n != 1 {
 		return fmt.Sprintf("%d folders", n)

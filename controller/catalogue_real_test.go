@@ -119,7 +119,7 @@ func TestCatalogueOverAPI(t *testing.T) {
 	}
 }
 
-// The requests of Gas City's dashboard change a real city, and responses show the changes.
+// Requests from Gas City's dashboard change a real city, and later responses show the changes.
 func TestRequestsOfGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)
@@ -160,7 +160,7 @@ func TestRequestsOfGasCity(t *testing.T) {
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
 }
 
-// On a real city, the requests for orders, for the restart of a rig and for the output stream of an agent succeed.
+// A real city accepts requests for orders, for the restart of a rig and for an agent's output stream.
 func TestAgentsForGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)
@@ -196,7 +196,7 @@ func TestAgentsForGasCity(t *testing.T) {
 			break
 		}
 	}
-	eventually.True(t, "the stream shows the agent's output", func() bool { // the agent may not have printed yet
+	eventually.True(t, "the stream shows the agent's output", func() bool { // the agent might be slow to print
 		turn := get[struct{ Agent string }](a, 200, "GET", "/v0/agent/worker/output/stream", "")
 		return turn.Agent == citytest.Worker && strings.Contains(a.heard.String(), "ready")
 	})

@@ -48,8 +48,8 @@ func TestGivenUpCommand(t *testing.T) {
 	})
 }
 
-// The status line for the service manager shows that the configuration in force differs from the file. A reload by
-// the service manager succeeds even then.
+// The status line for the service manager says if the file is rejected or waits for confirmation. A reload through the
+// service manager still succeeds.
 func TestStatusLine(t *testing.T) {
 	agents := []city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined}}
 	for want, c := range map[string]city.ConfigInfo{

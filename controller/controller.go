@@ -138,7 +138,7 @@ type Controller struct {
 	changed chan struct{}
 	mu      sync.Mutex // protects changed
 
-	ignored atomic.Pointer[string] // warning about an [api] that is ignored
+	ignored atomic.Pointer[string] // latest warning that [api] is ignored
 
 	metrics *metrics
 	runner  *perform.Runner

@@ -47,7 +47,7 @@ func (k *killer) at(moment string) {
 	}
 }
 
-// between is called by the runner. Effects start in the loop's goroutine, one after the other.
+// between is called by the runner before each effect begins and before each result is delivered.
 func (k *killer) between(step any) bool {
 	if !k.armed.Load() {
 		return true

@@ -33,7 +33,7 @@ type life struct {
 	ended chan error
 }
 
-// live starts a controller. k may be nil. Each function in by wraps the store.
+// live starts a controller. k may be nil. The functions in by wrap the store in turn.
 func live(t *testing.T, dir string, o events.Options, k *killer,
 	by ...func(*sqlite.Store) beads.Store) *life {
 	t.Helper()
@@ -75,7 +75,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 	return w
 }
 
-// told reports whether the log contains the end of the run in which the controller is killed.
+// told reports whether the log contains the end of a run.
 func (w *life) told(t *testing.T) bool {
 	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationCompleted}})
 	if err != nil {

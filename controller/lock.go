@@ -14,8 +14,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. It keeps the folder open, so
-// that both remain usable after the folder has been moved.
+// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. The folder stays open, so a Hold
+// remains usable after the folder has been moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held

@@ -161,7 +161,7 @@ func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the whole program, and probably also the agents, was suspended or got no CPU time
+	// the whole program, and probably every agent, was suspended or got no CPU time
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}

@@ -311,8 +311,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// A command gets its reply when the action is complete. The reply refers to the event that proves it. A refusal says
-// what to do instead.
+// A command gets its reply when the action is complete. The reply contains the sequence number of the action's event. A
+// rejection says what to do instead.
 func TestCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

@@ -102,7 +102,7 @@ func TestMeasuring(t *testing.T) {
 	})
 }
 
-// An idle loop runs rarely, unless a client watches. The age in a snapshot is still current.
+// An idle loop runs rarely, unless a client is watching. A requested snapshot still shows a recent iteration.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -124,7 +124,7 @@ func TestPulse(t *testing.T) {
 			return turns.Load() - before
 		}
 		pass(time.Minute)
-		// one pulse every 10 s, and the results of patrols
+		// one iteration every 10 s, plus some for the results of patrols
 		if n := pass(10 * time.Minute); n < 60 || n > 150 {
 			t.Errorf("%d turns in ten idle minutes", n)
 		}

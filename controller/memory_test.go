@@ -82,8 +82,8 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 	})
 }
 
-// The time of an agent's suspension stays the same while no controller is running, and under the next one. This does
-// not depend on crash_history.
+// An agent's suspension keeps its start time when the controller stops or restarts. This does not depend on
+// crash_history.
 func TestASuspensionOutlivesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two+"suspended = true\n")
@@ -157,8 +157,7 @@ func TestUnusableHistory(t *testing.T) {
 	}
 }
 
-// If the histories cannot be written, this is reported and agents continue. When writing works again, nothing has
-// been lost.
+// If the histories cannot be written, the problem is reported, and the agents keep running. No history is lost.
 func TestHistoryThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

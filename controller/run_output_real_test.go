@@ -77,7 +77,7 @@ func TestFloodDelaysNoOtherAgent(t *testing.T) {
 		}
 		total, missed = total+p.Dropped+int64(len(p.Text)), missed+p.Dropped
 	}
-	// After a gap, a line end may be inserted before the text.
+	// A line break may be inserted after a gap.
 	if got := <-other; got < flood || got > flood+flood/64 {
 		t.Errorf("the other reader accounts for %d bytes of %d", got, flood)
 	}

@@ -86,7 +86,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// A platform that becomes unreachable or answers again changes the states of its agents without a patrol.
+// When a platform becomes unreachable or responds again, its agents change state without waiting for a patrol.
 func TestLossNeedsNoPatrol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -242,7 +242,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		if err != nil || len(all) != 0 {
 			t.Errorf("left behind: %+v, %v", all, err)
 		}
-		// the lost session, and the stop at the end
+		// one event for the lost session, and one for the stop at the end
 		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 {
 			t.Errorf("it ended %d times:\n%s", n, w.types())
 		}

@@ -41,8 +41,8 @@ func (a *countedStore) Version(ctx context.Context) (uint64, error) {
 
 func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store
-// gets few requests, and pools keep their size. When the store recovers, all of this recovers.
+// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store gets
+// few requests, and pools keep their size. When the store recovers, the city returns to normal.
 func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")

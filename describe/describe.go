@@ -13,7 +13,7 @@ import (
 	"gcity/internal/span"
 )
 
-// Reason returns why an agent is in its state. The text makes sense without the name of the state.
+// Reason returns the reason for an agent's state. The text makes sense without the name of the state.
 func Reason(a *city.Agent) string {
 	if a.State == city.Suspended {
 		return "suspended " + a.Reason

@@ -168,8 +168,8 @@ func TestSlingTarget(t *testing.T) {
 	}
 }
 
-// The only member of a pool has the pool's name. Work for this member is labelled for the pool, because otherwise the
-// pool would not keep the member.
+// If a pool has at most one member, the member has the pool's name. Its work is assigned to the pool, because the
+// member runs only while the pool has work.
 func TestSlingToAPoolOfOne(t *testing.T) {
 	s, stores := slinger(t)
 	s.City.Pools = append(s.City.Pools, city.Pool{Name: "yard/solo", Rig: "yard", Max: 1})
@@ -297,7 +297,8 @@ func TestSlingUndoes(t *testing.T) {
 	}
 }
 
-// If the sling_query fails after the work was assigned or started, its beads stay open, and the error says so.
+// If a sling_query fails but the work is already assigned or in progress, the created beads stay open, and the error
+// says so.
 func TestSlingLeavesAssignedWork(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {

@@ -71,9 +71,9 @@ func TestContrastOfTheDefaultTheme(t *testing.T) {
 	}
 }
 
-// The default theme does not know the terminal's background, and none of the sixteen colors is readable on black and on
-// white. The text of problems and the selected row therefore use the terminal's own text and background colors. A theme
-// that does not set the style of problems uses that of warnings.
+// The default theme must be readable on any background, but none of the sixteen colors is readable on both black and
+// white. Problems and the selected row therefore use the terminal's own text and background colors. A theme without a
+// style for problems uses its style for warnings.
 func TestAlertsAreReadableOnAnyBackground(t *testing.T) {
 	th, err := Load(Default)
 	if err != nil {

@@ -61,7 +61,7 @@ type Facts struct {
 // maxWakes is the number of failed wakes before the watchdog restarts a process that was stopped by a signal.
 const maxWakes = 2
 
-// WhyNoWake returns why another wake would be pointless, or "" if it might help.
+// WhyNoWake returns the reason why another wake would not help, or "" if it might help.
 func (f *Facts) WhyNoWake() string {
 	if f.CannotType == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
@@ -76,7 +76,7 @@ type Verdict struct {
 	Reason    string // a clause for users
 }
 
-// Class returns the freshness of an age.
+// Class returns the freshness of a heartbeat with this age.
 func (s Spec) Class(age time.Duration) Freshness {
 	switch {
 	case age < s.Fresh:

@@ -14,8 +14,7 @@ import (
 	"gcity/session"
 )
 
-// ShutdownLimit is the time limit for all work after a city's last decision: effects in flight, cleanup, and last
-// messages to scripts.
+// ShutdownLimit is the time limit for all work after a city's last decision, such as effects in flight and cleanup.
 const ShutdownLimit = 6 * time.Second
 
 // Effect is an action that the machine requests. Effects with a key run outside the loop, at most one at a time per
@@ -85,7 +84,7 @@ type (
 		Known            string // revision of the configuration in force
 		RejectedRevision string // the latest rejected revision
 		SeenAtPatrol     string // revision that the latest patrol read
-		// load a new revision even if no earlier patrol read it, because the file is complete
+		// the file is known to be complete, so load a new revision even if no earlier patrol has read it
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
 	}
@@ -114,8 +113,8 @@ type (
 		Rigs    []agent.Rig
 		Options automation.Options
 	}
-	// SweepRuns closes the records of runs that the previous controller left open. It also reads the latest record of
-	// each automation in Of. The result is RunsSwept.
+	// SweepRuns closes the run records that the previous controller left open. For each automation in Of, it also reads
+	// the latest record. The result is RunsSwept.
 	SweepRuns struct{ Of []string }
 	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
 	// records. The result is UnclosedRunsClosed.

@@ -136,7 +136,7 @@ func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 // NotInFuture returns t, or now if t is in the future.
 func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
-// Same reports whether a history, a state and the end of a wait equal the saved ones.
+// Same reports whether the saved history, state and wait equal the given ones.
 func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time) bool {
 	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
 		return false

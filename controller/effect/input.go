@@ -219,7 +219,7 @@ type (
 	// BeadChanged is the result of ChangeBead.
 	BeadChanged struct {
 		ID      uint64
-		Events  []events.Event // events of the changes, in their order; empty = nothing changed
+		Events  []events.Event // events for the changes, in order; empty = nothing changed
 		Bead    beads.Bead
 		Message string // reply to the command; "" = derived from the event
 		Err     *city.Error
@@ -396,7 +396,7 @@ type Holding struct {
 // Same reports whether two holdings are equal.
 func (h Holding) Same(o Holding) bool { return h.N == o.N && slices.Equal(h.IDs, o.IDs) }
 
-// With returns the sum of two holdings.
+// With returns the combined work of h and o.
 func (h Holding) With(o Holding) Holding {
 	h.N += o.N
 	h.IDs = slices.Concat(h.IDs, o.IDs[:min(len(o.IDs), city.StrandedIDs-len(h.IDs))])

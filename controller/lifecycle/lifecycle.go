@@ -22,7 +22,7 @@ const (
 // start or stop is in flight.
 type Phase struct {
 	state State
-	// Absent, Unready or Running: the last known state, regardless of a start, a stop or the state Unknown
+	// last known state of the session: Absent, Unready or Running
 	known    State
 	step     uint64 // step in which the latest start or stop began or ended
 	canceled bool
@@ -39,7 +39,7 @@ func (p *Phase) Start(step uint64) {
 	}
 }
 
-// Resume records that the provider begins to wait until a found session is ready.
+// Resume records that the provider begins to wait for an adopted session to become ready.
 func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
 		p.state, p.step, p.canceled = Resuming, step, false
@@ -119,7 +119,7 @@ func (p *Phase) Alive() bool { return p.known != Absent }
 // Ready reports whether the session is assumed to be running and ready.
 func (p *Phase) Ready() bool { return p.known == Running }
 
-// Starting reports whether a start is in flight, or the provider is waiting until a found session is ready.
+// Starting reports whether a start is in flight, or the provider is waiting for an adopted session to become ready.
 func (p *Phase) Starting() bool { return p.state == Starting || p.state == Resuming }
 
 // Stopping reports whether a stop is in flight.

@@ -114,7 +114,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestEarlierCancelHasNoEffect checks that a wait for a found session can be canceled even if an earlier start was
+// TestEarlierCancelHasNoEffect checks that the wait for an adopted session can be canceled even if an earlier start was
 // canceled.
 func TestEarlierCancelHasNoEffect(t *testing.T) {
 	var p Phase

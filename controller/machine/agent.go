@@ -701,7 +701,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 // policy defines how the machine treats one kind of agent: when the agents start, and what happens after a session
 // ends. Triage agents use the policy onCall. All other agents use the policy always.
 type policy interface {
-	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
+	// counts reports whether the machine records starts and ends, and counts crashes.
 	counts() bool
 	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
 	noRestart(a *record) string

@@ -308,15 +308,15 @@ func (cs *commands) reject(a *record, code city.Code, msg string) {
 	cs.m.messages.Reject(a.out, code, msg)
 }
 
-// resolve replies to the commands with one of these verbs that wait for an agent. It does not record an event.
+// resolve replies to the commands that wait for the agent and have one of these verbs. It does not record an event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// repliesFor removes the commands with one of these verbs that wait for an agent. It returns their replies, which are
-// sent after an event is recorded.
+// repliesFor removes the commands that wait for the agent and have one of these verbs. It returns their replies, which
+// are sent after an event is recorded.
 func (cs *commands) repliesFor(a *record, msg string, verbs ...string) []effect.Reply {
 	var out []effect.Reply
 	for _, w := range a.take(verbs...) {

@@ -20,7 +20,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 	w.advance(2 * time.Second)
 	w.stuck["agent:a"] = true
 	w.command(1, city.RequestRestart{Agent: "a"})
-	w.pending = nil // drop the stop effect; its failure follows
+	w.pending = nil // discard the stop effect, and simulate its failure
 	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
 	delete(w.stuck, "agent:a")
 	w.Step(effect.Wake{})
@@ -50,8 +50,7 @@ func TestSuspensionAnswer(t *testing.T) {
 	}
 }
 
-// If a file returns to an earlier content after another configuration was in force, it is checked and reported
-// again: held or rejected (L6).
+// If city.toml returns to content that was held or rejected before, the content is checked and reported again (L6).
 func TestUnchangedFileIsReloaded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")

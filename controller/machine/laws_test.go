@@ -206,7 +206,7 @@ func (w *world) calm() {
 	w.command(1, city.Reload{Confirm: true})
 	w.Step(effect.Wake{})
 	w.advance(time.Minute)
-	// confirm configurations that could not be compared before the running agents were known
+	// confirm a configuration that is held because the running agents were not known yet
 	w.command(3, city.Reload{Confirm: true})
 	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.advance(65 * time.Minute)

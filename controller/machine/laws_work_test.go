@@ -43,7 +43,7 @@ func repertoire() [][]string {
 	}
 }
 
-// atRest returns most automations of the repertoire, in variants that are never due.
+// atRest returns most of the automations from repertoire, changed so that they are never due.
 func atRest() []string {
 	return []string{
 		"cool gate=cooldown interval=8760h", "again gate=cooldown interval=8760h retry=2",

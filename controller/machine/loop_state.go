@@ -64,7 +64,6 @@ type LoopState struct {
 	StillRunning string
 }
 
-// LoopState returns the current state for the loop.
 func (m *Machine) LoopState() LoopState {
 	s := LoopState{
 		Listed: m.lists.listed || m.lists.problem != "", Changed: m.step.Changed,

@@ -14,7 +14,7 @@ const (
 	// measureIdle is the minimum age of the latest sample before a patrol takes a new one: a minute, minus the jitter
 	// of a patrol.
 	measureIdle = 55 * time.Second
-	// measureRest replaces measureIdle while all agents use no processor time and print nothing.
+	// measureRest replaces measureIdle while no agent uses processor time or prints output.
 	measureRest = 8 * time.Minute
 	// measureWatched replaces measureIdle while a client is watching: 2 s, minus the jitter of the loop's pulse.
 	measureWatched = 1900 * time.Millisecond

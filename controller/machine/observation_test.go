@@ -83,7 +83,7 @@ func TestObservedAgentWithoutSession(t *testing.T) {
 	}
 }
 
-// A drain keeps the time of its start, however long it lasts: no timeout ends it while no controller runs.
+// Without a controller, a drain is shown with its real start time, even if its timeout has passed.
 func TestObservedDrainKeepsItsStart(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	since := t0.Add(-time.Hour)

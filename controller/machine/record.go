@@ -25,7 +25,7 @@ type record struct {
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept even after the agent has been removed
 	needs []string
-	// whether the agent was up and had a session at the last call of decideRelated
+	// whether the agent was up, and whether it had a session, at the last call of decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase
@@ -47,7 +47,7 @@ type status struct {
 	decisions []city.Decision
 }
 
-// change changes the state, its reason and its end. It reports whether any of them has changed. A new state starts
+// change sets the state, its reason and its end time, and reports whether any of them has changed. A new state starts
 // now (L14).
 func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
 	if s.state == state && s.reason == reason && s.until.Equal(until) {
@@ -119,8 +119,8 @@ type sessionInfo struct {
 	// the session's provider did not respond to the latest list
 	uncertain bool
 	seenStep  uint64    // step in which the latest list with a session of the agent was handled
-	listStep  uint64    // step in which that list was requested
-	seenAt    time.Time // time at which that list was handled
+	listStep  uint64    // step in which the latest list with a session of the agent was requested
+	seenAt    time.Time // time at which the latest list with a session of the agent was handled
 	// time of the session's last output; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
@@ -211,7 +211,7 @@ func (a *record) isUp() bool {
 		a.sess.exit.Signal == ""
 }
 
-// forgive clears crashes and waits, because the agent's declaration has changed or a user requested a start.
+// forgive clears the agent's crash history and ends any wait before the next start.
 func (a *record) forgive(because string) {
 	a.act.startReason = because
 	a.restart.forgive()
@@ -321,7 +321,7 @@ func (h *hold) state() city.State {
 		city.Failed, city.Exited}[h.kind]
 }
 
-// stays reports whether the agent remains stopped and has no time for a next start.
+// stays reports whether the agent remains stopped, with no time set for its next start.
 func (h *hold) stays() bool { return h.kind >= staysExited }
 
 func (h *hold) hasExited() bool { return h.kind == staysExited || h.kind == staysFinal }

@@ -73,7 +73,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the events that no longer have to wait. If now is zero, all waits for output end.
+// release records the queued events that need not wait any longer. If now is zero, it records all of them.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {
@@ -419,8 +419,8 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock might have changed after the history was saved. Therefore, times
-// are moved out of the future, and waits are limited to their maximum (L13).
+// restore restores an agent's history. If the clock was set back, saved times may be in the future: they become the
+// current time, and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

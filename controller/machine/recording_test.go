@@ -38,7 +38,7 @@ func (w *world) subjects(from int) (out []string) {
 	return out
 }
 
-// If an agent crashes again while its first output is being captured, both crashes keep their output.
+// If an agent crashes again while the output of its first crash is being captured, both crashes keep their output.
 func TestEachCrashKeepsItsOutput(t *testing.T) {
 	w := newWorld()
 	w.declare("a:max=1")
@@ -108,7 +108,7 @@ func TestHungCaptureDelaysNothing(t *testing.T) {
 	}
 }
 
-// keepEnds simulates a start's treatment of unrecorded exits: afterwards, they exist only in files.
+// keepEnds simulates how a start moves unrecorded exits from the provider to files.
 func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {
@@ -186,7 +186,7 @@ func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	w.advance(time.Minute)
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
-	w.die("b", 0, "") // this exit's event is queued behind the crash of a
+	w.die("b", 0, "") // the event for b's exit is queued behind the event for a's crash
 	if len(w.ends) != 2 || w.alive["a"] == nil || w.alive["b"] == nil {
 		t.Fatalf("kept: %v", w.ends)
 	}
@@ -257,8 +257,8 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	}
 }
 
-// While its holder is exiting, a session may be listed as alive first and as lost later. If its exit was recorded, no
-// second exit is recorded.
+// While a holder is exiting, its session may be listed first as alive and later as lost. The exit is recorded only
+// once.
 func TestRecordedExitOfALeavingHolder(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -447,8 +447,8 @@ func TestStoppedStatesOutliveTheController(t *testing.T) {
 	}
 }
 
-// After gcity has stopped a later session, the agent's exit is marked as the exit of an earlier session. The mark
-// survives a restart of the controller. The next exit is not marked.
+// An exit is marked as earlier once gcity has stopped a later session of the agent. The mark survives a restart of the
+// controller. A new exit has no mark.
 func TestAnExitBeforeAStopIsEarlier(t *testing.T) {
 	w := newWorld()
 	tell := func(line string, code int, earlier bool) {

@@ -198,7 +198,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 func (ld *loader) want(now time.Time, w *agent.Want) {
 	a, known := ld.m.agents[w.Name]
 	if !known {
-		if w.Pool != "" { // the pool decides about its members
+		if w.Pool != "" { // its pool decides whether it gets a record
 			return
 		}
 		a = ld.m.record(now, w.Name)
@@ -213,8 +213,8 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	ld.m.declare(a, w)
 }
 
-// suspension records that an agent was resumed, or suspended while it was stopped. The suspension of a running
-// agent is recorded when it has stopped.
+// suspension records that an agent was resumed, or was suspended while it was stopped. If the agent is running, its
+// suspension is recorded later, when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return

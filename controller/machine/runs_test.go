@@ -126,8 +126,8 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	}
 }
 
-// If a run record is missing or invalid for its store, the failed attempt to close the record is reported once and not
-// retried.
+// If a run's record is missing or its store rejects the change, the record can never be closed. This is reported once,
+// and there is no retry.
 func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
@@ -182,7 +182,7 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	}
 }
 
-// The event of a bead that a run created precedes the event of the run's end. It has the run's depth.
+// If a run creates a bead, the bead's event precedes the event for the run's end and has the run's depth.
 func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"brew", "gate=manual"}); err != nil {
@@ -277,8 +277,8 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	}
 }
 
-// If a record could not be created, stray records are searched for once, some time later. No search runs while a record
-// is being created.
+// If creating a record fails, the machine later checks once whether the record exists anyway. It does not check while a
+// record is being created.
 func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

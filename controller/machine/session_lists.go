@@ -58,7 +58,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	}
 	allKnown := lk.noteResponses(first, unknown)
 	if in.Past != nil {
-		// a provider that responds later may list more of these sessions
+		// keep this, because a provider that responds later may list more sessions of the previous controller
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}

@@ -215,20 +215,20 @@ func (w *world) tell(words []string) error {
 		w.emit(arg(0))
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
-	case "store": // calls of the city's store fail until its circuit breaker opens; without arguments they succeed again
+	case "store": // the store fails until its circuit breaker opens; without arguments, it works again
 		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.Open(); {
 			w.called(false)
 		}
 	case "automations":
 		w.log = append(w.log, w.showAutomations()...)
-	case "works": // the agent works on a bead; without a bead it has no work
+	case "works": // the agent starts work on a bead, or stops working if no bead is named
 		if w.floor.hands == nil {
 			w.floor.hands = map[string]string{}
 		}
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
-	case "gate": // gate that the agent's work waits for; without a gate it is removed
+	case "gate": // the agent's work waits for this gate, or for none if no gate is named
 		w.floor.gates = map[string]string{}
 		if arg(1) != "" {
 			w.floor.gates[arg(0)] = strings.Join(args[1:], " ")
@@ -352,8 +352,7 @@ func (w *world) begin(stuck ...string) {
 	w.Step(effect.Tick{})
 }
 
-// quarantines returns the quarantines that the next controller must know. If the next controller loads the file, these
-// are the saved ones.
+// quarantines returns the saved quarantines that the next controller must restore.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||

@@ -33,7 +33,7 @@ type work struct {
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// time since which only a user can start the assignee, by assignee
+	// time from which only a user can start the assignee, by assignee
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
@@ -158,8 +158,8 @@ func (wk *work) retry(now time.Time) {
 	wk.m.runs.Advance(now)
 }
 
-// storesChanged handles new problems with stores, and their recovery. Work that waited for a store continues as soon
-// as the store has recovered.
+// storesChanged handles stores that have failed or recovered. Work that waited for a store continues when the store
+// recovers.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
 		return

@@ -105,7 +105,7 @@ func TestMembersShowTheirCommand(t *testing.T) {
 	}
 }
 
-// The reason why a member does not run says "1 member" but "2 members".
+// A reason that contains the pool's size has the right plural: "1 member", "2 members".
 func TestAbsentMemberNamesTheSize(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

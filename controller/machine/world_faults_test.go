@@ -41,7 +41,7 @@ type trials struct {
 	moments map[string]map[time.Time]bool // scheduled times for which a run was opened
 	dealt   map[string]map[uint64]string  // for each event, the bead of the run that handles it
 	owed    map[string]map[uint64]bool    // events that must be handled
-	absent  map[string]time.Time          // time since which an automation has not been declared
+	absent  map[string]time.Time          // time at which an automation was no longer declared
 	listens map[string]string             // event type that each automation waits for
 	back    bool                          // the clock was set back, so intervals have no meaning
 	writes  int                           // number of effects other than reads
@@ -106,7 +106,7 @@ func (w *world) mind() {
 	w.account()
 }
 
-// crowded delivers the oldest withheld result if there are too many, because every effect has a deadline.
+// crowded delivers the oldest withheld result if too many are withheld, because every effect has a deadline.
 func (w *world) crowded() bool {
 	if len(w.floor.trials.slow) < 20 {
 		return false
@@ -115,7 +115,7 @@ func (w *world) crowded() bool {
 	return true
 }
 
-// expire ends one run that has reached its end. It reports whether there was one.
+// expire ends one run that is due to end. It returns false if there is none.
 func (w *world) expire() bool {
 	t := &w.floor.trials
 	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
@@ -288,7 +288,8 @@ func (w *world) owe(e events.Event) {
 	}
 }
 
-// account drops the owed events of automations that were removed or that now wait for other events.
+// account drops events that an automation no longer has to handle, because it was removed or waits for a different
+// event type.
 func (w *world) account() {
 	t := &w.floor.trials
 	if !w.m.runs.RecordsRead {
@@ -313,7 +314,7 @@ func (w *world) account() {
 	}
 }
 
-// forgiven drops owed events that the next controller cannot know because the state could not be saved.
+// forgiven drops events that the next controller cannot know about, because the automation's state was not saved.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {

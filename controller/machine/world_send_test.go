@@ -17,13 +17,13 @@ import (
 
 // textDelivery simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
 type textDelivery struct {
-	drafts map[string]time.Time  // time at which a draft was typed, by agent
+	drafts map[string]time.Time  // time at which a draft was typed into each agent's terminal
 	sent   map[uint64]city.Nudge // accepted texts and the text that was offered last, by ID
 	typed  map[uint64]bool
-	owed   map[uint64]bool      // texts with no logged end yet
+	owed   map[uint64]bool      // texts whose end is not in the log yet
 	mute   string               // reason why no text can be typed
 	asked  map[uint64]bool      // commands that must be answered
-	order  map[string][2]uint64 // newest typed text of each agent: queued, and immediate
+	order  map[string][2]uint64 // for each agent, IDs of the last queued and the last immediate text that were typed
 }
 
 func newTextDelivery() textDelivery {

@@ -141,7 +141,7 @@ func (w *world) write(specs ...string) {
 	w.current, w.broken = c, ""
 }
 
-// Step feeds one input and performs all resulting effects that are not stuck.
+// Step passes an input to the machine and executes all resulting effects that are not stuck.
 func (w *world) Step(in effect.Input) {
 	w.feed(in)
 	for {
@@ -505,7 +505,7 @@ func (w *world) edit(f effect.Edit) effect.Input {
 	return effect.Edited{Edit: f}
 }
 
-// die ends an agent's session. The machine is notified immediately, unless exits are lost.
+// die ends an agent's session. It notifies the machine immediately, unless w.lost is set.
 func (w *world) die(name string, code int, sig string) {
 	s := w.alive[name]
 	if s == nil {

@@ -141,8 +141,7 @@ func (w *world) beats(agent string, how []string) error {
 	return nil
 }
 
-// tierDecide returns the decision of a triage agent or a user, for example "decide care wake why". The reason may
-// follow "beat=…" and "by=…".
+// tierDecide parses a decision: WATCHDOG DECISION [beat=…] [by=…] [REASON].
 func tierDecide(args []string) city.Decide {
 	c := city.Decide{Watchdog: args[0], Decision: city.Remedy(args[1])}
 	for _, word := range args[2:] {

@@ -39,8 +39,8 @@ type automationWorld struct {
 	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation. words are its name and lines of its file as key=value. The keys rig and layer set
-// the file's place.
+// automate declares an automation. The first word is its name. The words rig=… and layer=… set the file's location, and
+// all other words are lines of the file.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {
@@ -81,7 +81,8 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found replaces the automation with this name in the folders. It removes the automation if d and b are nil.
+// found replaces an automation in the simulated folders, and notifies the machine. If d and b are nil, it removes the
+// automation.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {

@@ -211,7 +211,7 @@ func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
 	d.Life = tx.city.Terminal(b.Agent).Life
-	if !d.Held { // a nudge that was held back before is shown as queued until it is typed
+	if !d.Held { // if d was held back earlier, it is shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
 	}
 	tx.enqueue(b, entry{message: d})

@@ -30,7 +30,7 @@ const (
 	maxHung = 64
 	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
-	allLimit   = time.Minute // timeout for calls to all stores, one after the other
+	allLimit   = time.Minute // timeout for an effect that may call every store
 	runsShown  = 500         // number of newest run records that are read at startup
 )
 

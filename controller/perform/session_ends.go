@@ -110,9 +110,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns the exits that the previous controller recorded. For the first list, it also returns the exits that
-// the previous controller could not record. It returns nil if the list cannot contain sessions from the previous
-// controller that are new to the machine.
+// inherit returns the exits that the previous controller recorded. For the first list, it adds those that the previous
+// controller could not record. If f.Inherit is not set, it returns nil.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil

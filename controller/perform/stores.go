@@ -211,8 +211,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store. Afterwards, in.Events contains the event for the change, or is empty if nothing
-// changed. If one store fails, it still searches the others.
+// update finds a bead in the stores and changes it. If nothing has changed, in.Events is empty. A store that fails does
+// not end the search.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {

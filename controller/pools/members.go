@@ -69,7 +69,8 @@ func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	return all
 }
 
-// wanted returns the number of wanted members. This number exceeds the size while a smaller choice waits for a count.
+// wanted returns the number of wanted members. After the size is reduced, this number stays higher until the work has
+// been counted.
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.wantedAt {

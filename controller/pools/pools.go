@@ -29,7 +29,7 @@ type City interface {
 	Step() uint64
 	Work() Work
 	CountWork()
-	Record(e events.Event) // records an event, in the order of the decisions
+	Record(e events.Event)
 	IsAgent(name string) bool
 	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
 	Session(name string) (alive, leaving bool)

@@ -109,7 +109,8 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Advance advances the restarts. When a member is running again, it restarts the next one.
+// Advance continues the restarts in progress. In a rolling restart, each member restarts when the previous one is
+// running again.
 func (rs *Rollouts) Advance(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
 		var failed string

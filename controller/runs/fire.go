@@ -217,7 +217,7 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 
 func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 	text := fmt.Sprintf("stopped run %s of %s", run.ID, run.Automation)
-	if !canceled { // it ended on its own in the meantime
+	if !canceled { // the run ended before it could be canceled
 		text = fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
 			cmp.Or(run.Error, run.Outcome))
 	}

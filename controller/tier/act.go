@@ -71,8 +71,8 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, replies...)
 }
 
-// remedy carries out a decision, or the closest action that is still possible. It returns the result, and whether the
-// final result is reported later.
+// remedy carries out a decision, or the closest action that is still possible. If waits is true, the final result is
+// reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	by judgement) (result string,
 	waits bool) {

@@ -23,7 +23,7 @@ type tier struct {
 	// reason why the thresholds decide this beat in place of the triage agent
 	fallback  string
 	waiters   []uint64  // commands that wait for the result of the beat
-	beat      *beat     // the triage agent is deciding the outcome of this beat; nil = none
+	beat      *beat     // the beat that the triage agent is deciding; nil = none
 	checkedAt time.Time // when the heartbeat file was last checked
 	// when the heartbeat file was last read successfully; zero = never
 	readAt          time.Time
