@@ -27,9 +27,9 @@ func watchKeys() []Key {
 				"be a pool or a pool's member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
 			Doc: "The triage agent: it decides instead of the thresholds. gcity starts this " +
-				"agent for each check, and the agent decides with `gc watchdog decide`. An agent " +
-				"can be the triage agent of only one watchdog. While the triage agent is " +
-				"suspended, the thresholds decide."},
+				"agent for each check, and the agent runs `gc watchdog decide` to report its " +
+				"decision. An agent can be the triage agent of only one watchdog. While the " +
+				"triage agent is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc:   "Interval between two checks. The minimum is 100ms."},
@@ -55,8 +55,8 @@ func watchKeys() []Key {
 				"stale. It can be at most 1 MiB long."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc: "Time that the triage agent has to decide. After that, gcity stops the triage " +
-				"agent and the thresholds decide."},
+			Doc: "Time that the triage agent has to decide. After this time, gcity stops the " +
+				"triage agent, and the thresholds decide."},
 		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
@@ -89,8 +89,8 @@ func escalationKeys() []Key {
 
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
-		Doc: "Changes one watchdog, no matter where it is declared, for example one rig's copy " +
-			"of a topology's watchdog."}}
+		Doc: "Changes one watchdog, no matter where it is declared. For example, if several rigs " +
+			"have the same watchdog from a topology, a patch can change it in one rig only."}}
 	for _, k := range watchKeys() {
 		name, ok := strings.CutPrefix(k.Path, "watchdogs.")
 		if !ok {
