@@ -68,8 +68,8 @@ func topologyKeys() []Key {
 			Doc: "Folders of other topologies, relative to this topology's folder. Their agents, " +
 				"providers and formulas are included, but the topology's own take precedence."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
-			Doc: "Names of the agents with scope `city`; all others have scope `rig`. Without " +
-				"this key and without any `scope`, all agents have both scopes."},
+			Doc: "Names of the agents with scope `city`; all others have scope `rig`. If the " +
+				"topology uses neither this key nor `scope`, all agents have both scopes."},
 		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,
 			Doc: "Folder with the formulas, relative to the topology's folder."},

@@ -39,7 +39,8 @@ func watchKeys() []Key {
 				"topology, it is relative to the folder of the watchdog's rig or city. Default: " +
 				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes."},
 		{Path: "watchdogs.fresh", Kind: Duration, Def: `"5m"`, Check: checkPositive,
-			Doc: "A heartbeat younger than this is fresh, and the watchdog takes no action."},
+			Doc: "If the agent's heartbeat is younger than this, the heartbeat is fresh, and the " +
+				"watchdog takes no action."},
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
 			Doc: "If the agent's heartbeat is older than this, the watchdog wakes the agent. The " +
 				"value must be greater than `fresh`."},
@@ -83,7 +84,7 @@ func escalationKeys() []Key {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
 			Doc: "The number of consecutive failed actions after which the watchdog notifies a " +
-				"user, once."},
+				"user. It sends no further notification until the agent has recovered."},
 	}
 }
 
