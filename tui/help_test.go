@@ -51,7 +51,7 @@ func TestHelpFits(t *testing.T) {
 			t.Errorf("cut: %s", l)
 		}
 	}
-	s.shows("release or undo: end quarantine, backoff or drain; otherwise undo (30s)")
+	s.shows("release or undo: end quarantine, backoff or drain, or undo an action")
 }
 
 func TestHelpIgnoresALeadingSlash(t *testing.T) {

@@ -36,8 +36,8 @@ func agentActions() []state.Action {
 			In:  global,
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
-			Key: keymap.Bind("release or undo: end quarantine, backoff or drain; otherwise undo "+
-				"(30s)", "u"),
+			Key: keymap.Bind("release or undo: end quarantine, backoff or drain, or undo an "+
+				"action", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",

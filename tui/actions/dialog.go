@@ -61,7 +61,8 @@ func finderActions() []state.Action {
 		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history: the next newer line",
 			"down", "ctrl+n"), In: f,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Down(); return nil }},
-		{ID: "finder.up", Key: keymap.Bind("up; above the palette's first row: its history",
+		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row: earlier lines in "+
+			"its history",
 			"up", "ctrl+p", "shift+tab"), In: f,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Up(); return nil }},
 		{ID: "finder.complete",
@@ -74,7 +75,8 @@ func finderActions() []state.Action {
 		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
 		{ID: "finder.first", Key: keymap.Bind("to the first row", "home"), In: f, Run: find(-far)},
 		{ID: "finder.last", Key: keymap.Bind("to the last row", "end"), In: f, Run: find(far)},
-		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: RunFound},
+		{ID: "finder.run", Key: keymap.Bind("run the selected action", "enter"), In: f,
+			Run: RunFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Dialogs.CloseIn(keymap.InFinder)
@@ -87,8 +89,8 @@ func promptActions() []state.Action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []state.Action{
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
-		{ID: "prompt.next", Key: keymap.Bind("next step: choose the pool of a bead, "+
-			"or write the text of mail", "tab"), In: p,
+		{ID: "prompt.next", Key: keymap.Bind("next step: choose the pool for the bead, or write "+
+			"the text of the mail", "tab"), In: p,
 			Run: func(m *state.Room) []feed.Effect {
 				p := m.Dialogs.Prompt()
 				return m.RunTasks(p.Step(func() { m.Dialogs.Close(p) }))

@@ -12,8 +12,8 @@ import (
 func editActions() []state.Action {
 	return []state.Action{
 		{ID: "config.edit",
-			Key: keymap.Bind("edit the configuration: in $EDITOR, at the agent or pool; then "+
-				"apply the changes", "e"),
+			Key: keymap.Bind("edit the configuration: opens $EDITOR at the agent or pool; "+
+				"applies the edits", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",

@@ -42,7 +42,8 @@ func mailActions() []state.Action {
 			Short: "unread", In: k, Why: needUnread, Run: markUnread},
 		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
 			Short: "all mail", In: k, Run: toggleOthers},
-		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
+		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received "+
+			"the message", "."),
 			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
 				return runRequest(m, panel.Request{Select: m.Mail.Agent()})
 			}},

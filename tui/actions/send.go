@@ -37,7 +37,7 @@ func sendActions() []state.Action {
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needKnownWaiting), Run: fromDetails(askSendNow)},
 
-		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
+		{ID: "composer.send", Key: keymap.Bind("send the text", "enter"), In: c,
 			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
 			In:  c,
