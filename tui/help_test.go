@@ -31,7 +31,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")
 	}
-	s.shows("Pools, asks first")
+	s.shows("Pools, asks for confirmation")
 }
 
 // On a screen of 100 columns, no action in the help is cut.
