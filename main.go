@@ -14,7 +14,7 @@ import (
 var version = "dev"
 
 func main() {
-	// the process that holds an agent's session must stay small, so start a holder before any setup
+	// the holder of an agent's session must stay small, so start a holder before any setup
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
 	}

@@ -33,8 +33,8 @@ type Want struct {
 	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
 	MakeDir   bool         // create Spec.Dir if it is missing
 	Policy    restart.Policy
-	Suspended Suspension // why the agent must not run
-	Problem   string     // why the agent cannot start, or ""
+	Suspended Suspension
+	Problem   string // why the agent cannot start, or ""
 	// set if Problem is due to missing programs; installing one of them is enough
 	MissingPrograms MissingPrograms
 

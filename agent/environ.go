@@ -115,16 +115,13 @@ func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string
 	return out
 }
 
-// variable is an environment variable.
 type variable struct{ name, value string }
 
-// memberVariables returns the variables that differ between a pool's members.
 func memberVariables(a *config.Agent, dir string) [4]variable {
 	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// forMember converts one pool member's environment to that of another member.
 func forMember(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range memberVariables(a, dir) {
@@ -135,7 +132,6 @@ func forMember(env []string, a *config.Agent, dir string) []string {
 	return out
 }
 
-// find returns the position of a variable in a sorted environment.
 func find(env []string, name string) (at int, ok bool) {
 	return slices.BinarySearchFunc(env, name, func(kv, name string) int {
 		have, _, _ := strings.Cut(kv, "=")
@@ -187,7 +183,6 @@ func expand(s string, vars map[string]string) string {
 	}
 }
 
-// nameLength returns the length of the variable name at the beginning of s.
 func nameLength(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -104,7 +104,6 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 	return wants
 }
 
-// common returns the part of a Want that all members of a pool have in common.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
@@ -130,7 +129,6 @@ func triageOf(c *config.City, a *config.Agent) string {
 	return ""
 }
 
-// patched returns the positions of the tables that change an agent.
 func patched(a *config.Agent) []string {
 	var out []string
 	for _, at := range a.Patches {
@@ -139,7 +137,6 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// problem returns why an agent cannot start, or "" if it can.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {

@@ -16,7 +16,6 @@ import (
 	"gcity/session"
 )
 
-// planned returns the result of Plan by name.
 func planned(t *testing.T, c *config.City, h Host) map[string]Want {
 	t.Helper()
 	wants, all := Plan(c, h), map[string]Want{}

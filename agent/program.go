@@ -12,13 +12,11 @@ import (
 	"gcity/session"
 )
 
-// missingProgram describes why an agent's program cannot start.
 type missingProgram struct {
 	why string // "" = the program can start, or its state is unknown
 	MissingPrograms
 }
 
-// program returns the program that an agent runs on this host, and why that program cannot start.
 func (e environ) program(c *config.City, a *config.Agent) (config.Program, missingProgram) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
@@ -51,8 +49,8 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes an agent's program if it is missing. It returns the zero value if the program exists, or if only a
-// shell could find it.
+// missing describes the agent's program if it cannot be found. It returns the zero value if the program exists, or if
+// only a shell could find it.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -74,8 +72,7 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		word, p.Name, p.Origins["command"], folders(path), by), lack}
 }
 
-// folders returns how many folders a PATH has. Messages do not list them, because they would be longer than the rest of
-// the message.
+// folders returns text such as "3 folders" for a PATH. A list of the folders would make the message too long.
 func folders(path string) string {
 	if n := len(filepath.SplitList(path)); n != 1 {
 		return fmt.Sprintf("%d folders", n)
@@ -83,7 +80,6 @@ func folders(path string) string {
 	return "1 folder"
 }
 
-// path returns the value of PATH in an agent's environment.
 func (e environ) path(env map[string]string) string {
 	if own, ok := env["PATH"]; ok {
 		return prependPath(e.bin, expand(own, e.inherited))
@@ -91,7 +87,6 @@ func (e environ) path(env map[string]string) string {
 	return e.inherited["PATH"]
 }
 
-// programExists reports whether a program exists. It caches the result.
 func (e environ) programExists(program, path string) bool {
 	at := program + "\x00" + path
 	found, known := e.searched[at]
@@ -134,7 +129,6 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// outsideFingerprint returns the sorted names of the configured variables that are not part of the fingerprint.
 func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 	if p.SelectedBy != "" {
 		return nil
@@ -145,7 +139,6 @@ func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 	})
 }
 
-// dialogs returns the questions that a program may ask before it is ready.
 func dialogs(p *config.Program) []session.Dialog {
 	var out []session.Dialog
 	for _, d := range p.Dialogs {
@@ -173,7 +166,6 @@ func ready(p *config.Program) session.Ready {
 	return r
 }
 
-// delivery returns how a program receives its prompt.
 func delivery(p *config.Program) Prompt {
 	switch p.PromptMode {
 	case "none":

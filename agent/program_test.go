@@ -13,7 +13,6 @@ import (
 	"gcity/session"
 )
 
-// having returns a host with some programs, given by path.
 func having(programs ...string) Host {
 	return Host{Environ: []string{"PATH=/usr/bin:/bin"}, BinDir: "/c/bin", Find: func(program, path string) bool {
 		if filepath.IsAbs(program) {

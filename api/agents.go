@@ -19,7 +19,6 @@ func matching(r *http.Request) func(filter, value string) bool {
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
 }
 
-// listHandlers handle requests about agents, pools, rigs, automations and watchdogs.
 type listHandlers struct{ *server }
 
 func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -30,7 +29,6 @@ func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	return h.listAgents(w, r, want)
 }
 
-// agentFilter returns a function that selects the agents that match the filters in a request.
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)
@@ -71,7 +69,7 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// peek adds the screens of running agents. The screen of an agent that does not respond in time stays empty.
+// peek adds the screens of running agents. If an agent does not respond in time, its screen stays empty.
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()
@@ -116,7 +114,6 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// one handles a request for a single object. The function find returns the object with a given name.
 func one[T any](h listHandlers, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	find func(*city.Snapshot, string) (*T, bool)) error {
 	snap, err := h.requestedSnapshot(r)
@@ -131,7 +128,6 @@ func one[T any](h listHandlers, w http.ResponseWriter, r *http.Request, rt wire.
 	return nil
 }
 
-// missing returns the error for an unknown agent, pool or rig.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	kind := suggest.Kind(noun)
 	return city.Missing(suggest.NotFound(kind, name, snap.Names(kind)))

@@ -70,7 +70,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// server handles requests for one city.
 type server struct {
 	responder
 
@@ -78,7 +77,7 @@ type server struct {
 	many     bool // the server handles one of several cities, or all of them
 	began    time.Time
 	life     context.Context // all streams and attached terminals end with this context
-	streams  chan struct{}   // holds a token for each open stream
+	streams  chan struct{}   // has one element for each open stream
 	document func() []byte   // returns the OpenAPI document
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
@@ -140,7 +139,6 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	s.dispatch(w, r, rt, s.methods(rt.Kind))
 }
 
-// dispatch calls the handler for the request's method.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route, can methods) {
 	handle := can.of(r.Method)
 	if handle == nil {
@@ -158,7 +156,6 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	}
 }
 
-// checkCity returns an error if the path names a different city.
 func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	if rt.City == "" {
 		return nil
@@ -174,7 +171,6 @@ func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	return nil
 }
 
-// methods contains the handlers for one kind of request, by HTTP method.
 type methods struct{ get, post, patch, del handler }
 
 func (m methods) of(method string) handler {
@@ -203,7 +199,6 @@ func (m methods) String() string {
 	return strings.Join(names, ", ")
 }
 
-// methods returns the handlers for a kind of request.
 func (s *server) methods(k wire.Kind) methods {
 	work, mail := workHandlers{s}, mailHandlers{s}
 	switch k {

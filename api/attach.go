@@ -16,10 +16,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// terminalHandler connects clients to agents' terminals.
 type terminalHandler struct{ *server }
 
-// attach opens an agent's terminal and connects the client to it until either side closes.
 func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
 		return wire.Invalid("attach requires the headers Connection: Upgrade and Upgrade: %s",
@@ -94,7 +92,6 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends the terminal's output, and then the reason why the output ended.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -20,7 +20,6 @@ type audit struct {
 
 type auditKey struct{ what, address string }
 
-// auditLine is the last line logged for an address.
 type auditLine struct {
 	at   time.Time
 	more int // number of requests that were skipped after this line
@@ -51,7 +50,6 @@ func (a *audit) note(what string, r *http.Request, status int, why string) {
 	a.log.Info("the API over TCP: "+what, attrs...)
 }
 
-// due reports whether to log a line, and how many requests were skipped since the last line.
 func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +70,6 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	return more, true
 }
 
-// forget removes the addresses for which no line was logged recently.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditInterval {

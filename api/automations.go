@@ -32,7 +32,7 @@ func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire
 	return one(h, w, r, rt, (*city.Snapshot).Automation)
 }
 
-// history lists the runs of an automation, newest first. The automation may have been removed since.
+// history lists the runs of an automation, newest first. It also works for an automation that has been removed.
 func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
@@ -63,7 +63,6 @@ func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// runOutput streams the output of a run.
 func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	run, err := city.GetRun(r.Context(), h.city, rt.Run)
 	if err != nil {

@@ -40,7 +40,6 @@ func briefAgent(g *city.Agent) city.Agent {
 	return out
 }
 
-// viewed reduces a snapshot as the query parameter view specifies.
 func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	switch view := r.URL.Query().Get("view"); view {
 	case "":

@@ -8,8 +8,6 @@ import (
 	"gcity/city"
 )
 
-// config returns the active configuration. For an agent, a pool or a rig it returns the effective values and where they
-// come from.
 func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {

@@ -72,7 +72,7 @@ func dial(t *testing.T, path string) *client.Client {
 	return c
 }
 
-// curl is a client that does not use package client.
+// curl returns a client that does not use package client.
 func curl(t *testing.T, path string) *http.Client {
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -324,7 +324,6 @@ func (c *countedEvents) Events(ctx context.Context, after uint64) iter.Seq2[even
 	}
 }
 
-// Closing a client ends its calls and streams.
 func TestClientClose(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	c := dial(t, path)

@@ -10,7 +10,6 @@ import (
 	"gcity/city/citytest"
 )
 
-// A client's first request uses the connection that Dial opened.
 func TestFirstRequestUsesDialedConnection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "city.sock")
 	l, err := net.Listen("unix", path)

@@ -68,7 +68,6 @@ func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 	f.route(w, r, rt)
 }
 
-// route handles a request about all cities, or passes a request about one city to a server for that city.
 func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	if rt.Kind == wire.KindDebug {
 		f.debug(w, r)
@@ -160,7 +159,6 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 // request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
-// notRunning returns the error for a city that is not running.
 func notRunning(i *city.Info) error {
 	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is not running: it is %s",
 		i.Name, i.Status), Details: *i}

@@ -18,7 +18,6 @@ import (
 // maxFleetEvents is the maximum number of events on a page for all cities, and the number requested from each city.
 const maxFleetEvents = 1000
 
-// eventsAnswer is a page of events of several cities.
 type eventsAnswer struct {
 	wire.List[city.Tagged]
 	// cursor for the next page, or for a stream of later events
@@ -42,7 +41,7 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	return c, nil
 }
 
-// events returns the newest events of all cities or, with a cursor, the oldest ones after it.
+// events returns the newest events of all cities or, with a cursor, the oldest events after the cursor.
 func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -118,7 +117,6 @@ func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	return end
 }
 
-// olderThan returns the cursor of the previous page, which contains older items.
 func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
 	older := city.Cursor{}
 	for name, seq := range from {
@@ -185,7 +183,6 @@ func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	}
 }
 
-// historyResult is a page of one city's events.
 type historyResult struct {
 	found []events.Event
 	err   error

@@ -17,7 +17,6 @@ import (
 	"gcity/events"
 )
 
-// sseItem is one message in a stream.
 type sseItem struct{ event, id, data string }
 
 // sseStream is a stream as curl receives it.
@@ -113,8 +112,8 @@ func happen(f *citytest.Fake, n int, kind string) {
 	}
 }
 
-// The merged stream contains the events of all cities. It resumes exactly, even if cities are added or removed in
-// between.
+// The merged stream contains the events of all cities. It resumes without gaps or duplicates, even if cities are added
+// or removed in between.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)

@@ -135,7 +135,6 @@ func TestRepeatedRequests(t *testing.T) {
 	}
 }
 
-// Hundreds of cities can be listed.
 func TestManyCities(t *testing.T) {
 	m := citytest.NewDirectory()
 	for i := range 300 {

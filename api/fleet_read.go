@@ -22,7 +22,7 @@ type cityState struct {
 	info   city.Info
 	snap   *city.Snapshot
 	gauges *city.Metrics
-	err    error // why the snapshot is missing
+	err    error
 }
 
 // missingCity is a city that a response does not cover, because the city did not respond.
@@ -97,7 +97,6 @@ func (f *fleet) safely(name string, ask func() error) (err error) {
 	return err
 }
 
-// missingCities lists the cities without a snapshot.
 func missingCities(seen []cityState) (out []missingCity) {
 	for i := range seen {
 		if seen[i].err != nil {
@@ -203,7 +202,6 @@ type CityAgent struct {
 	wire.Agent
 }
 
-// agentsAnswer is a page of agents.
 type agentsAnswer struct {
 	wire.List[CityAgent]
 	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not respond
@@ -214,7 +212,7 @@ const placeSeparator = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + placeSeparator + a.City }
 
-// byPlace sorts agents by name, and then by city.
+// byPlace compares two results of placeOf: first the agents' names, and then the cities' names.
 func byPlace(a, b string) int {
 	agent, in, _ := strings.Cut(a, placeSeparator)
 	other, there, _ := strings.Cut(b, placeSeparator)
@@ -259,7 +257,6 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// peekAll adds the agents' screens, for all cities concurrently.
 func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	by := map[string][]int{}
 	for i := range items {

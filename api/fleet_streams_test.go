@@ -73,7 +73,7 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 	return nil
 }
 
-// unixClient connects to a socket for each request, so that requests share no connection.
+// unixClient makes a new connection to a socket for each request.
 func unixClient(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -135,8 +135,8 @@ func TestHundredStreams(t *testing.T) {
 	t.Logf("the client that paused was connected %d times", late.cuts)
 }
 
-// BenchmarkHundredStreams measures the throughput of a hundred clients, and the memory that they and a client that
-// reads nothing need.
+// BenchmarkHundredStreams measures the throughput of a hundred clients. It also measures the memory for them and for a
+// client that reads nothing.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}
 	m, fakes := citytest.NewDirectory(), []*citytest.Fake{}

@@ -29,7 +29,6 @@ func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, sto
 	return path, fleetOn(t, l, d, o)
 }
 
-// fleetOverTCP serves the cities of a directory on a TCP port until the test ends.
 func fleetOverTCP(t testing.TB, d city.Directory, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -190,7 +189,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/register", `{"path":"/home/none"}`, 400, "city.toml"},
 		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old has the same name, old"},
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`},
-		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // repeated
+		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // the same request again
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "does not take a body"},
 		{"/v0/city/new/unregister", ``, 200, "new is stopped and no longer registered"},

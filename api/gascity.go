@@ -45,7 +45,6 @@ func gascityMethods(s *server, k wire.Kind) (m methods) {
 	return m
 }
 
-// handleGascity handles a request with an operation of package gascity.
 func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	o gascity.Operation) error {
 	var sent []byte
@@ -78,7 +77,6 @@ func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// pageOf returns the part of a list that a request selects, given the names of the list's items.
 func pageOf(r *http.Request, names []string) (from, to int, next string, err error) {
 	p, err := page(r, names, func(name *string) string { return *name })
 	if err == nil && len(p.Items) > 0 {
@@ -87,7 +85,6 @@ func pageOf(r *http.Request, names []string) (from, to int, next string, err err
 	return from, from + len(p.Items), p.Next, err
 }
 
-// parametersOf returns the names of the valid query parameters by the kind and method of a request.
 func parametersOf(all []openapi.Operation) map[string][]string {
 	return openapi.Parameters(all, func(path string) (string, error) {
 		rt, err := wire.Parse(path)

@@ -43,7 +43,6 @@ const allMethods = "GET, POST, PATCH, DELETE"
 // lingerTime is how long to read the body of a rejected request, so that the client gets the response.
 const lingerTime = time.Second
 
-// guarded returns a handler that passes permitted requests to next.
 func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	if g.keys == nil {
 		g.keys = &atomic.Pointer[keyring]{}
@@ -157,7 +156,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 }
 
 // knownHost reports whether a request uses a host name of this city. It rejects any other name, even one that resolves
-// to this machine, because a page from another site could otherwise send requests under its own name.
+// to this machine. Otherwise, a page from another site could send requests under the name of that site.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -181,7 +180,6 @@ func (g Guard) knownHost(r *http.Request) bool {
 	})
 }
 
-// localAddr returns the local address of a request's connection.
 func localAddr(r *http.Request) netip.Addr {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap().WithZone("")

@@ -15,8 +15,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// A request with a foreign host name, from a foreign page, or without the token learns nothing about the city. A
-// request without the header changes nothing. Clients can parse every response.
+// A request with a foreign host name, from a foreign page, or without the token gets no data about the city. A request
+// without the header does not change anything. Clients can parse every response.
 func FuzzGuard(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/v0/agents", "localhost", "", ""}, {"GET", "/v0/agents", "evil.example", "", ""}, {"POST", "/v0/agent/worker/restart", "127.0.0.1:80", "1", ""},

@@ -110,7 +110,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// GET requests change nothing, and crafted paths find nothing.
+// Requests with a wrong method, a crafted path or an invalid body are rejected.
 func TestRejections(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -231,7 +231,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// A long poll waits for a state that is newer than the caller's.
+// A long poll waits for a state that is newer than the index in the request.
 func TestLongPoll(t *testing.T) {
 	f := town()
 	seq := f.Record(events.Event{Type: "a.b"})
@@ -264,7 +264,6 @@ func TestLongPoll(t *testing.T) {
 	}
 }
 
-// lines opens a stream and returns its lines.
 func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -288,7 +287,7 @@ func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	return s
 }
 
-// next returns the next lines that are not empty. It returns comments only on request.
+// next returns the next n lines, without empty lines and comments.
 func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	t.Helper()
 	for len(out) < n {
@@ -302,7 +301,7 @@ func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	return out
 }
 
-// A stream resumes exactly, or reports a gap.
+// A stream resumes without gaps or duplicates, or reports a gap.
 func TestEventStreamCursors(t *testing.T) {
 	f := town()
 	for range 5 {
@@ -390,7 +389,7 @@ func TestStreamLimit(t *testing.T) {
 	}
 }
 
-// Invalid input, incomplete lines and silent connections affect no other connections.
+// Invalid input, incomplete lines and silent connections do not affect other connections.
 func TestHostileConnections(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	var silent []net.Conn
@@ -413,7 +412,7 @@ func TestHostileConnections(t *testing.T) {
 		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(c, garbage) // the server may close the connection before everything is written
+		_, _ = io.WriteString(c, garbage) // the server might close the connection before everything is written
 		answer, _ := io.ReadAll(c)        // ends when the server closes the connection
 		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
 			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
@@ -431,7 +430,7 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// An invalid frame ends the terminal's connection and nothing else.
+// An invalid frame ends the terminal's connection and does not affect anything else.
 func TestHostileTerminal(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})

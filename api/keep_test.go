@@ -19,8 +19,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// listenerProbe is a running call of KeepListening, with the settings that the test sends and the reports that the call
-// makes.
+// listenerProbe is a running call of KeepListening. The test sends settings to the call and receives its reports.
 type listenerProbe struct {
 	t     *testing.T
 	wants chan api.TCP

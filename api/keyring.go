@@ -8,7 +8,6 @@ import (
 	"io"
 )
 
-// keyring contains the tokens that a guard accepts.
 type keyring struct {
 	all     *key // key that permits everything; nil = none
 	read    *key // key that permits reading everything; nil = none

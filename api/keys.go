@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// keys contains the tokens that are required.
 type keys struct {
 	token   string
 	read    string
@@ -23,7 +22,6 @@ func (k keys) same(l keys) bool {
 		maps.EqualFunc(k.tenants, l.tenants, func(a, b Tenant) bool { return a.Token == b.Token })
 }
 
-// secret is the result of reading a token file.
 type secret struct {
 	token string
 	err   error

@@ -20,7 +20,6 @@ import (
 	"gcity/events"
 )
 
-// bearerTransport sends requests to an address with a token.
 type bearerTransport struct{ addr, token string }
 
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -118,7 +117,7 @@ func TestKeysChange(t *testing.T) {
 
 	next := "next-" + acmeToken
 	write("acme", next, 0o600)
-	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // the port stays open
+	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 })
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a terminal that was opened with the old token is still open")
@@ -210,7 +209,7 @@ func TestKeyChangesDuringRequest(t *testing.T) {
 		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
 		return code == 200
 	})
-	_, _ = io.WriteString(sends, text) // the connection may already be closed
+	_, _ = io.WriteString(sends, text) // the connection might already be closed
 	for _, conn := range []net.Conn{sends, waits} {
 		answer, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(string(answer), " 200 ") {

@@ -24,7 +24,7 @@ import (
 
 // If the socket of a running city is removed, no client is disconnected, and new clients can soon connect again.
 func TestRemovedSocketIsRenewed(t *testing.T) {
-	// too long for a socket, which is bound under a short path instead; a file in the socket's place contains that path
+	// The path is too long for a socket, so the socket is bound at a shorter path.
 	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -147,7 +147,7 @@ func TestListenLongPath(t *testing.T) {
 	c.Close()
 }
 
-// A file that is not a socket is moved aside, both at the start and while the socket is in use. It is never removed or
+// A file that is not a socket is moved aside, both at startup and while the socket is in use. It is never removed or
 // followed.
 func TestListenMovesOtherFilesAside(t *testing.T) {
 	for kind, put := range map[string]func(path, file string) error{
@@ -272,7 +272,7 @@ func connectAndRead(path string) error {
 	return err
 }
 
-// Read of an attached terminal distinguishes the end of the session from the end of the connection.
+// Reads from an attached terminal report whether the session or the connection has ended.
 func TestTerminalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string

@@ -14,7 +14,6 @@ import (
 	"gcity/mail"
 )
 
-// mailHandlers handle requests about messages and requests to assign work.
 type mailHandlers struct{ *server }
 
 // mail lists messages to one address, or to all addresses. It lists unread messages or, with the parameter all, every
@@ -80,7 +79,6 @@ func (h mailHandlers) message(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// sendRequest is the body of a request to send a message.
 type sendRequest struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
@@ -136,7 +134,6 @@ func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Messag
 	return nil
 }
 
-// markRequest is the body of a request to mark a message.
 type markRequest struct {
 	By string `json:"by"`
 }
@@ -164,7 +161,6 @@ func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.R
 	return nil
 }
 
-// sling assigns work. The body is a city.SlingRequest.
 func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var in gascity.Sling
 	if err := decode(w, r, &in); err != nil {

@@ -10,7 +10,6 @@ import (
 	"gcity/mail"
 )
 
-// Mail is sent, listed, read, answered and archived over plain HTTP. Errors explain the problem.
 func TestMail(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
@@ -71,7 +70,7 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// Whether work is assigned over plain HTTP or with a Client, the recipient is notified once.
+// The recipient of work is notified once, whether the work is assigned over plain HTTP or with a Client.
 func TestSlingNudgesOnce(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})

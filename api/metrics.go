@@ -13,7 +13,6 @@ import (
 	"gcity/city"
 )
 
-// metrics returns a city's metrics in the Prometheus text format.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
@@ -28,12 +27,12 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage is a page of metrics. Samples of the same metric are grouped, whatever their city.
+// metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
-	name   string                      // the metric to which samples are added
-	names  []string                    // names of the metrics, in the order of the page
-	groups map[string]*strings.Builder // samples by name
+	name   string   // the metric to which samples are added
+	names  []string // names of the metrics, in the order of the page
+	groups map[string]*strings.Builder
 }
 
 func (p *metricsPage) text() string {
@@ -72,13 +71,11 @@ func label(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-// gauge adds a metric with a single sample.
 func (p *metricsPage) gauge(name, help string, v float64, labels ...string) {
 	p.writeHeader(name, "gauge", help)
 	p.addSample("", v, labels...)
 }
 
-// addSnapshot adds the metrics from a city's snapshot.
 func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	p.gauge("info", "Version of gcity.", 1, "version", snap.Version)
 	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
@@ -109,7 +106,6 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	p.gauge("mail_unread", "Unread messages for users.", float64(snap.Mail.Unread))
 }
 
-// addFleet adds the metrics of several cities.
 func (p *metricsPage) addFleet(seen []cityState, now time.Time) {
 	for i := range seen {
 		p.city = seen[i].name
@@ -136,7 +132,6 @@ func boolValue(b bool) float64 {
 	return 0
 }
 
-// addMetrics adds the counters that the controller has kept since it started.
 func (p *metricsPage) addMetrics(g city.Metrics) {
 	for _, c := range []struct {
 		name, help string

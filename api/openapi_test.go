@@ -128,7 +128,6 @@ func TestFleetDocumentMatchesAPI(t *testing.T) {
 	}
 }
 
-// kinds returns the constants of type Kind.
 func kinds(t *testing.T) (out []wire.Kind) {
 	f, err := parser.ParseFile(token.NewFileSet(), "wire/route.go", nil, 0)
 	if err != nil {

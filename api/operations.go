@@ -25,7 +25,6 @@ func operations() []openapi.Operation {
 	return all
 }
 
-// reads returns the read-only operations.
 func reads() []openapi.Operation {
 	return slices.Concat(cityReads(), listReads(), workReads())
 }
@@ -127,7 +126,6 @@ func workReads() []openapi.Operation {
 	}
 }
 
-// verbs returns the operations that the table of verbs defines.
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
 		Summary: "Upgrade the connection to the agent's terminal",
@@ -178,7 +176,6 @@ func writes() []openapi.Operation {
 	}
 }
 
-// typeNames returns the names of types in the document that differ from those in the code.
 func typeNames() openapi.Names {
 	return openapi.Names{
 		reflect.TypeFor[wire.Cities](): "CitiesAnswer",

@@ -31,7 +31,6 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 	return city.WithPeer(r.Context(), p), c, err
 }
 
-// local returns the peer at the other end of the city's socket.
 func (s *server) local(r *http.Request) city.Peer {
 	conn, _ := r.Context().Value(connKey{}).(net.Conn)
 	cred, err := socket.Credentials(conn)
@@ -57,8 +56,8 @@ func (s *server) local(r *http.Request) city.Peer {
 }
 
 // actorOf returns the name of the actor for a process. If the process or an ancestor belongs to a session, the actor is
-// that session's agent. If several of them belong to sessions, the oldest one counts. Otherwise, the actor is the name
-// in the process's environment, or else the operator. actorOf returns "" if the process cannot be read.
+// that session's agent. If several of them belong to sessions, the oldest process counts. Otherwise, the actor is the
+// name in the process's environment, or else the operator. actorOf returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
@@ -80,7 +79,6 @@ func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	return cmp.Or(agent, own), agent != ""
 }
 
-// variable returns the value of an environment variable, or "" if it is not set.
 func variable(environ []byte, name string) string {
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {
 		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {

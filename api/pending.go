@@ -18,7 +18,6 @@ type pendingCalls struct {
 	of map[string]map[*waiting]bool // by city name
 }
 
-// waiting is a call that has not returned.
 type waiting struct {
 	left time.Time // when the caller gave up; zero while it waits
 }

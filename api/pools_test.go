@@ -15,7 +15,6 @@ import (
 	"gcity/city/citytest"
 )
 
-// poolCity is a city with pools and rigs in every state that the API shows.
 func poolCity() *citytest.Fake {
 	f := citytest.NewFake("town",
 		city.Agent{Name: "worker", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 3 << 20, Procs: 4}},
@@ -162,7 +161,7 @@ func TestPoolVerbs(t *testing.T) {
 		want       city.Command
 	}{
 		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}},
-		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // repeated
+		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // the same request again
 		{"/v0/city/town/pool/yard%2Fscale/scale", `{"size":0}`, city.Scale{Pool: "yard/scale"}},
 		{"/v0/pool/yard/scale/scale", `{"auto":true}`, city.Scale{Pool: "yard/scale", Auto: true}},
 		{"/v0/rig/yard/suspend", "", city.SuspendRig{Rig: "yard"}},
@@ -186,7 +185,7 @@ func TestPoolVerbs(t *testing.T) {
 	}
 }
 
-// Crafted requests about pools and rigs change nothing.
+// Crafted requests about pools and rigs do not change anything.
 func TestPoolRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
@@ -252,7 +251,6 @@ func TestPoolRejections(t *testing.T) {
 	}
 }
 
-// staticCity is a city that does not change.
 type staticCity struct {
 	city.Control
 	snap *city.Snapshot

@@ -15,7 +15,6 @@ import (
 
 // This file does not use net/http/pprof, because its initialization would run in every gcity command.
 
-// maxProfile is the maximum duration of a profile.
 const maxProfile = 10 * time.Minute
 
 // profile serves profiles under the paths and in the formats of net/http/pprof.

@@ -34,7 +34,6 @@ func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(
 	return ctx, func() { unhook(); end() }, index, q.Has("index"), err
 }
 
-// waitOf returns how long a request waits for a newer state.
 func waitOf(r *http.Request) (time.Duration, error) {
 	v := r.URL.Query().Get("wait")
 	if v == "" {

@@ -52,7 +52,6 @@ type listing[T any] struct {
 	name  func(*T) string
 }
 
-// okPage writes a page of a listing.
 func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[T]) error {
 	p, err := page(r, l.items, l.name)
 	if err == nil {
@@ -61,7 +60,6 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 	return err
 }
 
-// responder writes HTTP responses.
 type responder struct{ o Options }
 
 // reply sends and flushes a response, so that the response is not lost if the server ends.
@@ -76,7 +74,6 @@ func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	s.write(w, code, "application/json", append(body, '\n'))
 }
 
-// write sends an encoded response.
 func (s *responder) write(w http.ResponseWriter, code int, kind string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
@@ -101,7 +98,6 @@ type writeLimit struct {
 	timeout time.Duration
 }
 
-// start sets the deadline of the next write.
 func (l *writeLimit) start(w http.ResponseWriter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +206,6 @@ func (s *responder) catchPanic(handle func()) {
 	}
 }
 
-// logPanic logs a panic in a request's handler. The server continues to run.
 func (s *responder) logPanic(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))

@@ -187,7 +187,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// about returns the kind of object that a route's target is.
+// about returns the kind of a route's target.
 func about(rt wire.Route) wire.Kind {
 	switch {
 	case rt.Kind == wire.KindAutomation, rt.Kind == wire.KindHistory, rt.Verb == "run":
@@ -200,13 +200,13 @@ func about(rt wire.Route) wire.Kind {
 	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
 		return wire.KindBead
 	}
-	return wire.KindAgent // or a pool or a rig, because an agent may have the same name
+	return wire.KindAgent // or a pool or a rig, because an agent can have the same name
 }
 
 // part is the last part of a path, with the kind that the path is parsed to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns the last parts of those paths of a route's target that can be read, or written without a verb.
+// partsOf returns the last parts of the paths of a route's target, except for verbs.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomation:

@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// outputCity is a city with runs that print what a script says.
+// outputCity is a city in which the function script produces the output of every run.
 type outputCity struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
@@ -25,7 +25,6 @@ func (p *outputCity) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Pie
 	return func(yield func(city.Piece, error) bool) { p.script(ctx, yield) }
 }
 
-// withRuns returns a city with automations.
 func withRuns() *citytest.Fake {
 	f := citytest.NewFake("town")
 	f.Set(func(s *city.Snapshot) {
@@ -34,7 +33,6 @@ func withRuns() *citytest.Fake {
 	return f
 }
 
-// aRun stores the record of a run in a city.
 func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	t.Helper()
 	b, err := f.Store().Create(t.Context(), beads.Bead{Title: "run", Type: city.RunType, Labels: []string{city.RunLabel + of}})
@@ -53,7 +51,7 @@ func TestSlowRunReader(t *testing.T) {
 	path, _ := serve(t, &outputCity{f, func(_ context.Context, yield func(city.Piece, error) bool) {
 		defer close(sent)
 		yield(city.Piece{Text: "begun"}, nil)
-		<-begun // until then, the first piece may be omitted too
+		<-begun // until then, the first piece might be omitted too
 		for range n {
 			if !yield(city.Piece{Text: line}, nil) {
 				return

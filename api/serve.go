@@ -105,7 +105,6 @@ type connection struct {
 	closed bool // the server has closed the connection, but it is not in StateClosed yet
 }
 
-// connKey is the context key for a request's connection.
 type connKey struct{}
 
 func newConns() *conns {
@@ -184,7 +183,6 @@ func (c *conns) makeRoom(latest net.Conn) {
 	_ = victim.Close() // ends the connection's goroutine
 }
 
-// count returns the number of connections with a request in progress, and the number of all connections.
 func (c *conns) count() (active, all int, change <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,7 +43,6 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.close(); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// ask sends a request on a connection of its own.
 func (p *pipes) ask(t *testing.T, request string) net.Conn {
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { _ = ours.Close() })
@@ -54,7 +53,6 @@ func (p *pipes) ask(t *testing.T, request string) net.Conn {
 	return ours
 }
 
-// onPipes serves a city until done is called.
 func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()) {
 	p, o.Guard = newPipes(), &api.Guard{}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -97,7 +97,7 @@ type Status struct {
 	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
 	Mode     string          `json:"mode"` // mode of the controller; "" = not running
 	LoopAge  int64           `json:"loop_age_ms"`
-	API      string          `json:"api,omitempty"` // the city's TCP address
+	API      string          `json:"api,omitempty"`
 	Config   city.ConfigInfo `json:"config"`
 	Degraded []string        `json:"degraded"` // never null
 	Ending   *city.Ending    `json:"ending,omitempty"`
@@ -125,7 +125,7 @@ type PoolCounts struct {
 // AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// automations that are broken or failed in their last run
+	// automations that are broken or failed in their latest run
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }
@@ -146,7 +146,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 }
 
 // StatusOf derives the status from a snapshot. The parameter now determines the uptime and the age of the last loop
-// pass, which are 0 if the snapshot is not from a controller.
+// pass. Both are 0 if the snapshot is not from a controller.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

@@ -28,7 +28,6 @@ type stream struct {
 	gathered []byte
 }
 
-// open starts a stream. It returns an error if there are too many.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
 	done, err = s.acquireStream()
 	if err != nil {
@@ -70,7 +69,6 @@ func (st *stream) write(s string) error {
 	return writePieces(st.w, []byte(s), &st.limit)
 }
 
-// flush writes the buffer and ends buffering.
 func (st *stream) flush() error {
 	st.gathers = false
 	if len(st.gathered) == 0 {
@@ -81,9 +79,8 @@ func (st *stream) flush() error {
 	return err
 }
 
-// send writes one event. Its name and ID can be "".
 func (st *stream) send(event, id string, v any) error {
-	data, err := json.Marshal(v) // never contains line breaks, which an event could not contain
+	data, err := json.Marshal(v) // has no line breaks, which would end the event's data
 	if err != nil {
 		return err
 	}

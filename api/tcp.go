@@ -34,7 +34,6 @@ func (t TCP) same(u TCP) bool {
 		maps.EqualFunc(t.Tenants, u.Tenants, TenantConfig.Same)
 }
 
-// secrets reports whether there are token files to read.
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
@@ -113,14 +112,13 @@ type listenerKeeper struct {
 
 	want     TCP
 	reported city.Listener
-	keys     keys                     // current tokens
+	keys     keys
 	ring     *atomic.Pointer[keyring] // the same tokens in the guard's format
 	// stops the server and waits for it; nil = the server is not running
 	serving func()
 	failed  chan error
 }
 
-// update applies the wanted settings to the server. It reports those that cannot be applied.
 func (k *listenerKeeper) update(ctx context.Context) {
 	if k.want.Addr == "" {
 		k.report(city.Listener{})
@@ -211,7 +209,6 @@ func (k *listenerKeeper) report(d city.Listener) {
 	k.notify(d)
 }
 
-// listenProblem explains why listening on an address failed.
 func (k *listenerKeeper) listenProblem(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

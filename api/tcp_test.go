@@ -55,7 +55,6 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 	return l.Addr().String()
 }
 
-// everyListener runs an attack against the listener of one city, and against that of all cities.
 func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
@@ -111,14 +110,14 @@ func raw(t *testing.T, addr, text string) string {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // the server may close the connection before everything is written
+	_, _ = io.WriteString(c, text) // the server might close the connection before everything is written
 	b, _ := io.ReadAll(c)
 	return string(b)
 }
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// A page sends requests under a host name that was rebound to this machine. They are rejected.
+// If a page sends requests under a host name that was rebound to this machine, they are rejected.
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -151,7 +150,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages from other sites get no data. Requests that a page can make a browser send change nothing.
+// Pages from other sites get no data. Requests that a page can make a browser send do not change anything.
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -262,7 +261,6 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 	}
 }
 
-// logBuffer is a log that is safe for concurrent use.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -334,7 +332,7 @@ func TestHostileClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open = append(open, c); i%2 == 0 {
-				// the connection may already be closed
+				// the connection might already be closed
 				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local")
 			}
 		}
@@ -401,7 +399,7 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
-// A cursor resumes exactly, or a gap event reports that this is impossible.
+// A cursor resumes the stream without gaps or duplicates. If this is impossible, the stream sends a gap event.
 func TestCursorsOverTCP(t *testing.T) {
 	f := town()
 	for range 3 {

@@ -122,13 +122,12 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 	})
 }
 
-// tenancy is a tenant with its requests in progress.
 type tenancy struct {
 	Tenant
 	name          string
-	requests      chan struct{} // holds a token for each request in progress
-	streams       chan struct{} // holds a token for each open stream
-	registrations chan struct{} // holds one token, so that only one registration runs at a time
+	requests      chan struct{} // has one element for each request in progress
+	streams       chan struct{} // has one element for each open stream
+	registrations chan struct{} // has at most one element, so registrations do not overlap
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
@@ -148,7 +147,6 @@ func tenanciesOf(o Options) map[string]*tenancy {
 	return all
 }
 
-// checkLimits returns an error for a city that declares more agents than its tenant is allowed to have.
 func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil

@@ -198,7 +198,7 @@ func TestTenantStream(t *testing.T) {
 	}
 }
 
-// withToken sends requests, whatever their host, to one address and with a token.
+// withToken sends all requests to one address, and adds a token.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string
@@ -306,7 +306,6 @@ func TestTenantRegistersTakenName(t *testing.T) {
 	}
 }
 
-// brokenRegistry is a machine with an invalid registry.
 type brokenRegistry struct{ *citytest.Directory }
 
 var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is invalid: cities.toml:7:1: secretproject is registered twice"}

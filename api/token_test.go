@@ -123,7 +123,6 @@ func TestTokenOfAnotherUser(t *testing.T) {
 	}
 }
 
-// next returns KeepListening's next report with this address.
 func (d *listenerProbe) next(address string) city.Listener {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)

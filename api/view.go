@@ -9,18 +9,15 @@ import (
 	"gcity/internal/suggest"
 )
 
-// visibleCities is a directory that shows only some of the cities.
 type visibleCities struct {
 	city.Directory
 	visible func(name string) bool // nil = all cities are visible
 }
 
-// of returns a view that contains only the cities for which isVisible returns true.
 func (v visibleCities) of(isVisible func(name string) bool) visibleCities {
 	return visibleCities{v, isVisible}
 }
 
-// root returns the underlying directory.
 func (v visibleCities) root() city.Directory {
 	for {
 		inner, ok := v.Directory.(visibleCities)
@@ -31,7 +28,8 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the cities' SupervisorStatus. It returns nil if they have none, or if the view hides some cities.
+// keeper returns the underlying directory as a city.SupervisorStatus. It returns nil if the directory does not
+// implement that interface, or if the view hides some cities.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)

@@ -14,7 +14,6 @@ import (
 	"gcity/city/verb"
 )
 
-// workHandlers handle requests about beads.
 type workHandlers struct{ *server }
 
 func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

@@ -19,7 +19,6 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// recordingCity is a city that records the commands it receives.
 type recordingCity struct {
 	*controllertest.City
 	mu       sync.Mutex
@@ -33,14 +32,13 @@ func (n *recordingCity) Do(ctx context.Context, c city.Command) (city.Receipt, e
 	return n.City.Do(ctx, c)
 }
 
-// Commands returns the commands received so far.
 func (n *recordingCity) Commands() []city.Command {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.commands)
 }
 
-// workCity is a city with automations and three beads. tw-1, which is in progress, is the parent of tw-2 and tw-3.
+// workCity returns a city with automations and three beads. tw-1, which is in progress, is the parent of tw-2 and tw-3.
 func workCity(t *testing.T) *recordingCity {
 	t.Helper()
 	f := &recordingCity{City: controllertest.Town(t)}
@@ -72,7 +70,6 @@ func (n *recordingCity) run(t *testing.T, name string) {
 	n.ended(t, name, r.Bead.ID)
 }
 
-// ended waits for the end of a run.
 func (n *recordingCity) ended(t *testing.T, name, id string) {
 	t.Helper()
 	n.Await(t, func(s *city.Snapshot) bool {
@@ -170,7 +167,7 @@ func TestWorkRequests(t *testing.T) {
 		{"PATCH", "/v0/city/town/bead/tw-4", `{"description":"","parent_id":"","remove_labels":["x"],"if_rev":2}`,
 			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: new(""), ParentID: new(""), RemoveLabels: []string{"x"}, IfRev: new(uint64(2))}}, `"labels":["z","y"]`},
 		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
-		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // repeated
+		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // the same request again
 		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},
 		{"POST", "/v0/city/town/automation/chore/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "chore", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
 	} {
@@ -182,7 +179,7 @@ func TestWorkRequests(t *testing.T) {
 	}
 }
 
-// Crafted requests about work change nothing.
+// Crafted requests about work do not change anything.
 func TestWorkRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})

@@ -9,7 +9,7 @@ import (
 	"gcity/city/verb"
 )
 
-// do executes the command that a route selects, and responds once it is done.
+// do executes the command that a route selects, and responds when the command is done.
 func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -18,7 +18,6 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	return s.execute(w, r, rt, b)
 }
 
-// emit writes an event. The body is the event.
 func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -2,10 +2,10 @@
 // gate decides when the action runs: after an interval, at a scheduled time, when a check succeeds, when an event
 // occurs, or only by hand. The action is a shell command or a formula.
 //
-// The package has no side effects, except that Scanner finds and reads those files. Judge decides whether an automation
-// is due, why, and when it will be due next. Runs keeps the state of all automations: their latest verdicts, and the
-// runs that are due, queued, active or waiting for a retry. The caller passes in times, records, events and check
-// results, and performs the actions that the package returns.
+// Only Scanner reads files. The rest of the package has no side effects. Judge decides whether an automation is due,
+// why, and when it will be due next. Runs keeps the state of all automations: their latest verdicts, and the runs that
+// are due, queued, active or waiting for a retry. The caller passes in times, records, events and check results, and
+// performs the actions that the package returns.
 package automation
 
 import (
@@ -19,22 +19,21 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the name of an automation's file. The file is in a subfolder of "automations" in a layer's folder. The
-// name of that subfolder is the name of the automation.
+// FileName is the name of an automation's file. In a layer's folder, the path of the file is
+// automations/NAME/automation.toml, where NAME is the name of the automation.
 const FileName = "automation.toml"
 
-// Gate is a kind of condition under which an automation fires.
+// Gate is the kind of condition that starts an automation's runs.
 type Gate string
 
 const (
-	Cooldown  Gate = "cooldown"  // an interval after the start of the latest run
+	Cooldown  Gate = "cooldown"  // when an interval has passed since the start of the latest run
 	Cron      Gate = "cron"      // at scheduled times
 	Condition Gate = "condition" // when a check succeeds
 	Event     Gate = "event"     // when an event occurs
 	Manual    Gate = "manual"    // only by hand
 )
 
-// withArticle returns the gate's name with an indefinite article.
 func (g Gate) withArticle() string {
 	if g == Event {
 		return "an event"
@@ -58,9 +57,9 @@ const (
 	RetryBackoff   = 10 * time.Second
 )
 
-// Definition is a valid automation, as read from its file. It is immutable.
+// Definition is a valid automation from a file. It is immutable.
 type Definition struct {
-	Name        string // name of its folder
+	Name        string // name of the automation's folder
 	Rig         string // "" = a city automation
 	Description string
 	Source      string // absolute path of the file
@@ -68,10 +67,10 @@ type Definition struct {
 
 	Formula string            // name of the formula; "" if Exec is set
 	Exec    string            // shell command; "" if Formula is set
-	Pool    string            // pool that works on the formula, as written; see Target
+	Pool    string            // pool that works on the formula, as written in the file; see Target
 	Vars    map[string]string // values for the formula's variables
 	Timeout time.Duration
-	// the setting that Timeout comes from: "the default", "its timeout", "max_timeout in city.toml:3:1"
+	// where Timeout was set: "the default", "its timeout", "max_timeout in city.toml:3:1"
 	Limit string
 
 	Gate         Gate
@@ -80,30 +79,29 @@ type Definition struct {
 	Zone         *time.Location // time zone of Schedule
 	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
 	Check        string         // shell command of a Condition gate's check
-	CheckTimeout time.Duration  // timeout for the check
-	On           string         // for an Event gate: an event type, or a prefix followed by "*"
+	CheckTimeout time.Duration
+	On           string // for an Event gate: an event type, or a prefix followed by "*"
 
 	Overlap Overlap
-	Retry   int // number of retries after a failed run
+	Retry   int
 	// wait before the first retry; doubles with each retry, up to MaxBackoff
 	RetryBackoff time.Duration
-	// scoped name of the automation to run when this one has failed and is not retried
+	// scoped name of the automation to run after this one has failed and is not retried
 	OnFailure string
 
-	WhileSuspended bool // fires even if its rig or the city is suspended
+	WhileSuspended bool // runs even if its rig or the city is suspended
 
 	// why a valid automation is disabled; "" = it is enabled
 	Off string
 	// hash of all fields above
-	Hash string
-	// warnings about a valid file
+	Hash     string
 	Warnings toml.Problems
 }
 
 // Scoped returns a name that is unique in the city: "x", or "x:rig:demo" for a rig's automation.
 func (d Definition) Scoped() string { return Scoped(d.Name, d.Rig) }
 
-// Scoped returns the scoped name of an automation: its name if rig is "", otherwise NAME:rig:RIG.
+// Scoped returns the scoped name of an automation: NAME, or NAME:rig:RIG if rig is not "".
 func Scoped(name, rig string) string {
 	if rig == "" {
 		return name
@@ -111,7 +109,7 @@ func Scoped(name, rig string) string {
 	return name + ":rig:" + rig
 }
 
-// Target returns the qualified name of the pool, or "" if none is set.
+// Target returns the qualified name of the pool, or "" if no pool is set.
 func (d Definition) Target() string {
 	if d.Pool == "" || d.Rig == "" || strings.Contains(d.Pool, "/") {
 		return d.Pool
@@ -119,8 +117,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// BlockedWhile returns why the automation cannot fire, or "" if it can. The parameter suspended is the reason why its
-// rig or the city is suspended. Some automations fire even then.
+// BlockedWhile returns why the automation cannot run, or "" if it can. suspended is the reason why its rig or the city
+// is suspended. Some automations run even then.
 func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""
@@ -133,17 +131,17 @@ func (d Definition) When() string {
 	return strings.TrimSpace(string(d.Gate) + " " + d.gateSetting(words))
 }
 
-// TimedOut returns the error text for a run that was killed at its timeout. It says where the timeout is set.
+// TimedOut returns the error for a run that was killed at its timeout. It says where the timeout was set.
 func (d Definition) TimedOut() string {
 	return fmt.Sprintf("the run did not finish within %s (%s)", span.Text(d.Timeout), d.Limit)
 }
 
-// Dir returns the folder that contains the automation's file. Actions get it as AUTOMATION_DIR.
+// Dir returns the folder of the automation's file. Actions receive it as AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
 // Command returns the shell command to run in the folder dir. If the command begins with the name of a script in the
-// automation's own folder, the script's path replaces the name. A name that contains a slash is looked up in dir, in
-// the automation's folder, and at the root of its topology. The function exists reports whether a file exists.
+// automation's own folder, the script's path replaces the name. A name with a slash is looked up in dir, in the
+// automation's folder, and at the root of its topology. exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line
@@ -170,7 +168,6 @@ func (d Definition) Command(dir string, exists func(path string) bool) string {
 	return d.Exec
 }
 
-// matches reports whether the automation waits for events of this type.
 func (d Definition) matches(eventType string) bool {
 	if begin, ok := strings.CutSuffix(d.On, "*"); ok {
 		return strings.HasPrefix(eventType, begin)

@@ -13,19 +13,17 @@ import (
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
 // day matches if either field does. A field that starts with "*" is not a restriction. The zero value never occurs.
 //
-// gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
-// time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years and
-// other dialects. Replacing gronx would need more code, because the validation and the handling of clock changes would
-// remain.
+// gronx computes the calendar, always in UTC, so that its results are wall-clock times. This package decides when such
+// a time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years
+// and other dialects. Replacing gronx would not remove the code for validation and clock changes.
 type Schedule struct {
 	text  string
-	line  string // the five fields, as numbers
+	line  string // the five fields, with numbers in place of names
 	every bool   // the hour field begins with "*"
 }
 
 func (s Schedule) String() string { return s.text }
 
-// macros returns the cron lines for names such as @daily.
 func macros() map[string]string {
 	return map[string]string{
 		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
@@ -34,11 +32,10 @@ func macros() map[string]string {
 	}
 }
 
-// field is one column of a cron line.
 type field struct {
 	name      string
 	low, high int
-	words     string // names of the numbers from low to high, three letters each
+	words     string // names for the numbers from low to high, three letters each
 }
 
 func fields() [5]field {
@@ -49,7 +46,7 @@ func fields() [5]field {
 	}
 }
 
-// ParseSchedule parses a cron line or a name such as @daily. It returns an error for a line that never occurs, such as
+// ParseSchedule parses a cron line or a name such as @daily. It returns an error if the schedule never occurs, as on
 // the 31st of February.
 func ParseSchedule(text string) (Schedule, error) {
 	line := strings.ToLower(strings.TrimSpace(text))
@@ -87,7 +84,6 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
-// item checks one element of a field's list, and replaces names with numbers.
 func (f field) item(text string) (string, error) {
 	span, step, stepped := strings.Cut(text, "/")
 	first, last, ranged := strings.Cut(span, "-")
@@ -152,7 +148,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next returns the schedule's first wall-clock time after the given one. Both times are represented in UTC.
+// next returns the first wall-clock time of the schedule after wall. Both times are represented in UTC.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -164,9 +160,9 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 // Next returns the first instant later than t at which the schedule occurs in a time zone. It returns the zero time if
 // the schedule never occurs again.
 //
-// If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward occurs at
-// the first instant after the gap. A time that the clock shows twice, because it is set back, occurs only the first
-// time. If the hour field begins with "*", the schedule follows elapsed time: a repeated time occurs twice, and a
+// If the hour field lists hours, each of them occurs once a day. A time that is skipped when the clock is set forward
+// occurs at the first instant after the gap. A time that occurs twice because the clock is set back counts only the
+// first time. If the hour field begins with "*", the schedule follows elapsed time: a repeated time counts twice, and a
 // skipped time does not occur.
 func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
 	t = t.In(zone)
@@ -209,8 +205,8 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, this is
-// later than the minute that the clock shows at that instant.
+// furthest returns the latest minute that the clock has shown up to an instant. If the clock was set back, this is
+// later than the minute that it shows at that instant.
 func furthest(at time.Time) time.Time {
 	wall := wallClock(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {
@@ -223,7 +219,7 @@ func furthest(at time.Time) time.Time {
 }
 
 // instant returns the first instant at which a clock in the zone shows a wall-clock time. If the clock skips that time,
-// it returns the first instant after the gap.
+// instant returns the first instant after the gap.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
@@ -243,7 +239,6 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// location returns the time zone with this name, or the parameter local if the name is empty.
 func location(name string, local *time.Location) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
 		return local, nil

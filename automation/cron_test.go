@@ -74,7 +74,7 @@ func TestSchedules(t *testing.T) {
 		"0 12 * feb,mar *":    "2027-02-01 12:00",
 		"0 12 * feb-apr/2 *":  "2027-02-01 12:00",
 		"0 0 13 * fri":        "2026-11-27 00:00", // either field may match
-		"0 0 13 * */5":        "2026-12-13 00:00", // a Sunday: a field that begins with * does not restrict
+		"0 0 13 * */5":        "2026-12-13 00:00", // a Sunday: a field that begins with * does not restrict the day
 		"0 0 */2 * mon":       "2026-11-23 00:00",
 		"0 0 29 2 *":          "2028-02-29 00:00",
 		"0 0 29 2 */7":        "2032-02-29 00:00", // only on a Sunday
@@ -96,8 +96,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// A fixed time runs exactly once on a day when the clock changes, at the first instant after a gap. Schedules with "*"
-// hours follow elapsed time.
+// On a day when the clock changes, a fixed time still occurs exactly once, at the first instant after a gap. Schedules
+// with "*" hours follow elapsed time.
 func TestClockChanges(t *testing.T) {
 	for _, c := range []struct {
 		zone, schedule, from, to string
@@ -198,7 +198,7 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// Leap days on one day of the week can be forty years apart, and are still found.
+// Leap days on a given weekday can be forty years apart. They are still found.
 func TestRareLeapDays(t *testing.T) {
 	for step := 1; step <= 7; step++ {
 		s, err := ParseSchedule(fmt.Sprintf("0 0 29 2 */%d", step))

@@ -28,8 +28,8 @@ func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	return d
 }
 
-// turn advances the clock, calls Advance, opens the runs that are due, and lists the actions: "a" was opened, "?a" needs
-// its check, "!a: why" was skipped.
+// turn advances the clock, calls Advance, and opens the runs that are due. It lists the actions: "a" was opened, "?a"
+// needs its check, "!a: why" was skipped.
 func (d *drill) turn(wait time.Duration) string {
 	out, opened := d.look(wait)
 	for _, run := range opened {
@@ -73,7 +73,7 @@ func (d *drill) happen(kind string, depth int) {
 	d.r.See(e)
 }
 
-// restart ends the program and starts it again from its saved memory.
+// restart simulates an exit of the program and a new start with the saved memory.
 func (d *drill) restart() (interrupted []string) {
 	data, err := json.Marshal(d.r.Memory())
 	if err != nil {
@@ -112,5 +112,4 @@ func (d *drill) state(name string) string {
 	return "none"
 }
 
-// load puts the current definitions into force.
 func (d *drill) load() { d.r.Load(d.defs, d.seq, d.now) }

@@ -11,8 +11,8 @@ const (
 	Interrupted Outcome = "interrupted" // the controller exited during the run
 )
 
-// Ended records the end of a run. If the run has failed and will not be retried, Ended makes the on_failure automation
-// due and returns its scoped name.
+// Ended records the end of a run. If the run has failed and will not be retried, the on_failure automation becomes due
+// and Ended returns its scoped name.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {
@@ -41,7 +41,7 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	return next.name
 }
 
-// Canceled records that a user canceled a run. A canceled run counts as failed and is not retried.
+// Canceled records that a user has canceled a run. A canceled run counts as failed and is not retried.
 func (r *Runs) Canceled(scoped string, now time.Time) (follows string) {
 	if it := r.items[scoped]; it != nil && it.run != nil {
 		it.run.Retry = max(it.run.Retry, it.d.Retry)
@@ -56,7 +56,7 @@ func (r *Runs) Queued(scoped string) bool {
 }
 
 // Again returns the number of a failed automation's next retry, the maximum number of retries, and when the next retry
-// is due. ok is false if no further retry follows.
+// is due. ok is false if no retry follows.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||
@@ -80,7 +80,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 		return
 	}
 	m.Tries = run.Retry + 1
-	// a retry handles the same events again, together with those that have occurred since then
+	// a retry handles the same events again, and those that have occurred since then
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
 		it.giveBack(run)

@@ -7,8 +7,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Fire makes an automation due because a user requested it, regardless of its gate. The parameter by is the name of the
-// user. Fire returns an error if the automation is disabled, or if it has an active run and does not queue another one.
+// Fire makes an automation due because a user requested it, regardless of its gate. by is the user's name. Fire returns
+// an error if the automation is disabled, or if it has an active run and does not queue another one.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
@@ -45,7 +45,7 @@ func (it *item) queue(now time.Time) {
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that is still waiting for a slot. ok is false if it finds no such request.
+// Withdraw cancels a manual request that is still waiting for a slot. ok is false if it finds none.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {
@@ -56,7 +56,7 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 	return true
 }
 
-// withdraw cancels a manual request. If the gate had already made the run due, the run stays due.
+// withdraw cancels a manual request. A run that is also due because of its gate stays due.
 func (it *item) withdraw() {
 	if it.want.gate == "" {
 		it.want, it.openProblem = nil, ""

@@ -7,12 +7,12 @@ import (
 	"gcity/internal/span"
 )
 
-// Kind implements one kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
+// Kind implements a kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
 // add a kind of gate, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
 	needs string // the required key; "" = no key is required
-	keys  []key  // keys that no other gate uses
+	keys  []key  // keys that no other kind of gate uses
 
 	parse func(*converter) // nil = no keys to read
 	// judge completes the verdict and reports whether the gate is open
@@ -20,16 +20,16 @@ type Kind struct {
 	// describe returns the text that When appends to the gate's name; nil = no text
 	describe func(Definition, func(time.Duration) string) string
 
-	passes bool // with overlap Skip, a run that becomes due during another one is skipped
+	passes bool // with overlap Skip, a run that becomes due during another run is skipped
 	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 
-// Gates returns all kinds of gates, in the order in which the documentation lists them.
+// Gates returns all kinds of gates, in the order of the documentation.
 func Gates() []Kind {
 	return []Kind{cooldownGate(), cronGate(), conditionGate(), eventGate(), manualGate()}
 }
 
-// GateNames returns the gates' names, as written in files.
+// GateNames returns the names of all gates, as written in files.
 func GateNames() []string {
 	var out []string
 	for _, k := range Gates() {
@@ -128,7 +128,7 @@ func manualGate() Kind {
 	}
 }
 
-// GateSetting returns the gate's interval, schedule, check or event type. For Manual it returns "".
+// GateSetting returns the gate's interval, schedule, check or event type. For Manual, it returns "".
 func (d Definition) GateSetting() string { return d.gateSetting(span.Text) }
 
 func (d Definition) gateSetting(format func(time.Duration) string) string {

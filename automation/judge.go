@@ -17,22 +17,22 @@ const (
 	// handles several of them.
 	Rate       = 10
 	RateWindow = time.Minute
-	// MaxDepth is the maximum length of a chain of runs in which each run triggers the next one with an event.
+	// MaxDepth limits the length of a chain of runs in which each run causes an event that starts the next one.
 	MaxDepth = 8
-	// MaxBackoff is the longest wait before a retry, up to which retry_backoff doubles.
+	// MaxBackoff is the longest wait before a retry. retry_backoff doubles up to this limit.
 	MaxBackoff = time.Hour
 )
 
-// Facts is the known state of one automation, an input to Judge. The zero value describes an automation that has never
-// run. Times are wall-clock times, and can be inconsistent because the clock might have been changed.
+// Facts contains what Judge needs to know about an automation. The zero value describes an automation that has never
+// run. Times are wall-clock times. They can be inconsistent, because the clock might have been changed.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
 	JudgedAt  time.Time // when Judge was last called; zero = not since the program started
 	Skipped   time.Time // when a run was last skipped because another one was active
 	Running   time.Time // start of the active run; zero = no run is active
-	Queued    time.Time // when the queued run became due; zero = none is queued
-	Suspended string    // completes "suspended …": "with the city", …; "" = not suspended
+	Queued    time.Time // when the queued run became due; zero = no run is queued
+	Suspended string    // text after "suspended", such as "with the city"; "" = not suspended
 
 	Tries    int       // number of the next retry; 0 = no retry is due
 	FailedAt time.Time // end of the latest failed run
@@ -42,16 +42,15 @@ type Facts struct {
 	// when the latest runs were opened, oldest first; only the last Rate entries count
 	Recent        []time.Time
 	Patrol        time.Duration // minimum interval between two checks of a condition
-	ScheduleCache ScheduleCache // cache for the next search, taken from the previous verdict
+	ScheduleCache ScheduleCache // cache for the next search, from the previous verdict
 }
 
-// ScheduleCache caches the result of the last search for a scheduled time.
+// ScheduleCache caches the result of a search for a scheduled time.
 type ScheduleCache struct {
 	sum        string // hash of the definition
 	from, next time.Time
 }
 
-// nextScheduled returns the first scheduled time that is later than the parameter from.
 func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
 	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
 		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
@@ -69,15 +68,15 @@ type CheckFacts struct {
 	Err     string    // why the result is unknown: "timed out after 10s"
 }
 
-// EventFacts is the known state of the events that an automation waits for.
+// EventFacts describes the events that match an event gate.
 type EventFacts struct {
 	Cursor uint64 // events up to this seq are handled
-	Newest uint64 // seq of the latest unhandled event; 0 = none
-	Count  int    // number of unhandled events
-	Depth  int    // greatest Depth of these events
+	Newest uint64 // seq of the newest unhandled event; 0 = none
+	Count  int
+	Depth  int // greatest Depth of the unhandled events
 }
 
-// Verdict is what Judge decides about one automation.
+// Verdict is what Judge decides about an automation.
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
@@ -85,12 +84,12 @@ type Verdict struct {
 	Next    time.Time // when the automation becomes due by itself; zero = unknown, never, or now
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
-	Ask   bool // a check of the condition must be started now
-	Skip  bool // the gate opened during a run, so the run that it would start is skipped
+	Ask   bool // a check of the condition must start now
+	Skip  bool // the gate opened during a run, and the new run must be skipped
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
-	ScheduleCache ScheduleCache // cache to put into the next Facts
+	ScheduleCache ScheduleCache // cache for the next Facts
 	off           bool          // disabled or suspended
 }
 
@@ -226,7 +225,7 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		v.Reason = "condition: check was killed by a signal"
 	case c.Code == 0 && !c.Fresh && c.Running:
 		v.Reason = "condition: check is running"
-	case c.Code == 0 && !c.Fresh: // a run was already opened for this result, and has ended
+	case c.Code == 0 && !c.Fresh: // a run was opened for this result and has ended
 		v.Reason = "condition: not checked since the last run"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
@@ -257,7 +256,6 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// noEvents returns the reason why an event gate is closed: no event has occurred since the latest run.
 func (d Definition) noEvents(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
@@ -269,13 +267,12 @@ func (d Definition) noEvents(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events says how many events have occurred for an event gate, and after which seq.
 func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
 
-// again returns the verdict about an automation that is to be retried after a failed run. The gate is ignored until
-// there are no more retries.
+// again returns the verdict about an automation with a failed run that must be retried. The gate is ignored while
+// retries remain.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)
@@ -290,7 +287,6 @@ func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	return v
 }
 
-// backoff returns how long to wait before the n-th retry.
 func (d Definition) backoff(n int) time.Duration {
 	wait := d.RetryBackoff
 	for i := 1; i < n && wait < MaxBackoff; i++ {

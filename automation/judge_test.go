@@ -12,7 +12,7 @@ func noon() time.Time { return time.Date(2026, 11, 22, 12, 0, 20, 0, time.UTC) }
 
 func ago(d time.Duration) time.Time { return noon().Add(-d) }
 
-// brief returns a verdict in one line: what to do, why, and when it will be due.
+// brief describes a verdict in one line: what to do, why, and when the automation will be due.
 func brief(v Verdict) string {
 	var actions []string
 	for _, deed := range []struct {
@@ -290,7 +290,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// The cache of search results only saves work: verdicts are the same with and without it, however the clock is set.
+// The cache of search results only saves work. Verdicts are the same with and without it, however the clock is set.
 func FuzzScheduleCache(f *testing.F) {
 	f.Add(uint64(1), []byte{1, 200, 3, 255, 0, 9})
 	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = "+

@@ -8,7 +8,6 @@ const (
 	MinTime     = 100 * time.Millisecond // minimum for all other durations
 )
 
-// key describes one key of [automation], for the parser and for docs/automations.md.
 type key struct {
 	name, kind string
 	def        string // default value, for the documentation

@@ -8,24 +8,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// player runs random steps in a city of automations and checks the laws.
 type player struct {
 	*drill
 	t       *rapid.T
 	opening map[string]Run
 	going   map[string]Run
-	dealt   map[string]int    // events in opened runs, by scoped name
-	until   map[string]uint64 // seq of the newest of these events, by scoped name
+	dealt   map[string]int    // number of events in opened runs, by scoped name
+	until   map[string]uint64 // seq of the newest event in opened runs, by scoped name
 	sent    map[string]int    // number of matching events, by scoped name
 	queued  map[string]bool   // fired by hand during a run
 }
 
 const places = 3
 
-// TestLaws checks the laws after random steps in any order. The number of runs is limited, with one per automation
-// (L1). Suspended automations run only by hand (L2). Every event is in exactly one run, or in at least one if runs
-// are retried. The automation that has waited longest runs first. There is always a reason (L14). Without
-// disturbances, no run gets stuck (L7).
+// The laws hold after random steps in any order. The number of runs is limited, with one per automation (L1). Suspended
+// automations run only by hand (L2). Every event is in exactly one run, or in at least one if runs are retried. The
+// automation that has waited longest runs first. There is always a reason (L14). Without disturbances, no run gets
+// stuck (L7).
 func TestLaws(t *testing.T) {
 	defs := []Definition{
 		parse(t, "cool", everyMinute), parse(t, "cool2", everyMinute+
@@ -85,7 +84,6 @@ func (p *player) running(name string) bool {
 	return a || b
 }
 
-// take calls Advance and checks which runs it opens.
 func (p *player) take() {
 	_, opened := p.look(0)
 	latest := time.Time{}
@@ -118,7 +116,7 @@ func (p *player) take() {
 	}
 }
 
-// answer completes a run's opening, with success or with an error.
+// answer completes the opening of a run, with success or an error.
 func (p *player) answer(name string) {
 	run, ok := p.opening[name]
 	if !ok {
@@ -147,7 +145,7 @@ func (p *player) end(run Run, how Outcome) {
 	p.r.Ended(name, how, p.now)
 }
 
-// die ends the program and starts it again from its saved memory.
+// die simulates an exit of the program and a new start with the saved memory.
 func (p *player) die() {
 	interrupted := p.restart()
 	if len(interrupted) != len(p.going) {

@@ -12,24 +12,22 @@ import (
 	"gcity/internal/toml"
 )
 
-// patience is the default time limit for a scan.
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner does
-// not start another one.
+// maxReading is the maximum number of layers that can be read at the same time. If that many reads are blocked, the
+// scanner starts no further ones.
 const maxReading = 256
 
-// layerCache is the content of a layer's folder at the time of a read. It is immutable, because a slow read may still
-// use it.
+// layerCache is the content of a layer's folder when it was read. It is immutable, because a slow read may still use
+// it.
 type layerCache struct {
-	err      error                  // why the folder could not be read
+	err      error
 	names    []string               // names of the entries, from the last successful read
 	files    map[string]*cachedFile // cached files by name, from the last successful read
-	found    map[string]*cachedFile // the files that contain an automation, by name
+	found    map[string]*cachedFile // files that contain an automation, by name
 	warnings toml.Problems          // warnings about entries that look like automations but are not
 }
 
-// cachedFile is an automation file as it was read.
 type cachedFile struct {
 	stamp
 	spec     spec
@@ -71,14 +69,13 @@ func readLayer(dir string, previous *layerCache, local *time.Location, now time.
 	return s
 }
 
-// withError returns a copy of the cached content with the error from the failed read.
 func (s *layerCache) withError(why error) *layerCache {
 	return &layerCache{err: why, names: s.names, files: s.files, found: s.found,
 		warnings: s.warnings}
 }
 
 // readFile returns an automation's file, or nil if it does not exist, and the entry to cache. If the file on disk has
-// not changed, readFile returns previous, the file from the cache.
+// not changed, the entry is previous.
 func readFile(
 	path string, previous *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {
@@ -105,7 +102,6 @@ func readFile(
 	return k, k
 }
 
-// warn adds a warning about a path that is not an automation.
 func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
@@ -131,7 +127,6 @@ func misplaced(folder string) string {
 	return ""
 }
 
-// reason returns the text of a file system error without the operation and the path.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

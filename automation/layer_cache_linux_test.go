@@ -11,8 +11,8 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A layer that does not respond is reported, keeps its known automations, and does not block other layers. When it
-// responds it is read again.
+// A layer that does not respond is reported, keeps its known automations, and does not block other layers. It is read
+// again when it responds.
 func TestUnresponsiveLayer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

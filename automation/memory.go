@@ -9,16 +9,15 @@ import (
 	"gcity/events"
 )
 
-// Memory is the persistent state of one automation. It is kept longer than the records of the runs, which may be
-// pruned.
+// Memory is the persistent state of an automation. It is kept longer than the records of the runs, which may be pruned.
 type Memory struct {
 	// when the automation was first seen with this gate
 	Born time.Time `json:"born"`
-	// the gate, and for a Cron gate also its schedule and time zone; "" = unknown
+	// the gate; for Cron, with the schedule and the time zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
-	// when it was removed from the catalog; zero = it is in the catalog
+	// when the automation was removed from the catalog; zero = it is in the catalog
 	Gone time.Time `json:"gone,omitzero"`
-	Last time.Time `json:"last,omitzero"` // when its latest run was opened
+	Last time.Time `json:"last,omitzero"` // when the latest run was opened
 	Open bool      `json:"open,omitempty"`
 	// retry number of the latest run; 0 = not a retry
 	Retry    int       `json:"retry,omitempty"`
@@ -30,7 +29,7 @@ type Memory struct {
 	Skipped time.Time `json:"skipped,omitzero"`
 	Queued  time.Time `json:"queued,omitzero"`
 
-	On     string `json:"on,omitempty"`     // the event type that the following fields refer to
+	On     string `json:"on,omitempty"`     // the event type that the fields below refer to
 	Cursor uint64 `json:"cursor,omitempty"` // events up to this seq are handled
 	From   uint64 `json:"from,omitempty"`   // Cursor before the latest run
 	Seen   uint64 `json:"seen,omitempty"`   // events up to this seq need no run; 0 = up to Cursor
@@ -40,7 +39,7 @@ type Memory struct {
 	fromRecord bool // Cursor comes from a run's record, which does not contain the event type
 }
 
-// keepRemoved is how long a removed automation's state is kept, in case its folder comes back.
+// keepRemoved is how long the state of a removed automation is kept, in case the automation comes back.
 const keepRemoved = 30 * 24 * time.Hour
 
 // maxAbsence is how long an automation may be missing, for example while it is edited, and still handle the events from
@@ -48,8 +47,8 @@ const keepRemoved = 30 * 24 * time.Hour
 const maxAbsence = time.Hour
 
 // Note adds information from a run's record that Memory may lack. The program can exit after it writes a record and
-// before it stores Memory. The parameter seq is that of the run's latest event, and retry is the number of the retry;
-// both may be 0. Call Note in the order of the records, oldest first.
+// before it stores Memory. seq is that of the run's latest event, and retry is the number of the retry; both may be 0.
+// Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -68,7 +67,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	return m
 }
 
-// Succeeded records that the latest run succeeded, unless its end is already recorded.
+// Succeeded records that the latest run has succeeded. It does nothing if the end of that run is already recorded.
 func (m Memory) Succeeded(ended time.Time) Memory {
 	if m.Open {
 		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0
@@ -76,7 +75,7 @@ func (m Memory) Succeeded(ended time.Time) Memory {
 	return m
 }
 
-// Recall restores the stored state of all automations. It must be called before the first Load.
+// Recall restores the stored state of all automations. Call it before the first Load.
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
@@ -85,7 +84,7 @@ func (r *Runs) Recall(all map[string]Memory) {
 	}
 }
 
-// Rev increases whenever the memory changes.
+// Rev returns a number that increases whenever the memory changes.
 func (r *Runs) Rev() uint64 { return r.rev }
 
 // Memory returns the state to store.
@@ -103,10 +102,9 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Known automations keep their state. New automations start with events after newest, the
-// seq of the log's latest event. Load returns the automations whose runs were active when the program last exited, and
-// records these runs as Interrupted. Afterwards, the caller must call See again with all events that follow the seq
-// returned by From.
+// Load replaces the catalog. Known automations keep their state. New automations handle only events after newest, the
+// seq of the log's latest event. Load returns the automations with runs that were active when the program last exited,
+// and records these runs as Interrupted. Afterwards, the caller must pass all events after From to See again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -161,8 +159,8 @@ func (d Definition) hasSameGate(e Definition) bool {
 }
 
 // begin sets the position in the log from which an automation handles events. This is the end of the log, unless the
-// automation has already handled events of the same type. The parameter first is true for the first catalog after the
-// start of the program.
+// automation has already handled events of the same type. first is true for the first catalog after the start of the
+// program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -213,7 +211,7 @@ func (it *item) forgetUnhandled() {
 // Remembers reports whether there is any state for an automation, even if it was removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
-// Awaits reports whether one of an automation's runs is due or being opened.
+// Awaits reports whether a run of the automation is due or being opened.
 func (r *Runs) Awaits(scoped string) bool {
 	it := r.items[scoped]
 	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
@@ -229,7 +227,7 @@ func (r *Runs) From() (seq uint64, ok bool) {
 	return seq, ok
 }
 
-// See handles an event from the log. Events must be passed in order; See ignores an event that it has already seen.
+// See handles an event from the log. Pass events in order; See ignores an event that it has already seen.
 func (r *Runs) See(e events.Event) {
 	depth := -1
 	for _, it := range r.order {
@@ -255,8 +253,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth returns the length of the chain of runs that led to an event: the value "depth" in the event's payload. An
-// event caused by a run must have a depth that is one greater than the run's.
+// Depth returns the length of the chain of runs that led to an event: the value "depth" in the event's payload. If a
+// run causes an event, the event's depth must be one greater than that of the run.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

@@ -14,7 +14,7 @@ import (
 
 // Override changes individual keys of an automation. It comes from city.toml. A nil field changes nothing.
 type Override struct {
-	At     toml.Place            // position of the override's table
+	At     toml.Place
 	Places map[string]toml.Place // known positions of the override's keys
 
 	Name, Rig string // the automation; Rig "" = a city automation
@@ -50,7 +50,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns advice on how to name a rig's automation in a table that has a separate key named rig.
+// rigKey returns advice on how to name a rig's automation in a table that has a separate key for the rig.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"
@@ -107,7 +107,6 @@ func (c *Catalog) skipped(all map[string]foundFile, o Options) map[string]bool {
 	return out
 }
 
-// override returns the automation after applying the overrides.
 func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	s := f.spec
 	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
@@ -147,8 +146,8 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 }
 
 // resolveOnFailure resolves on_failure to an automation in the same rig, or else in the city. An automation is broken
-// if its on_failure does not exist, or if following on_failure leads back to the automation. If its on_failure cannot
-// run, there is a warning.
+// if its on_failure does not exist, or if following on_failure leads back to the automation. There is a warning if its
+// on_failure cannot run.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -192,7 +191,7 @@ func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	c.markBroken(wrong)
 }
 
-// failureCycle follows on_failure from one automation. It returns the path if it leads back to that automation,
+// failureCycle follows on_failure from one automation. It returns the path if the path leads back to that automation,
 // otherwise nil.
 func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
@@ -209,7 +208,6 @@ func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// markBroken moves automations with problems to c.Broken.
 func (c *Catalog) markBroken(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]
@@ -223,7 +221,6 @@ func (c *Catalog) markBroken(wrong map[string]toml.Problems) {
 	})
 }
 
-// computeHashes computes the hashes of the automations and of the catalog.
 func (c *Catalog) computeHashes() {
 	whole := sha256.New()
 	for i := range c.Automations {

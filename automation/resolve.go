@@ -15,7 +15,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// formulaFile is a formula file that was read.
 type formulaFile struct {
 	stamp
 	formula *formula.Formula
@@ -35,7 +34,6 @@ type resolveInput struct {
 	now          time.Time
 }
 
-// resolution is the result of checking formulas and pools.
 type resolution struct {
 	wrong    map[string]toml.Problems // errors in broken automations, by scoped name
 	problems toml.Problems
@@ -43,7 +41,7 @@ type resolution struct {
 }
 
 // resolve marks an automation as broken if its pool or formula is missing, or if its variables do not match the
-// formula's. Formulas are read in the background. If that blocks, resolve uses the previous result.
+// formula's. It reads formulas in the background. If that blocks, resolve uses the previous result.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -92,7 +90,6 @@ func (o resolveInput) resolve() *resolution {
 	return m
 }
 
-// unknownPool returns the error for a pool that does not exist, with a suggestion.
 func (d Definition) unknownPool(pools []string) string {
 	target := d.Target()
 	if len(pools) == 0 {
@@ -116,7 +113,6 @@ func (d Definition) unknownPool(pools []string) string {
 		toml.List(pools[:min(len(pools), 12)]))
 }
 
-// check validates a formula with the automation's values. An error means that the formulas could not be read.
 func (k *formulaChecker) check(d Definition, written spec) (toml.Problems, error) {
 	sources, known := k.found[d.Rig]
 	if !known {
@@ -142,7 +138,6 @@ func (k *formulaChecker) check(d Definition, written spec) (toml.Problems, error
 	return nil, nil
 }
 
-// load returns a formula. It takes the formula from the cache if the file has not changed.
 func (k *formulaChecker) load(name string, among []formula.Source) (*formula.Formula, error) {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i < 0 {
@@ -168,7 +163,6 @@ func (k *formulaChecker) load(name string, among []formula.Source) (*formula.For
 	return x.formula, x.err
 }
 
-// wrongVars compares the given values with the formula's variables.
 func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.Problems) {
 	var names []string
 	for _, v := range f.Vars {
@@ -205,13 +199,12 @@ type stamp struct {
 	sure bool // any later change to the file also changes the field info
 }
 
-// stampOf returns the stamp of a file that is about to be read. The stamp of a file that was written within the last
-// two seconds is not sure: another write may leave the modification time unchanged.
+// stampOf returns the stamp of a file that is about to be read. Its field sure is false if the file was written within
+// the last two seconds, because another write may leave the modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }
 
-// unchanged reports whether a file is certainly unchanged.
 func (s stamp) unchanged(now fs.FileInfo) bool {
 	return s.sure && os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) &&
 		s.info.Size() == now.Size()

@@ -9,7 +9,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// recipe writes a formula into a layer.
 func (w *town) recipe(layer, name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, layer, name+".formula.toml")
@@ -31,7 +30,7 @@ func cooks(formula string, more string) string {
 	return "gate = 'manual'\nformula = '" + formula + "'\n" + more
 }
 
-// An automation with a formula or pool that cannot work is broken, and the problem suggests the intended name.
+// An automation with a formula or pool that cannot work is broken. The problem suggests the intended name.
 func TestMissingFormulaAndPool(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}

@@ -13,56 +13,55 @@ const MaxActive = 8
 // Runs keeps the state of a city's automations and decides which runs start. It has no clock and no side effects. Its
 // owner reports what has happened, and performs what Advance returns. The same calls always produce the same results.
 //
-// A run that is due waits for a slot. Then the run is opened: the owner writes a record, calls Opened, starts the run
-// and, when it has ended, calls Ended. Manual requests come first, then the runs that have waited longest. Runs is not
-// safe for concurrent use.
+// A run that is due waits for a slot. Then the run is opened: the owner writes a record, calls Opened and starts the
+// run. When the run has ended, the owner calls Ended. Manual requests come first, then the runs that have waited
+// longest. Runs is not safe for concurrent use.
 type Runs struct {
 	most  int
 	items map[string]*item
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string        // why no run could be opened in the latest Advance
-	loaded bool          // Load was called
+	closed string // why no run could be opened in the latest Advance
+	loaded bool
 	began  time.Time     // when Load was first called
 	now    time.Time     // time of the latest Advance
-	patrol time.Duration // minimum interval of checks in the latest Advance
+	patrol time.Duration // minimum interval between two checks of a condition
 }
 
-// item is the state of one automation, which might have been removed.
+// item is the state of an automation, which might have been removed.
 type item struct {
 	name   string     // scoped name
 	d      Definition // definition from the latest catalog that contained the automation
-	gone   bool       // the catalog no longer contains the automation
+	gone   bool
 	memory Memory
 
-	judgedAt      time.Time // when Judge was last called
-	settled       bool      // since Judge was last called, only the time has changed
-	suspended     string    // why the automation was suspended when Judge was last called
+	judgedAt      time.Time
+	settled       bool   // since the last call of Judge, only the time has changed
+	suspended     string // why the automation was suspended in the last call of Judge
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
-	recent        []time.Time // when the latest runs were opened
-	want          *Run        // the run that is due and waiting for a slot; nil = none
-	run           *Run        // the run that is active or being opened; nil = none
-	skipReported  bool        // a skip during the active run was reported
-	follows       string      // the failed automation that the queued run follows
-	// when another run was requested while the current one was being opened; zero = never
+	recent        []time.Time
+	want          *Run   // the run that is due and waiting for a slot; nil = no run is waiting
+	run           *Run   // the run that is active or being opened; nil = no run
+	skipReported  bool   // a skip during the active run was reported
+	follows       string // the failed automation that caused the queued run
+	// when another run was requested while this one was being opened; zero = never
 	again time.Time
 
-	// time of the next attempt to open the run; zero = no attempt has failed
+	// next attempt to open the run; zero = no attempt has failed
 	unopened     time.Time
 	openProblem  string
-	openFailures int // consecutive failed attempts
+	openFailures int // consecutive failed attempts to open the run
 
 	seen       uint64 // seq of the latest event that See has handled
 	pending    batch
-	skipReason string // why events were skipped since the latest run; "" = none were skipped
+	skipReason string // why events were skipped since the latest run; "" = no events were skipped
 	// number of events skipped since the last Advance because of MaxDepth
 	skippedByDepth int
 }
 
-// batch is a group of events that are waiting for a run.
 type batch struct {
 	count  int
 	newest uint64
@@ -73,12 +72,12 @@ func (b batch) join(c batch) batch {
 	return batch{b.count + c.count, max(b.newest, c.newest), max(b.depth, c.depth)}
 }
 
-// Run is one run of an automation, due or active.
+// Run is a run of an automation, due or active.
 type Run struct {
 	Definition Definition // the definition when the run became due
 	Reason     string     // one sentence, for users
-	By         string     // user that requested the run; "" = none
-	// the failed automation that caused this run; if both By and Follows are empty, the gate caused it
+	By         string     // the user that requested the run; "" = no user
+	// the failed automation that caused this run; if By and Follows are both empty, the gate caused it
 	Follows string
 	Retry   int       // number of the retry; 0 = not a retry
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
@@ -87,13 +86,13 @@ type Run struct {
 	After   uint64    // the run handles the events after this seq
 	Until   uint64    // the run handles the events up to this seq
 	Count   int       // number of events that the run handles
-	Depth   int       // greatest depth of these events; see Depth
+	Depth   int       // greatest Depth of the events that the run handles
 
 	events batch
 	gate   string // why the gate was already open when a user requested the run; "" = it was closed
 }
 
-// began returns the time at which a run was opened, or at which it became due if it is not open yet.
+// began returns when the run was opened. If it is not open yet, began returns when it became due.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since
@@ -103,7 +102,7 @@ func (r *Run) began() time.Time {
 
 // World is the input to Advance that Runs does not store.
 type World struct {
-	// Suspended returns text that completes "suspended …": "with the city", "with rig demo"; "" = not suspended
+	// Suspended returns the text after "suspended", such as "with the city" or "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
 	Closed    string // why no run can be opened now, or ""
 	// Ending reports whether the end of an automation's latest run is still being recorded, so that the next run must
@@ -112,13 +111,13 @@ type World struct {
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
 
-// Actions are the actions for the caller to perform after Advance, in this order.
+// Actions must be performed by the caller after Advance, in this order.
 type Actions struct {
-	Skipped []SkippedRun // skipped runs to report
+	Skipped []SkippedRun
 	Check   []Definition // conditions to check; pass each result to Checked
 	Open    []Run        // runs to open; pass each result to Opened or Unopened
 
-	// whether the status of an automation has changed in more than a remaining time
+	// an automation's status has changed, not counting the remaining time
 	TextChanged bool
 }
 
@@ -126,7 +125,7 @@ type Actions struct {
 type SkippedRun struct {
 	Scoped string
 	Reason string
-	Depth  int // depth of the event that reports the skip; see Depth
+	Depth  int // depth for the event that reports the skip; see Depth
 }
 
 func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
@@ -141,7 +140,6 @@ func NewRuns(maxActive int) *Runs {
 	return &Runs{most: maxActive, items: map[string]*item{}}
 }
 
-// get returns the item with this name, and creates it if necessary.
 func (r *Runs) get(name string) *item {
 	if it := r.items[name]; it != nil {
 		return it
@@ -229,8 +227,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits for its events to be read from the log. Some of these events might no longer
-// be in the log.
+// catchUpLimit is how long a retry waits for its events to be read from the log, because the log might no longer
+// contain some of them.
 const catchUpLimit = 10 * time.Minute
 
 // differs reports whether a user would see a difference between two verdicts, other than in a remaining time.
@@ -238,8 +236,8 @@ func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict is still valid, because nothing has happened and the time of its next
-// change has not been reached. Conditions are never up to date.
+// upToDate reports whether the previous verdict is still valid: nothing has happened, and the time of its next change
+// has not been reached. Conditions are never up to date.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||
@@ -269,7 +267,6 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 	return f
 }
 
-// open assigns free slots to runs that are due.
 func (r *Runs) open(now time.Time, w World) []Run {
 	var line []*item
 	free := r.most
@@ -310,8 +307,8 @@ const (
 	maxUnopened = time.Minute
 )
 
-// Opened records that a run's record was written. From now on, the run's events count as handled, and the gate takes
-// the run into account.
+// Opened records that a run's record was written. The run's events now count as handled, and the gate takes the run
+// into account.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -329,8 +326,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	r.rev++
 }
 
-// Unopened records that a run's record could not be written, so the run has not started. The run stays due and is tried
-// again later, but a manual request is canceled.
+// Unopened records that a run's record could not be written, so that the run has not started. The run stays due and is
+// tried again later. A manual request is canceled instead.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -354,7 +351,6 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack puts a run's events back among those that are waiting.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
@@ -363,8 +359,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. The parameter check is the command that ran; err says why the exit
-// code is unknown, or is "" if it is known. If the automation's check has changed since then, the result is ignored.
+// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
+// unknown; "" = it is known. If the automation's check has changed since then, Checked ignores the result.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

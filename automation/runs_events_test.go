@@ -39,7 +39,7 @@ func TestEvents(t *testing.T) {
 	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; cannot start: the disk is full")
 	d.is(d.turn(time.Second), "e(2 in 1045-1047)")
 	d.r.Ended("e", OK, d.now)
-	// While no run can be opened, the state of a due automation says why. Afterwards the run opens immediately.
+	// While no run can be opened, the state of a due automation says why. Afterwards, the run opens immediately.
 	d.happen("bead.closed", 0) // event 1048
 	d.shut = "the store is locked"
 	d.is(d.turn(0), "")
@@ -64,13 +64,13 @@ func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 	d.is(d.turn(time.Second), "")
 	d.is(d.turn(time.Minute), "e#1(2 in 1041-1043)")
 	d.r.Ended("e", Failed, d.now)
-	d.is(d.turn(time.Hour), "") // there are no more retries
+	d.is(d.turn(time.Hour), "")
 	d.happen("x", 0)
 	d.is(d.turn(0), "e(1 in 1043-1044)")
 }
 
-// The program crashes at each step of a run. Without retry, the run happens at most once; with retry, at least
-// once. No event is lost before there is a record, and no run blocks the next.
+// The program crashes at each step of a run. Without retry, the run happens at most once; with retry, at least once. No
+// event is lost before there is a record, and no run blocks the next one.
 func TestCrashAtEachStep(t *testing.T) {
 	for _, retry := range []int{0, 1} {
 		text := fmt.Sprintf("gate = 'event'\non = 'x'\nexec = 'x'\nretry = %d", retry)
@@ -168,8 +168,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 	}
 }
 
-// An automation that fires on its own events is slowed down. A chain of runs that trigger one another ends at the
-// limit.
+// An automation that fires on its own events is slowed down. A chain of runs that trigger one another ends at MaxDepth.
 func TestAutomationOnItsOwnEvents(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'automation.completed'\nexec = 'x'"))
 	d.happen("automation.completed", 0)
@@ -210,7 +209,7 @@ func TestAutomationOnItsOwnEvents(t *testing.T) {
 	}
 }
 
-// An automation that is removed and soon added again keeps its history. Much later it is treated as new. A run
+// An automation that is removed and soon added again keeps its history. After a long time, it is treated as new. A run
 // continues even if its automation is removed.
 func TestRemovedAndAddedAgain(t *testing.T) {
 	e, a := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "a", everyMinute)
@@ -234,7 +233,7 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1041-1042)")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("e", OK, d.now)
-	d.is(d.turn(time.Second), "") // a's cooldown was kept
+	d.is(d.turn(time.Second), "")
 	gone(25 * time.Hour)
 	d.is(d.turn(0), "a")
 	d.r.Ended("a", OK, d.now)

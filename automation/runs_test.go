@@ -24,7 +24,7 @@ func TestRunsFollowEachOther(t *testing.T) {
 	d.is(d.turn(30*time.Second), "a")
 }
 
-// An automation that is slower than its interval runs one at a time, and one message reports the skipped run.
+// If an automation is slower than its interval, one run follows another, and one message reports the skipped run.
 func TestSlowerThanItsInterval(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute),
 		parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
@@ -63,7 +63,7 @@ func TestQueue(t *testing.T) {
 	d.is(d.turn(0), "c")
 }
 
-// The number of concurrent runs is limited, and the automation that has waited longest runs next.
+// The number of concurrent runs is limited. The automation that has waited longest runs next.
 func TestSlots(t *testing.T) {
 	var defs []Definition
 	for i := range 100 {
@@ -231,7 +231,7 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// The same sequence of calls always gives the same results (L8).
+// The same calls always give the same results (L8).
 func TestRunsAreDeterministic(t *testing.T) {
 	story := func() string {
 		var out []string
@@ -281,7 +281,7 @@ func BenchmarkTurn100(b *testing.B) {
 	}
 }
 
-// A schedule takes effect when it is loaded: a time earlier in the same minute has passed. The same applies to a
+// A schedule takes effect when it is loaded: an earlier time in the same minute counts as passed. The same applies to a
 // schedule that was changed while the program was not running.
 func TestScheduleLoadedWithinItsMinute(t *testing.T) {
 	at := func(schedule string) Definition {
@@ -304,7 +304,7 @@ func TestScheduleLoadedWithinItsMinute(t *testing.T) {
 	d.is(d.turn(24*time.Hour-20*time.Second), "a")
 }
 
-// A run after a failure knows which automation failed, even if the run had to wait in the queue.
+// A run after a failure knows which automation has failed, even if the run had to wait in the queue.
 func TestQueuedRunAfterAFailure(t *testing.T) {
 	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = "+
 		"'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))

@@ -19,7 +19,7 @@ import (
 // Folder is the name of a layer's subfolder for automations.
 const Folder = "automations"
 
-// Options are the city's settings for automations.
+// Options contains the city's settings for automations.
 type Options struct {
 	Skip       []string // names or scoped names of automations to skip
 	SkipAt     toml.Place
@@ -39,11 +39,11 @@ type Catalog struct {
 	// problems with the city's settings, and with folders that cannot be read
 	Problems toml.Problems
 	Warnings toml.Problems // warnings, except those about a single automation
-	Revision string        // hash of all fields above
+	Revision string
 }
 
 // Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
-// because the automation in the lower layer might do something different.
+// because the latter might do something different.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -56,16 +56,15 @@ func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
 // Scanner finds automations in the folders of layers. It caches files, so that a scan without changes needs only one
 // stat call per file. It reads layers in the background. A layer that does not respond blocks one thread, and is not
-// read again until it responds. A Scanner is not safe for concurrent use. Its zero value is ready to use.
+// read again until it responds. A Scanner is not safe for concurrent use. The zero Scanner is ready to use.
 type Scanner struct {
 	local     *time.Location
 	reading   *deadline.Calls[*layerCache]
-	layers    map[string]*layerCache // results of the last scan, by folder
+	layers    map[string]*layerCache
 	resolving *deadline.Calls[*resolution]
-	last      *resolution // result of the last scan
+	last      *resolution
 }
 
-// foundFile is an automation that a scan has found.
 type foundFile struct {
 	name  string
 	path  string
@@ -77,8 +76,7 @@ func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, which are ordered from lowest to highest. Within the city, and within each rig, an automation in a
 // higher layer replaces an automation with the same name in a lower layer. Scan waits for the layers for at most half
-// of o.Patience, and then for their formulas for the rest of o.Patience. It does not wait again for a layer that has
-// still not responded.
+// of o.Patience, and for their formulas for the rest. It does not wait again for a layer that has still not responded.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {
@@ -125,7 +123,6 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 
 var errUnresponsive = errors.New("the folder does not respond")
 
-// read reads all layers in parallel and caches the results.
 func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 	now time.Time) []*layerCache {
 	began := time.Now()
@@ -182,7 +179,7 @@ func (c *Catalog) fill(all map[string]foundFile, o Options) {
 }
 
 // Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns the
-// city's automation, or else the only automation with this name. If Find finds none, the error suggests a similar name.
+// city's automation, or else the only automation with this name. If it finds none, the error suggests a similar name.
 // If the automation is broken, the error says why.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Patience is the time limit for a whole scan, even if neither a layer nor the formulas can be read.
+// Patience limits the time of a whole scan, even if neither a layer nor the formulas can be read.
 func TestScanLimit(t *testing.T) {
 	w := newTown(t, "city")
 	synctest.Test(t, func(t *testing.T) {
@@ -24,13 +24,13 @@ func TestScanLimit(t *testing.T) {
 		})
 		began := time.Now()
 		go func() {
-			time.Sleep(time.Second) // on the bubble's clock
+			time.Sleep(time.Second) // on the bubble's fake clock
 			w.s.resolving.Start("formulas", func() *resolution { <-hung; return &resolution{} })
 		}()
 		if c := w.scan(); len(c.Problems) != 2 {
 			t.Errorf("%v", c.Problems)
 		}
-		if took := time.Since(began); took > w.o.Patience { // on the bubble's clock
+		if took := time.Since(began); took > w.o.Patience { // measured on the bubble's fake clock
 			t.Errorf("the scan took %s", took)
 		}
 	})

@@ -12,7 +12,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// town is a folder with layers, and a scanner that reads them.
 type town struct {
 	t      *testing.T
 	dir    string
@@ -35,7 +34,7 @@ func newTown(t *testing.T, layers ...string) *town {
 	return w
 }
 
-// write creates an automation's file and advances the clock, so that each file has a different age.
+// write creates an automation's file. It advances the clock, so that each file has a different age.
 func (w *town) write(layer, name, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, layer, Folder, name, FileName)
@@ -55,7 +54,6 @@ func (w *town) write(layer, name, text string) string {
 
 func (w *town) scan() Catalog { return w.s.Scan(w.layers, w.o, w.now) }
 
-// show lists a catalog in lines, with paths relative to the town's folder.
 func (w *town) show(c Catalog) string {
 	var b strings.Builder
 	for _, d := range c.Automations {
@@ -98,7 +96,7 @@ func byHand(exec string, more ...string) string {
 }
 
 // The definition in the highest layer replaces all others completely. A bad file disables only its own automation.
-// Disabled automations are listed, and a rig's automations are separate.
+// Disabled automations are listed. A rig's automations are separate.
 func TestScan(t *testing.T) {
 	w := newTown(t, "none", "topology", "city", "demo/low", "demo/high")
 	w.write("topology", "a", byHand("low", "description = 'x'"))
@@ -239,8 +237,8 @@ warning: automations.skip: rig demo has no automation "off", but the city has on
 `)
 }
 
-// Automations may appear, change and disappear between two scans. Without a change the revision is the same and no file
-// is read again.
+// Automations may appear, change and disappear between two scans. Without a change, the revision is the same and no
+// file is read again.
 func TestRescan(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
@@ -268,7 +266,7 @@ func TestRescan(t *testing.T) {
 	}
 }
 
-// A second edit with the same file times is noticed even though only the content differs.
+// A second edit is noticed even if the file times are the same and only the content differs.
 func TestEditWithUnchangedFileTimes(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
@@ -286,7 +284,7 @@ func TestEditWithUnchangedFileTimes(t *testing.T) {
 	w.want(w.scan(), "a manual \"two\"\n")
 }
 
-// A layer that cannot be read is reported, and the automations that were read before stay valid.
+// A layer that cannot be read is reported. The automations that were read before stay valid.
 func TestUnreadableLayer(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("one"))
@@ -344,7 +342,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// BenchmarkScanAgain measures a scan without changes.
 func BenchmarkScanAgain(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 100 {

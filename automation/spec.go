@@ -16,7 +16,7 @@ const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// spec is the content of an automation's file. Overrides are applied to the spec before it becomes a Definition.
+// spec is the content of an automation's file. Overrides change the spec before it becomes a Definition.
 type spec struct {
 	table    string                // name of the table in the file
 	place    map[string]toml.Place // positions by key; "" = position of the table
@@ -33,7 +33,7 @@ type spec struct {
 	always   bool // value of while_suspended
 }
 
-// specOf reads the automation's table. It adds errors to the document's problems. ok is false if the file does not have
+// specOf reads the automation's table. It adds errors to the problems of doc. ok is false if the file does not have
 // that table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
@@ -76,7 +76,6 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	return s, ok
 }
 
-// noTable adds the problem for a file without an [automation] table.
 func noTable(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
@@ -90,8 +89,8 @@ func noTable(root toml.Table) {
 	root.RejectUnknown("automation", "order")
 }
 
-// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. The
-// parameter local is the time zone of schedules that set none. The error is a toml.Problems that contains all problems.
+// Parse parses an automation's file. The automation has the name of the file's folder. local is the time zone of
+// schedules that set none. The error is a toml.Problems with all problems.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -122,7 +121,6 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// converter converts a spec to a Definition.
 type converter struct {
 	spec
 	d               Definition
@@ -139,7 +137,7 @@ func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt is like problem, but uses the position of the key place, because key itself might not be set.
+// problemAt is like problem, but uses the position of place, another key, because key itself might not be set.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
@@ -159,8 +157,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// convert validates a spec and returns its definition, without name and path. The parameter local is the time zone of
-// schedules that set none.
+// convert validates a spec and returns its definition, without name and path. local is the time zone of schedules that
+// set none.
 func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 	w := &converter{spec: s, local: local}
 	w.d = Definition{
@@ -216,7 +214,6 @@ func (s *converter) action() {
 	s.limit()
 }
 
-// limit sets the timeout, and the name of the setting that the timeout comes from.
 func (s *converter) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
@@ -234,7 +231,6 @@ func (s *converter) limit() {
 	}
 }
 
-// checkMinimum adds a problem if a duration is less than the minimum.
 func (s *converter) checkMinimum(key string, d, least time.Duration) {
 	switch {
 	case d <= 0:
@@ -293,7 +289,7 @@ func (s *converter) pattern() {
 	}
 }
 
-// warnUnusedKeys adds warnings about keys that the gate does not use, unless an override has changed the gate.
+// warnUnusedKeys adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
 func (s *converter) warnUnusedKeys() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&

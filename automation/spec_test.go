@@ -46,7 +46,6 @@ func said(text string) string {
 	return out
 }
 
-// parse parses a valid automation.
 func parse(t testing.TB, name, text string) Definition {
 	t.Helper()
 	d, err := Parse("/city/automations/"+name+"/automation.toml", []byte("[automation]\n"+text),
@@ -110,7 +109,7 @@ func TestCommand(t *testing.T) {
 		"  scripts/far; true": `'/topo/scripts/far'; true`,
 		"bin/none":            "bin/none",
 		"bare && x":           `'/a/it'\''s/bare' && x`,
-		"own.sh":              "own.sh", // sh looks it up in PATH
+		"own.sh":              "own.sh", // sh searches for it in PATH
 		"/bin/near":           "/bin/near",
 		"X=1 bin/near":        "X=1 bin/near",
 		"'bin/near' x":        "'bin/near' x",

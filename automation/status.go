@@ -9,23 +9,23 @@ import (
 type State string
 
 const (
-	Idle    State = "idle"    // the gate is closed
-	Ready   State = "due"     // a run is due; it waits for a slot or for its record to be written
-	Running State = "running" // a run is active
+	Idle    State = "idle" // the gate is closed
+	Ready   State = "due"  // a run is due; it waits for a slot or for its record to be written
+	Running State = "running"
 	Backoff State = "backoff" // a run failed and will be retried
 	Off     State = "off"     // the automation is disabled, or its rig or the city is suspended
 )
 
-// Status is the state of one automation for users.
+// Status is an automation's state as shown to users.
 type Status struct {
 	Definition Definition
 	State      State
 	Reason     string // one sentence
 	// when the active run started, when the due run became due, or when the latest run ended; zero = never run
 	Since  time.Time
-	Until  time.Time // when the automation will become due by itself; zero = unknown
+	Until  time.Time // when the automation becomes due by itself; zero = unknown
 	Memory Memory
-	Run    *Run // the run that is due or active, owned by the caller; nil = none
+	Run    *Run // the run that is due or active; it belongs to the caller; nil = none
 }
 
 // Status returns the status of all automations in the catalog, sorted by scoped name.

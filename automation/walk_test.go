@@ -13,7 +13,7 @@ import (
 
 var seed = flag.Uint64("seed", 20260322, "seed of the random schedules in TestAgainstEveryMinute")
 
-// drawn is a random schedule stored as sets, so that the walker below does not depend on the parser under test.
+// drawn is a random schedule. It is stored as sets, so that walk does not depend on the parser under test.
 type drawn struct {
 	text string
 	sets [5]uint64
@@ -63,7 +63,6 @@ func interval(low, high, step int) (set uint64) {
 
 func (d drawn) has(i, v int) bool { return d.sets[i]>>v&1 == 1 }
 
-// day reports whether the schedule matches a day.
 func (d drawn) day(at time.Time) bool {
 	parts := strings.Fields(d.text)
 	month, week := d.has(2, at.Day()), d.has(4, int(at.Weekday()))
@@ -74,8 +73,8 @@ func (d drawn) day(at time.Time) bool {
 }
 
 // walk goes through some years minute by minute, and returns the minutes (since the Unix epoch) when a schedule fires.
-// With "*" hours it fires whenever the clock shows a matching time. Otherwise it fires when the clock first shows that
-// time, or has just skipped it.
+// With "*" hours, it fires whenever the clock shows a matching time. Otherwise, it fires when the clock shows that time
+// for the first time, or has just skipped it.
 func walk(d drawn, years []int32, start int64) []int64 {
 	var out []int64
 	hours := strings.Fields(d.text)[1]
@@ -106,8 +105,8 @@ func walk(d drawn, years []int32, start int64) []int64 {
 	return out
 }
 
-// offsets returns a zone's offset from UTC for each minute, in minutes, and the minutes when it changes. It assumes
-// that zones change only at quarter hours.
+// offsets returns a zone's offset from UTC for each minute, and the minutes when it changes. Offsets are in minutes. It
+// assumes that zones change only at quarter hours.
 func offsets(zone *time.Location, start time.Time, minutes int) (all []int32, changes []int) {
 	all = make([]int32, minutes)
 	for i := range all {
@@ -163,7 +162,6 @@ type stretch struct {
 	changes []int
 }
 
-// agree checks the next time after many instants, most of them near clock changes.
 func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 	t.Helper()
 	for i := range 60 {
@@ -191,7 +189,7 @@ func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 	}
 }
 
-// A seed gives a schedule, an instant and a zone. Next agrees with a walk through the days after it.
+// A seed gives a schedule, an instant and a zone. Next agrees with a walk through the days after the instant.
 func FuzzAgainstEveryMinute(f *testing.F) {
 	for i := range 20 {
 		f.Add(uint64(i))

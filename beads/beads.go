@@ -116,7 +116,7 @@ func (b Bead) equalContent(o Bead) bool {
 type Store interface {
 	// Get returns the bead with this ID. It fails with ErrNotFound if the ID is unknown.
 	Get(ctx context.Context, id string) (Bead, error)
-	// List returns beads, newest first by CreatedAt. Among beads with the same time, the one written last comes
+	// List returns beads, newest first by CreatedAt. If beads have the same time, the most recently written bead comes
 	// first. List omits records that this program cannot read; see Auditor.
 	List(ctx context.Context, q Query) ([]Bead, error)
 	// Create writes a new bead. The store sets the times and Rev, and the ID if it is empty. Create fails with *Invalid

@@ -138,7 +138,7 @@ func TestByUrgency(t *testing.T) {
 	}
 }
 
-// If the clock is set back, the times of a bead never move back.
+// If the clock is set back, a bead's times do not go back.
 func TestPatchWithClockSetBack(t *testing.T) {
 	b, err := Closing().Apply(bead("gc-1", StatusOpen), noon.Add(-time.Hour))
 	if err != nil || !b.UpdatedAt.Equal(noon) || !b.ClosedAt.Equal(noon) {

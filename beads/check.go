@@ -290,7 +290,7 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// quote returns a string in quotes, shortened for use in a message.
+// quote shortens and quotes a string for a message.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

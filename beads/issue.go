@@ -23,7 +23,6 @@ const (
 
 var errOther = errors.New("not an issue")
 
-// link is one entry of an issue's dependencies.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -190,7 +189,6 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
-// decodeError describes a type error of Go's JSON decoder in JSON terms.
 func decodeError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")

@@ -46,7 +46,7 @@ type Imported struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is an invalid line in an import, which was skipped.
+// Problem describes an invalid line that an import has skipped.
 type Problem struct {
 	Line   int    `json:"line"` // line number, counted from 1
 	ID     string `json:"id,omitempty"`
@@ -61,8 +61,8 @@ func (p Problem) Error() string {
 }
 
 // Import imports lines written by Export or `bd export` into a store, which must be a Restorer. Importing the same
-// lines again changes nothing. An issue replaces the bead with the same ID if the issue was updated later. Invalid
-// lines are listed in the result. Either all valid lines are imported, or none.
+// lines again has no effect. An issue replaces the bead with the same ID if the issue was updated later. Invalid lines
+// are listed in the result. Either all valid lines are imported, or none.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
 	store, ok := s.(Restorer)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Patch describes a change to a bead. A field that is nil or empty changes nothing.
+// Patch describes a change to a bead. Fields that are nil or empty have no effect.
 type Patch struct {
 	Title       *string   `json:"title,omitempty"`
 	Status      *Status   `json:"status,omitempty"`
@@ -89,7 +89,6 @@ func set[T any](to *T, v *T) {
 	}
 }
 
-// named adds the description of a bead to an error, for example "bead x-1".
 func named(err error, which string) error {
 	if i, ok := err.(*Invalid); ok && i.Which == "" {
 		return &Invalid{Which: which, Field: i.Field, Reason: i.Reason}

@@ -12,11 +12,11 @@ type Query struct {
 	// only beads with all of these labels; put the rarest label first, because a store might scan all beads with the
 	// first one
 	Labels   []string
-	Type     string   // "" = any type that is not in NotType
-	NotType  []string // types to exclude
+	Type     string // "" = any type that is not in NotType
+	NotType  []string
 	Assignee string
-	Assigned bool   // only beads with an assignee
-	Parent   string // ID of the parent
+	Assigned bool // only beads with an assignee
+	Parent   string
 	Ref      string
 	Ready    bool // only open beads without open needs
 	// only beads closed at this time or later; zero = any

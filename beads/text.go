@@ -22,7 +22,7 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// the character that replaces characters that a terminal cannot display; Plain may shorten an emoji sequence, but
+	// the character that replaces characters that a terminal cannot display; Plain can shorten an emoji sequence, but
 	// does not replace it
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {

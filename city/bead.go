@@ -12,7 +12,7 @@ import (
 )
 
 // RunType is the type of the bead that records a run. The beads that a formula run creates have other types, but the
-// same RunLabel.
+// same label; see RunLabel.
 const RunType = "run"
 
 // ConvoyType is the type of a bead that groups other beads, which are its children. Each child can have its own
@@ -53,7 +53,6 @@ func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, 
 // Prefix is the prefix of a rig's bead IDs, or of the city's own if Rig is "".
 type Prefix struct{ Rig, Prefix string }
 
-// prefixesMost is the maximum number of prefixes that PrefixText lists.
 const prefixesMost = 12
 
 // PrefixText returns a sentence that lists the prefixes of bead IDs.

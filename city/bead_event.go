@@ -9,7 +9,6 @@ import (
 	"gcity/mail"
 )
 
-// beadEvent is the payload of events about beads.
 type beadEvent struct {
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`
@@ -91,7 +90,7 @@ func isRead(b beads.Bead) bool {
 }
 
 // RoomOf returns UseReserve if a client's event is allowed to use the disk reserve when the disk is full. Events about
-// beads are allowed to, because the change has already happened. A client that gets an error might repeat it.
+// beads are allowed to, because the change has already happened. After an error, the client might repeat the change.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

@@ -23,7 +23,7 @@ func (s *beadCity) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, erro
 	return s.store.List(ctx, q)
 }
 
-// keeper is a shelf that can also return a single bead by its ID.
+// keeper is a beadCity that implements city.Getter.
 type keeper struct{ *beadCity }
 
 func (k keeper) Bead(ctx context.Context, id string) (beads.Bead, error) {

@@ -30,7 +30,6 @@ func DecodeBody(body []byte, into any) error {
 	return nil
 }
 
-// bodyProblem describes a decoder's error in terms of JSON instead of Go.
 func bodyProblem(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		value, number, _ := strings.Cut(wrong.Value, " ")

@@ -25,9 +25,9 @@ type Formula struct {
 	Version     string `json:"version,omitempty"`
 	// rig that the formula belongs to; "" = the city
 	Rig      string       `json:"rig,omitempty"`
-	Layer    string       `json:"layer"`  // origin of the formula, for users: "city", "rig demo"
-	Source   string       `json:"source"` // path of the formula's file
-	Vars     []FormulaVar `json:"vars"`   // never null
+	Layer    string       `json:"layer"` // origin of the formula, for users: "city", "rig demo"
+	Source   string       `json:"source"`
+	Vars     []FormulaVar `json:"vars"` // never null
 	Steps    int          `json:"steps"`
 	Problem  string       `json:"problem,omitempty"` // why the formula cannot be used
 	Warnings []string     `json:"warnings,omitempty"`
@@ -41,7 +41,7 @@ type FormulaVar struct {
 	Default     string `json:"default,omitempty"`
 }
 
-// NewRig is a rig for a client to add.
+// NewRig is a rig that a client wants to add.
 type NewRig struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute, or relative to the city's folder

@@ -34,17 +34,16 @@ type Control interface {
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Watch yields an agent's raw terminal output, which the reader must interpret (L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
-	// RunOutput yields the output of a run: first the stored output, which can be empty and has at most 64 KiB, and
-	// then new output, a few pieces per second at most. The sequence ends without an error when the run ends. If the
-	// run has already ended, RunOutput yields the output in the run's record, or more if more is still available. A
-	// slow reader misses output but delays nothing. If the run is unknown, or the bead is not a run, the error is
-	// NotFound.
+	// RunOutput yields the output of a run: first the stored output, which has at most 64 KiB, and then new output. It
+	// yields at most a few pieces per second. The sequence ends without an error when the run ends. If the run has
+	// already ended, RunOutput yields the output in the run's record, or more if more is still available. A slow reader
+	// misses output but delays nothing. If the run is unknown, or the bead is not a run, the error is NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. It filters the program's output; see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
 	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire command is
-	// done when its run has started. The run may first have to wait for a free slot; if ctx ends before the run starts,
-	// it is canceled.
+	// done when its run has started. The run might first have to wait for a free slot; if ctx ends before the run
+	// starts, it is canceled.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -124,7 +123,7 @@ func (e *Error) Error() string { return e.Message }
 // NotRunning is the error that a client returns if no process listens on a socket.
 type NotRunning struct {
 	Program string // the program that should listen on the socket: "controller" or "supervisor"
-	Socket  string // path of the socket
+	Socket  string
 }
 
 // Reason returns the error without the path of the socket.

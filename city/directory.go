@@ -88,7 +88,7 @@ const (
 	// the city cannot start because of its configuration, its folder or another controller; the next attempt is at
 	// Until
 	CityRefused Condition = "refused"
-	CityStopped Condition = "stopped" // not running
+	CityStopped Condition = "stopped"
 )
 
 // Info is a registered city in a list. The API uses its JSON form.
@@ -101,8 +101,9 @@ type Info struct {
 	Error string     `json:"error,omitempty"`
 	Since time.Time  `json:"since,omitzero"`  // when the city reached this status
 	Until *time.Time `json:"until,omitempty"` // when the next attempt is due
-	// the controller's mode; "" = the city is not running, or the supervisor runs it
+	// the controller's mode; "" = the city is not running, or the supervisor runs it; "unknown" = it does not respond
 	Mode    string `json:"mode,omitempty"`
+	PID     int    `json:"pid,omitempty"` // process ID of that controller; 0 = unknown
 	Crashes int    `json:"crashes,omitempty"`
 	// number of sessions from an earlier run that are still running; set only if the city is not running
 	LeftoverSessions int `json:"left,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"gcity/beads"
 )
 
-// GateType is the type of a bead that blocks other beads until a user or an automation run closes it. Agents do not
-// work on it.
+// GateType is the type of a gate. A gate is a bead that blocks other beads until a user or an automation run closes the
+// gate. Agents do not work on gates.
 const GateType = "gate"
 
 // AwaitingGate is the status text of a bead that is blocked by an open gate.
@@ -27,7 +27,8 @@ func GatesIn(all []beads.Bead) Gates {
 	return gates
 }
 
-// GatesFor returns the open gates in a store. It queries the store only if one of the beads may be waiting for a gate.
+// GatesFor returns the open gates in a store. It queries the store only if one of the beads might be waiting for a
+// gate.
 func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
 	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {

@@ -31,7 +31,7 @@ type Inspection struct {
 
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
-	Drift []Difference `json:"drift"` // how that session differs from Spec, by field
+	Drift []Difference `json:"drift"` // how the session in Life differs from Spec, by field
 	// crashes in the event log that are at most CrashAge old; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why details are missing
@@ -55,7 +55,7 @@ type Spec struct {
 	PreStart    []string `json:"pre_start,omitempty"`
 	Setup       []string `json:"session_setup,omitempty"`
 	SetupScript string   `json:"session_setup_script,omitempty"`
-	Nudge       string   `json:"nudge,omitempty"` // typed once the agent is ready
+	Nudge       string   `json:"nudge,omitempty"` // typed as soon as the agent is ready
 
 	// absolute path of a folder with files to copy into Dir
 	Overlay string `json:"overlay_dir,omitempty"`

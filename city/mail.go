@@ -13,7 +13,7 @@ import (
 	"gcity/mail"
 )
 
-// MailCount counts the messages for a recipient that are not archived.
+// MailCount counts a recipient's messages. It does not count archived ones.
 type MailCount struct {
 	Unread int `json:"unread"`
 	Total  int `json:"total"`
@@ -22,7 +22,7 @@ type MailCount struct {
 // MailTally counts messages by address.
 type MailTally map[string]MailCount
 
-// Add counts a bead if it is a message and not archived.
+// Add counts a bead if it is a message that is not archived.
 func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
 
 func (t MailTally) add(b beads.Bead, times int) {
@@ -90,7 +90,6 @@ func (s *Snapshot) CountMail(t MailTally) {
 	}
 }
 
-// isUserAddress reports whether an address belongs to neither an agent nor a pool.
 func (s *Snapshot) isUserAddress(to string) bool {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		_, known := s.Pool(name)
@@ -102,7 +101,6 @@ func (s *Snapshot) isUserAddress(to string) bool {
 	return !slices.ContainsFunc(s.Pools, func(p Pool) bool { return p.mayHave(to) })
 }
 
-// mayHave reports whether the pool can have a member with this name.
 func (p *Pool) mayHave(name string) bool {
 	if p.Max == 1 {
 		return name == p.Name
@@ -153,7 +151,6 @@ func (s *Snapshot) Address(name string) (string, error) {
 	return name, nil
 }
 
-// choices lists addresses for the sender to choose from.
 func choices(all []string) string {
 	text := ""
 	for i, to := range all {

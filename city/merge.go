@@ -72,8 +72,8 @@ const (
 	// retryMin and retryMax limit the delay before a city is queried again. The delay doubles each time that a running
 	// city fails to deliver events.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
-	// readBefore is how far back to read the events of a city that is added, because it might have started before the
-	// directory listed it.
+	// readBefore is how far back to read the events of an added city. The city might have started before the directory
+	// listed it.
 	readBefore = time.Minute
 	// finishTimeout is how long the end of a stream waits for the cities' goroutines.
 	finishTimeout = 2 * time.Second
@@ -98,13 +98,11 @@ type merge struct {
 	running    sync.WaitGroup
 }
 
-// retryDelay is the delay before a city's events are requested again.
 type retryDelay struct {
 	until time.Time
 	took  time.Duration
 }
 
-// finish waits for the stream's goroutines, but at most for finishTimeout.
 func (m *merge) finish() {
 	ended := make(chan struct{})
 	// in a goroutine, because this can take until all cities have responded
@@ -117,7 +115,6 @@ func (m *merge) finish() {
 	}
 }
 
-// watch receives the lists of cities from the directory.
 func (m *merge) watch() {
 	if fault := recovery.Catch(m.watchDirectory); fault != nil {
 		m.listsEnded <- fault
@@ -278,7 +275,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // the stream does not use this feed any more
+		return false // the stream no longer uses this feed
 	}
 	f.slow = false
 	switch {
@@ -299,7 +296,6 @@ func (m *merge) handleOffer(o offer) (joined bool) {
 	return false
 }
 
-// updateCities handles a new list of cities.
 func (m *merge) updateCities(all []Info) {
 	here := map[string]bool{}
 	for i := range all {
@@ -337,7 +333,6 @@ func (m *merge) removeCity(name string) {
 	delete(m.retries, name)
 }
 
-// startFeeds starts feeds for the cities that are running.
 func (m *merge) startFeeds() {
 	now := time.Now()
 	for name, r := range m.retries {

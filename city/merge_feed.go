@@ -23,19 +23,18 @@ type feed struct {
 
 	// the reader owns the fields below
 	open bool   // the feed has reported its start position
-	last uint64 // seq of the city's newest event at that time
+	last uint64 // seq of the city's newest event when open was set
 
 	beyond bool // the start position is beyond the end of the log; the feed reports this next
 
 	nextEvent *events.Event // the next event to yield
-	headTime  time.Time     // when nextEvent happened; feeds are sorted by it
+	headTime  time.Time     // time of nextEvent; feeds are sorted by this time
 	// the fault that nextEvent reports; if set, nextEvent is not from the log
 	fault error
-	asked time.Time // when an event was last requested
-	slow  bool      // the stream does not wait for this feed any more
+	asked time.Time // time of the latest request for an event
+	slow  bool      // the stream no longer waits for this feed
 }
 
-// offer is a message from a feed.
 type offer struct {
 	feed        *feed
 	event       *events.Event

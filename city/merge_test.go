@@ -215,7 +215,7 @@ func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, err
 	return nil, ctx.Err()
 }
 
-// A city that does not respond delays the others for a moment, and only once.
+// A city that does not respond delays the others only once, for a moment.
 func TestMergedStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -20,7 +20,7 @@ type MetricsSource interface {
 
 // Metrics contains a city's counters and timings since its controller started.
 type Metrics struct {
-	Starts, StartsFailed, Crashes uint64 // of agents
+	Starts, StartsFailed, Crashes uint64 // numbers of agent starts, failed starts and crashes
 	// number of automation runs by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 

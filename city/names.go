@@ -28,7 +28,6 @@ func CompareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), zeros)
 }
 
-// digits returns the length of the run of digits that s begins with.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

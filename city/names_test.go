@@ -26,7 +26,7 @@ func TestCompareNames(t *testing.T) {
 
 func sign(n int) int { return min(1, max(-1, n)) }
 
-// CompareNames is a total and symmetric order for any names.
+// CompareNames defines a total order for all names.
 func FuzzCompareNames(f *testing.F) {
 	f.Add("worker-2", "worker-10", "worker-010")
 	f.Add("a01b1", "a1b01", "a1b1")

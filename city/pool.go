@@ -13,13 +13,13 @@ type Pool struct {
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size    int `json:"size"`    // number of running members, except draining ones
-	Desired int `json:"desired"` // wanted size
+	Size    int `json:"size"` // number of running members, except draining ones
+	Desired int `json:"desired"`
 	// where Desired comes from: "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
 	Since    time.Time `json:"since"` // time at which Desired got this value
 	Override *int      `json:"override,omitempty"`
-	Draining []string  `json:"draining,omitempty"` // names of the draining members
+	Draining []string  `json:"draining,omitempty"`
 
 	Suspended bool `json:"suspended"`
 	// completes the phrase "suspended …": "in city.toml", "with rig demo", "with the city"
@@ -41,13 +41,13 @@ type Check struct {
 	Command string `json:"command,omitempty"` // "" = count the pool's open work
 	// start of the run in progress, if any
 	Running *time.Time    `json:"running,omitempty"`
-	At      *time.Time    `json:"at,omitempty"` // end of the last run
+	At      *time.Time    `json:"at,omitempty"` // end of the latest run
 	Took    time.Duration `json:"took_ns,omitempty"`
-	// result of the last successful run, before Min and Max are applied
+	// result of the latest successful run, before Min and Max are applied
 	Value   int        `json:"value"`
-	Good    *time.Time `json:"good,omitempty"`    // end of the last successful run
-	Problem string     `json:"problem,omitempty"` // why the last run failed; "" = it succeeded
-	// end of the last run's output, without control sequences
+	Good    *time.Time `json:"good,omitempty"`    // end of the latest successful run
+	Problem string     `json:"problem,omitempty"` // why the latest run failed; "" = it succeeded
+	// end of the latest run's output, without control sequences
 	Output string `json:"output,omitempty"`
 }
 
@@ -82,9 +82,9 @@ type DrainInfo struct {
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"`   // usage since the last sample, in percent of one processor
-	RSS   int64   `json:"rss"`   // memory in bytes
-	Procs int     `json:"procs"` // number of processes
+	CPU   float64 `json:"cpu"` // usage since the previous sample, in percent of one processor
+	RSS   int64   `json:"rss"` // memory in bytes
+	Procs int     `json:"procs"`
 }
 
 // Next says what will happen if nothing changes.

@@ -60,7 +60,7 @@ func (h Hold) Text() string {
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
 // Send is a text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be
-// typed: nudges with Now set come first. Apart from that, the order is that in which they were sent.
+// typed. Nudges with Now set come before all others; otherwise, older nudges come first.
 type Send struct {
 	ID    uint64 `json:"id"`   // unique while the controller runs
 	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes
@@ -70,7 +70,7 @@ type Send struct {
 	Why   string `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
 	// why the agent's terminal delays the nudge; "" = it does not
 	Hold  Hold      `json:"hold,omitempty"`
-	Since time.Time `json:"since"` // start of this stage
+	Since time.Time `json:"since"`
 }
 
 // Limits of nudges.

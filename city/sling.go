@@ -11,18 +11,17 @@ import (
 type SlingRequest struct {
 	// an agent, a pool or a rig, resolved as in Address; a rig stands for its default_sling_target; "" = the bead's rig
 	Target  string `json:"target,omitempty"`
-	Bead    string `json:"bead,omitempty"` // ID of a bead
+	Bead    string `json:"bead,omitempty"`
 	Formula string `json:"formula,omitempty"`
 	// use no formula, not even the target's default_sling_formula
 	NoFormula bool `json:"no_formula,omitempty"`
 	// title of the bead to create; "" = the title in the formula
 	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
-	Vars        map[string]string `json:"vars,omitempty"` // variables of the formula
-	// notify the recipient with a nudge
-	Nudge bool   `json:"nudge,omitempty"`
-	By    string `json:"by,omitempty"`    // the author; "" = a user
-	Force bool   `json:"force,omitempty"` // reassign the work if it has another assignee
+	Vars        map[string]string `json:"vars,omitempty"`
+	Nudge       bool              `json:"nudge,omitempty"`
+	By          string            `json:"by,omitempty"`    // the author; "" = a user
+	Force       bool              `json:"force,omitempty"` // take the work from another assignee
 	// number of automation runs that led to the request, each triggered by an event of the previous one
 	Depth int `json:"depth,omitempty"`
 }

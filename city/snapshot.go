@@ -70,7 +70,7 @@ type Snapshot struct {
 	Version     string       `json:"version"` // version of the controller
 	Rev         uint64       `json:"rev"`     // incremented with every published snapshot
 	Seq         uint64       `json:"seq"`     // seq of the newest event
-	At          time.Time    `json:"at"`      // when the snapshot was taken
+	At          time.Time    `json:"at"`
 	Started     time.Time    `json:"started"` // start time of the controller
 	PID         int          `json:"pid"`     // process ID of the controller
 	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
@@ -91,7 +91,7 @@ type Snapshot struct {
 	Console Console   `json:"console"`
 	// the city's TCP address: "127.0.0.1:8080"; "" = none
 	API string `json:"api,omitempty"`
-	// file with the token for this address; "" = no token is needed
+	// file with the token for the address in API; "" = no token is needed
 	APIToken string   `json:"api_token_file,omitempty"`
 	Degraded []string `json:"degraded"`
 	// why the city's folder is not at its path; nothing starts until it is back
@@ -167,13 +167,13 @@ type Agent struct {
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
-	Exit    *Exit `json:"exit,omitempty"` // the agent's last exit
+	Exit    *Exit `json:"exit,omitempty"`
 	// fields in which the session differs from the configuration; set while a restart is delayed
 	Drift []string   `json:"drift,omitempty"`
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = no measurement
 
-	// queued nudges and, for a minute, also the last one that was typed or given up
+	// queued nudges and, for a minute, also the latest nudge that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
@@ -193,7 +193,7 @@ type Workload struct {
 	// newest of the agent's beads in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
 
-	// open gate that blocks this bead: "gc-12 release approved"
+	// open gate that blocks the bead in Task: "gc-12 release approved"
 	AwaitsGate string `json:"awaits_gate,omitempty"`
 }
 
@@ -207,7 +207,7 @@ type Declaration struct {
 	Source string `json:"source,omitempty"`
 	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// hash of the declaration, 12 hex digits; if an edit changes the hash, this counts as a different agent
+	// hash of the declaration, 12 hex digits; an agent with a different hash counts as a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`
@@ -216,7 +216,7 @@ type Declaration struct {
 // MaxDecisions is the maximum length of Agent.Decisions.
 const MaxDecisions = 12
 
-// Session is the current or last session of an agent.
+// Session is the current or latest session of an agent.
 type Session struct {
 	Name         string     `json:"name"`
 	ID           string     `json:"id"`
@@ -239,7 +239,7 @@ func (s *Session) DetailText() string {
 	return text
 }
 
-// Exit is the end of the last session that exited on its own.
+// Exit is the end of the latest session that exited on its own.
 type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`

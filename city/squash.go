@@ -106,7 +106,6 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	return digest, err
 }
 
-// writeDigest creates a wisp's digest in the wisp's store.
 func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (beads.Bead, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -149,7 +148,6 @@ func cutTitle(s string) string {
 	return s
 }
 
-// digestText lists the finished steps of a wisp, and then the author's text.
 func digestText(w Wisp, words string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Done by %s, started %s.\n\n", w.Root.ID,

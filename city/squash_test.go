@@ -11,8 +11,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// wisped is a city with an agent that has three wisps: a finished one, an unfinished one, and one that describes how to
-// do its bead. There are also a molecule that is not a wisp, and another agent's wisp.
+// wisped returns a city and three wisps of the agent ann: a finished one, an unfinished one, and one that describes how
+// to do an assigned bead. The city also contains other molecules.
 func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	c = citytest.NewFake("town")
 	create := func(b beads.Bead) string {

@@ -18,7 +18,6 @@ type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 // do a bead, the molecule and its steps belong to the agent that has the bead. A step that has an assignee or a pool
 // label of its own belongs to that assignee or pool.
 
-// routed reports whether a bead has an assignee or a pool label.
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
 		return strings.HasPrefix(l, PoolLabel)
@@ -67,7 +66,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// by ID of the molecule, because a molecule can be found twice: directly and through its bead
+	// keyed by the molecule's ID, because a molecule can be found twice: directly and through its bead
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

@@ -34,8 +34,8 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 // namedSteps is the maximum number of open steps that a message lists.
 const namedSteps = 5
 
-// Closable returns an error if a molecule has open steps, except for the given steps, which are about to be closed
-// together with it.
+// Closable returns an error if a molecule has open steps. It ignores the steps with the given IDs, which will be closed
+// together with the molecule.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
@@ -66,8 +66,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed returns an error for a change that a store would accept but that is not allowed: closing a molecule with open
-// steps without Force. If the bead does not exist, Allowed returns nil and leaves the error to the store.
+// Allowed returns an error if the change would close a molecule with open steps and Force is not set. A store would
+// accept such a change. If the bead does not exist, Allowed returns nil, because the store reports that.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

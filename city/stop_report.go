@@ -16,7 +16,7 @@ type Ending struct {
 	Waits []string `json:"waits,omitempty"`
 }
 
-// StopReport reports the progress of stopping a city, each line only once. The zero value is ready to use.
+// StopReport reports the progress of stopping a city. It reports each line only once. The zero value is ready to use.
 type StopReport struct {
 	reported map[string]bool
 	counted  map[string]bool // agents that a report has counted but not named
@@ -99,7 +99,6 @@ func (f *StopReport) unlessReported(line string) []string {
 	return []string{line}
 }
 
-// waitLine describes an agent that a stopping city is waiting for.
 func (a *Agent) waitLine() string {
 	text := "waiting for " + a.Name
 	if a.Provider != "" {

@@ -10,7 +10,7 @@ import (
 type Remedy string
 
 const (
-	// no session is running: clean up after the last one, then start the agent
+	// no session is running: clean up after the previous one, then start the agent
 	RemedyStart Remedy = "start"
 	RemedyWake  Remedy = "wake" // the agent has been silent for too long: type the wake text
 	// the agent has been silent for too long, and the provider cannot type: restart it
@@ -40,7 +40,7 @@ const (
 )
 
 // Watchdog is a watchdog in a snapshot, in the JSON form of the API: the agent that it monitors, its state, and its
-// last decisions.
+// latest decisions.
 type Watchdog struct {
 	Name    string `json:"name"`
 	Watches string `json:"watches"` // name of the monitored agent
@@ -56,7 +56,7 @@ type Watchdog struct {
 	Degraded string `json:"degraded,omitempty"`
 
 	// time of the latest heartbeat, by the controller's clock; if there has been none yet, the time from which one was
-	// expected; for a triage agent, the time of its last decision
+	// expected; for a triage agent, the time of its latest decision
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread messages for the monitored agent
@@ -105,7 +105,7 @@ type Escalation struct {
 	To      string    `json:"to"` // the user's mail address
 	Message string    `json:"message"`
 	Seen    bool      `json:"seen,omitempty"` // a user has acknowledged it
-	By      string    `json:"by,omitempty"`   // that user
+	By      string    `json:"by,omitempty"`   // the user that acknowledged the escalation
 }
 
 // Stuck means that an agent has work, but its output has not changed for too long.

@@ -25,8 +25,8 @@ func (w Wave) String() string {
 // Large reports whether a wave has too many agents to follow in a list, so that the header should show their number.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
-// Waves compares successive snapshots and detects many agents that start, drain or stop at the same time. The zero
-// value is ready to use.
+// Waves detects in successive snapshots that many agents start, drain or stop at the same time. The zero value is ready
+// to use.
 type Waves struct {
 	stop, drain, start wave
 }
@@ -77,7 +77,6 @@ func latest(t time.Time, until *time.Time) time.Time {
 	return t
 }
 
-// see updates a wave with the number of agents still in its state and the latest of their deadlines.
 func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wave {
 	switch {
 	case left == 0:

@@ -34,7 +34,6 @@ func TestWaves(t *testing.T) {
 	see(0, "", up, up)
 	see(time.Second, "starting: 0 of 3 agents", begins, begins, begins)
 	see(3*time.Second, "starting: 1 of 3 agents, 4s left", up, begins, begins)
-	// another agent starts
 	see(4*time.Second, "starting: 1 of 4 agents, 9s left", up, begins, begins, begins)
 	see(5*time.Second, "", up, up, up, up)
 	// a new wave counts from zero; a drain has a deadline

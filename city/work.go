@@ -38,7 +38,7 @@ type Automation struct {
 	State AutomationState `json:"state"`
 	// state of the gate in words, or the error of a broken automation
 	Reason string     `json:"reason"`
-	Next   *time.Time `json:"next,omitempty"` // when the automation is due next
+	Next   *time.Time `json:"next,omitempty"`
 	// when the current run started, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
 	Failures int        `json:"failures"`           // number of consecutive failures
@@ -58,8 +58,8 @@ const (
 	AutomationBroken  AutomationState = "broken"  // the automation's file cannot be used
 )
 
-// Status words in addition to the states. AutomationFailing means that the last run failed. AutomationManual means that
-// only users start runs.
+// Status words in addition to the states. AutomationFailing means that the latest run failed. AutomationManual means
+// that only users start runs.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"
@@ -80,14 +80,14 @@ func (a *Automation) Word() string {
 // Run is one run of an automation. It is recorded in a bead with a label that consists of RunLabel and the automation's
 // name.
 type Run struct {
-	ID         string `json:"id"` // ID of that bead
+	ID         string `json:"id"` // ID of the bead that records the run
 	Automation string `json:"automation"`
-	Reason     string `json:"reason"` // why it started
+	Reason     string `json:"reason"`
 	// the user or agent that requested it; "" = the gate started it
 	By     string     `json:"by,omitempty"`
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
-	Seq    uint64     `json:"seq,omitempty"`    // seq of the newest of them
+	Seq    uint64     `json:"seq,omitempty"`    // seq of the newest of these events
 	Opened time.Time  `json:"opened"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending

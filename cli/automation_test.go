@@ -18,7 +18,6 @@ import (
 	"gcity/events"
 )
 
-// busyCity has an automation in each state.
 func busyCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	seven, zero := 7, 0
@@ -90,7 +89,7 @@ func TestAutomationNext(t *testing.T) {
 	}
 }
 
-// run --wait waits for a queued run to start and, if the run is retried, for the last try.
+// run --wait waits until a queued run has started and, if the run is retried, until the last try has ended.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()
 	s.queues = true
@@ -121,7 +120,6 @@ func TestWaitForALaterRun(t *testing.T) {
 	}
 }
 
-// run --wait waits for its own run and exits with the result of that run.
 func TestAutomationRun(t *testing.T) {
 	ended := func(kind, run string) events.Event {
 		return events.Event{Seq: 9, Type: kind, Subject: "digest", Payload: json.RawMessage(`{"run":"` + run + `"}`)}
@@ -185,7 +183,6 @@ func TestAutomationRunRefused(t *testing.T) {
 	}
 }
 
-// check exits 0 if at least one automation is due.
 func TestAutomationCheck(t *testing.T) {
 	s := busyCity()
 	if code, out, _ := runCLI(t, s, "automation", "check"); code != exit.CodeFailed || strings.Contains(out, "yes") {
@@ -207,8 +204,8 @@ func TestAutomationCheck(t *testing.T) {
 	}
 }
 
-// run --wait prints the output of the run as it arrives, then the result.
-// If no output can be streamed, it prints the output stored in the record of the run.
+// run --wait prints the output of the run as it arrives, then the result. If the output cannot be streamed, it prints
+// the output from the run's record.
 func TestAutomationRunShowsOutput(t *testing.T) {
 	pieces := []city.Piece{{}, {Text: "gr\x1b[31m"}, {Text: "öße\n"}, {Dropped: 70, Text: "the end"}}
 	for _, c := range []struct {
@@ -271,7 +268,7 @@ func TestAutomationLogs(t *testing.T) {
 	}
 }
 
-// opener lets a queued run start as soon as the output says that the run is waiting.
+// opener frees a slot for a queued run after the command has printed that the run is waiting.
 type opener struct {
 	text  strings.Builder
 	holds chan struct{}
@@ -284,7 +281,6 @@ func (o *opener) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// While a run waits for a free slot, automation run says so.
 func TestAutomationRunReportsWaiting(t *testing.T) {
 	t.Parallel()
 	s := busyCity()

@@ -9,10 +9,9 @@ import (
 	"gcity/cli/exit"
 )
 
-// A bead is found by its ID: first in the store that has its prefix, then in the other stores of the city.
 func TestBeadRoutes(t *testing.T) {
 	s := demoCity()
-	old := fake.New("old") // the rig had another prefix earlier
+	old := fake.New("old") // the rig had another prefix before
 	for _, title := range []string{"of old", "of old, too"} {
 		if _, err := old.Create(t.Context(), beads.Bead{Title: title}); err != nil {
 			t.Fatal(err)
@@ -27,7 +26,7 @@ func TestBeadRoutes(t *testing.T) {
 	if _, err := s.work["demo"].Restore(t.Context(), past); err != nil {
 		t.Fatal(err)
 	}
-	// The same ID exists in the city's store and in the rig's store, which had the city's prefix earlier.
+	// Both the city's store and the rig's store contain this ID, because the rig had the city's prefix before.
 	if _, err := s.work["demo"].Restore(t.Context(), []beads.Bead{{ID: "br-1", Title: "twin", Type: "task", Status: beads.StatusOpen, CreatedAt: noon, UpdatedAt: noon}}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +54,6 @@ func TestBeadRoutes(t *testing.T) {
 	}
 }
 
-// Without --rig, commands use the store of the rig in GC_RIG.
 func TestRigFromTheEnvironment(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_RIG": "demo"}

@@ -25,7 +25,7 @@ func (s *fakeCity) emitted() string {
 	return strings.Join(out, ", ")
 }
 
-// A bead can be created, updated and closed. Each command that changes something emits an event.
+// Each command that changes a bead emits an event.
 func TestBeadLife(t *testing.T) {
 	s := demoCity()
 	for _, step := range []struct{ line, out, err string }{
@@ -73,7 +73,6 @@ func TestBeadLife(t *testing.T) {
 	}
 }
 
-// The exit codes distinguish failures, conflicts and usage errors.
 func TestBeadCodes(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "x")
@@ -124,7 +123,6 @@ func TestBeadLists(t *testing.T) {
 	}
 }
 
-// A description can be read from a file. It keeps its line breaks and has a maximum length.
 func TestDescriptionFile(t *testing.T) {
 	s := demoCity()
 	file := filepath.Join(t.TempDir(), "text")
@@ -267,7 +265,6 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A claimed bead belongs to its assignee; another agent cannot claim it.
 func TestBeadClaim(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "first")

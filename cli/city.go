@@ -60,7 +60,6 @@ one.`,
 	return env.WithSource(e, c)
 }
 
-// settle starts the city's agents once and prints which agents it started.
 func settle(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -150,12 +149,12 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning stops a city that has a controller, and unregisters it if a running supervisor would start it again. It
-// returns a message that says how to start the city again.
+// stopRunning stops a city that has a controller. If a running supervisor would start the city again, stopRunning
+// unregisters it. It returns a message that says how to start the city again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	err := stopLive(ctx, e, l)
-	// the controller exited because of another stop command, so some agents might still be running
+	// another stop command ended the controller, so some agents might still be running
 	if exit.IsInterrupted(err) {
 		if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 			err = nil
@@ -167,7 +166,6 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// stopOrphans stops the sessions of a city that has no controller.
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 	ended, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {
@@ -274,8 +272,8 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload reads the configuration. If the controller holds the configuration for confirmation, reload also prints what
-// the configuration would change.
+// reload makes the controller read the configuration. If the controller holds it for confirmation, reload also prints
+// what would change.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -62,7 +62,6 @@ func Main(args []string, version string) int {
 	return run(context.Background(), e, args)
 }
 
-// run executes one command line, prints its error on stderr, and returns the exit code.
 func run(ctx context.Context, e *env.Env, args []string) int {
 	root := tree(e, args)
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
@@ -97,7 +96,6 @@ type branch struct {
 	needsAll    bool // all other commands must be built too
 }
 
-// branches returns the top-level commands in the order in which the help lists them.
 func branches() []branch {
 	var out []branch
 	group := ""
@@ -153,13 +151,12 @@ func branches() []branch {
 	return out
 }
 
-// root builds the tree of all commands.
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds the top-level command that args name. If args name none, tree builds all of them, which takes longer than
-// running most commands.
+// tree builds the top-level command that args name. Otherwise it builds all of them, which takes longer than most
+// commands run.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// this setting is global in cobra; with it, help lists the commands in the order in which they are added
+	// this global setting of cobra keeps the commands in the help in the order in which they are added
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Human-readable output is compared character by character. It includes hostile names and reasons (L12).
+// Human-readable output is compared byte for byte. It includes hostile names and reasons (L12).
 func TestGolden(t *testing.T) {
 	t.Setenv("TZ", "UTC")
 	time.Local = time.UTC
@@ -64,7 +64,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// With --json, every command that reads prints one JSON value and nothing else.
 func TestJSON(t *testing.T) {
 	for _, args := range [][]string{
 		{"status"}, {"agent", "list"}, {"agent", "show", "scout"}, {"agent", "peek", "scout"}, {"agent", "logs", "scout"},
@@ -87,7 +86,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 	if _, out, _ := runCLI(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
 		t.Error(cmp.Diff(string(want), out))
 	}
-	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // the snapshot when no controller is running
+	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents}
 	_, out, _ := runCLI(t, s, "status", "--json")
 	var got api.Status
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
@@ -188,7 +187,7 @@ func TestReloadOfAnInvalidFile(t *testing.T) {
 	}
 }
 
-// If the configuration has several errors, status and events name the first one and count the others.
+// If the configuration has several errors, status and events name the first one and say how many others there are.
 func TestManyMistakes(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Config.Rejected = "city.toml:3:1: no\ncity.toml:9:1: neither\ncity.toml:10:1: nor"
@@ -203,7 +202,6 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// Every command has a short description, and sibling commands have distinct names.
 func TestTable(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	var walk func(c *cobra.Command)

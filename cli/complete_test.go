@@ -18,7 +18,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// shellCity creates the files of a city without a controller. It has one agent, pool, rig and automation.
 func shellCity(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +58,6 @@ func TestShellsComplete(t *testing.T) {
 		}
 		return file
 	}
-	// Each script prints the completions that Tab would offer at the end of $LINE, one per line.
 	shells := map[string]string{
 		"bash": `source "$SCRIPT"; COMP_LINE=$LINE COMP_POINT=${#LINE}
 			IFS=$' \t\n:' read -r -a COMP_WORDS <<<"$LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_TYPE=9
@@ -74,11 +72,11 @@ func TestShellsComplete(t *testing.T) {
 			if err != nil {
 				t.Skipf("%s is not installed", shell)
 			}
-			file, home := script(shell), t.TempDir() // zsh keeps the list of its completions at home
+			file, home := script(shell), t.TempDir() // zsh writes a cache file to the home folder
 			for _, c := range []struct {
 				line string
-				want []string // must be among the completions
-				not  string   // must not be a completion
+				want []string
+				not  string
 			}{
 				{"gcity agent nudge ", []string{"builder", "worker-1", "worker-2"}, "demo"},
 				{"gcity agent nudge bu", []string{"builder"}, "worker-1"},
@@ -108,7 +106,7 @@ func TestShellsComplete(t *testing.T) {
 						t.Errorf("%q: %q is missing in the completions: %q, %v, %s", c.line, want, got, err, errs.String())
 					}
 				}
-				if shell != "zsh" && slices.Contains(got, c.not) { // zsh filters the completions later
+				if shell != "zsh" && slices.Contains(got, c.not) { // zsh itself filters the completions
 					t.Errorf("%q: %q is among the completions", c.line, c.not)
 				}
 			}
@@ -116,7 +114,8 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// Bash splits words at colons, which occur in names of automations. Completions start after the last colon.
+// Bash splits words at colons, and automation names contain colons. A completion contains only the part after the last
+// colon.
 func TestBashColons(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -136,7 +135,7 @@ func TestBashColons(t *testing.T) {
 	}
 }
 
-// If the city does not respond, there are no completions and the shell does not wait.
+// If the city does not respond, the completion is empty and the shell does not wait.
 func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)
@@ -156,7 +155,6 @@ func TestCompletionDoesNotWait(t *testing.T) {
 	}
 }
 
-// Without a controller, completions include all kinds of objects in the configuration.
 func TestCompletionWithoutAController(t *testing.T) {
 	dir := shellCity(t)
 	f, err := os.OpenFile(filepath.Join(dir, "city.toml"), os.O_WRONLY|os.O_APPEND, 0)
@@ -185,7 +183,6 @@ func TestCompletionWithoutAController(t *testing.T) {
 	}
 }
 
-// Completions come from the controller if one is running.
 func TestCompletionUsesTheController(t *testing.T) {
 	_, out, _ := runCLI(t, demoCity(), "__complete", "agent", "peek", "")
 	if !strings.Contains(out, "app/reader\n") || !strings.HasSuffix(out, ":4\n") {

@@ -21,7 +21,7 @@ import (
 	"gcity/tui"
 )
 
-// configFile gives the control room access to a city's configuration. It implements tui.ConfigFile.
+// configFile implements tui.ConfigFile: it gives the control room access to a city's configuration.
 type configFile struct {
 	app *env.Env
 	dir string
@@ -39,9 +39,8 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// ReadOnlyReason implements tui.ConfigFile. It returns why the control room must not edit a file, or "" if editing is
-// allowed. Files outside the city's folder are read-only, as in config.Source.SetSuspended, because other cities might
-// use them.
+// ReadOnlyReason implements tui.ConfigFile. Files outside the city's folder are read-only, as in
+// config.Source.SetSuspended, because other cities might use them.
 func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
@@ -62,7 +61,6 @@ func (f *configFile) ReadOnlyReason(file string) string {
 		"your own editor. " + here
 }
 
-// parse reads the configuration as if the given file contained data.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
 		return folder.ParseConfig(f.dir, data, s)
@@ -72,8 +70,8 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check returns the errors for which a controller would reject the configuration, and the line of the first error
-// in this file. Errors in other files contain their own positions and do not set line.
+// Check returns the errors for which a controller would reject the configuration, and the line of the first error in
+// file. An error in another file does not set line, because its text contains its position.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)
@@ -136,8 +134,8 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace replaces the old contents of a file with new ones. It fails if the file no longer has the old contents. It
-// preserves the file's permissions and writes through a symbolic link.
+// Replace fails if the file no longer has the old contents. It preserves the file's permissions and writes through a
+// symbolic link.
 func (f *configFile) Replace(file string, old, updated []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

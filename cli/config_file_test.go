@@ -14,8 +14,8 @@ import (
 	"gcity/tui"
 )
 
-// An edit is checked as the controller would check it, including line numbers, and planned against the running agents.
-// It replaces the file only if the file still has the text that was edited.
+// The control room checks an edit as the controller would, with line numbers, and plans it against the running agents.
+// It replaces the file only if nothing else has changed the file since.
 func TestConfigFile(t *testing.T) {
 	dir := t.TempDir()
 	const was = "[workspace]\nname = \"town\"\n[session]\nprovider = \"fake\"\n[[agents]]\nname = \"a\"\nstart_command = \"true\"\n"
@@ -50,8 +50,8 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// Included files and topologies in the city's folder are checked, planned and replaced like city.toml.
-// Other files cannot be edited; the reason says where to change them.
+// The control room checks, plans and replaces included files and topologies in the city's folder like city.toml. It
+// cannot edit other files; the reason says where to change them.
 func TestOtherConfigFiles(t *testing.T) {
 	dir := t.TempDir()
 	const team, crew = "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n", "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"c\"\nstart_command = \"true\"\n"

@@ -72,7 +72,6 @@ func configCommand(e *env.Env) *cobra.Command {
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
 }
 
-// configCheck checks the configuration on disk and prints errors and warnings.
 func configCheck(e *env.Env) *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
@@ -92,7 +91,6 @@ warning is an error.`,
 	return c
 }
 
-// checkedConfig is the JSON output of config check.
 type checkedConfig struct {
 	Valid    bool     `json:"valid"`
 	Revision string   `json:"revision,omitempty"`
@@ -178,7 +176,6 @@ may still have errors that only "gcity config check" finds.`,
 	return c
 }
 
-// configShape is the JSON output of config show: the configuration as text.
 type configShape struct {
 	Path     string   `json:"path"`
 	Revision string   `json:"revision"`

@@ -29,7 +29,6 @@ import (
 	"gcity/tui"
 )
 
-// unknownHelp returns an error if args request help for an unknown command.
 func unknownHelp(root *cobra.Command, args []string) error {
 	_, words := commandWords(args)
 	requested := slices.Contains(words, "--help") || slices.Contains(words, "-h")
@@ -44,7 +43,6 @@ func unknownHelp(root *cobra.Command, args []string) error {
 	return root.ValidateArgs(words[:1])
 }
 
-// consoleCommand returns the root command: gcity without a command opens the control room.
 func consoleCommand(e *env.Env) *cobra.Command {
 	var headless, all bool
 	c := &cobra.Command{
@@ -61,7 +59,7 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			}
 			return suggest.NoSuch(suggest.Command, args[0]).Near(cmd.SuggestionsFor(args[0]))
 		},
-		Version:       e.Version, // adds the flag --version; `gcity version` prints more
+		Version:       e.Version,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -138,7 +136,6 @@ func nextCommands(dir string) string {
 	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
 }
 
-// join opens the control room for a city that another process is running.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
@@ -158,7 +155,6 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	return nil
 }
 
-// afterJoin returns the text to print when a joined control room has closed.
 func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) string {
 	snapshot := func(c city.Control) (*city.Snapshot, error) {
 		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
@@ -166,7 +162,7 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 		return c.Snapshot(ctx)
 	}
 	s, err := snapshot(l)
-	if err != nil { // the controller may have exited, and another one may have started
+	if err != nil { // the controller may have exited, and another one may be running
 		if l, err = e.Open(ctx); err == nil {
 			defer l.Close()
 			s, err = snapshot(l)
@@ -198,7 +194,6 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 	return "the control room has closed; the city keeps running"
 }
 
-// hostRoom runs the city in this process and shows it in the control room.
 func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	logs := folder.FileLog(dir)
 	defer logs.Close()
@@ -266,7 +261,6 @@ func onHangup(e *env.Env) tui.Exit {
 	return tui.Hangup
 }
 
-// leaveRoom does what the user chose when leaving a control room that hosts the city.
 func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
@@ -290,7 +284,7 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	}
 }
 
-// afterRoom prints the state of the city after this process has released it, and starts a background controller if
+// afterRoom prints the city's state after this process has released the city, and starts a background controller if
 // the user chose that.
 func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	switch exit {
@@ -317,8 +311,8 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive makes a running controller stop the city, and waits until the controller has released the city. Meanwhile,
-// stopLive prints what it is waiting for.
+// stopLive makes a running controller stop the city, and waits until the controller has released it. Until then, it
+// prints what the controller is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err
@@ -335,7 +329,6 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	return errors.Join(err, folder.WaitReleased(ctx, l.Dir, pid))
 }
 
-// allCities shows all cities: in a control room on a terminal, otherwise as a table.
 func allCities(ctx context.Context, e *env.Env) error {
 	if e.Dir != "" {
 		return exit.Usage("--all and --city are mutually exclusive; use only one of them")

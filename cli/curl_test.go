@@ -18,8 +18,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The commands in docs/api.md work as written, except for the port, which the test replaces with a free one.
-// They work with the token that the city creates and with tokens that the user creates.
+// Every command in docs/api.md works as written, except that the test uses a free port. The commands work with the
+// token that the city creates and with tokens that the user creates.
 func TestCurlLines(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -82,7 +82,7 @@ func TestCurlLines(t *testing.T) {
 	until("api http://"+here, "gcity status")
 	ran, auth := 0, ""
 	for _, line := range lines {
-		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines below it
+		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines after it
 			auth = line + "\n"
 			continue
 		}
@@ -105,7 +105,7 @@ func TestCurlLines(t *testing.T) {
 		case strings.HasSuffix(line, "> reader)"):
 			write("token_file = \"token\"\nread_token_file = \"reader\"\n")
 			until("200", fmt.Sprintf(status, "reader"))
-		case strings.Contains(line, "cat reader"): // the lines below it use the city's own token again
+		case strings.Contains(line, "cat reader"): // the lines after it use the city's own token again
 			write("")
 			until("200", fmt.Sprintf(status, ".gc/api.token"))
 		}
@@ -149,7 +149,7 @@ func curlLines(t *testing.T, many bool) (lines []string) {
 	return lines
 }
 
-// The commands in docs/api.md for many cities and for tenants work as written, except for the address.
+// The commands for many cities and for tenants in docs/api.md work as written, except for the address.
 func TestFleetCurlLines(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -192,7 +192,7 @@ func TestFleetCurlLines(t *testing.T) {
 	all, tenants := listen(api.Guard{Token: own}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
 	ran, auth := 0, ""
 	for _, line := range curlLines(t, true) {
-		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines below it
+		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines after it
 			auth = line + "\n"
 			continue
 		}

@@ -13,7 +13,6 @@ import (
 	"gcity/cli/service"
 )
 
-// daemonCommand returns the commands that run one city as a service.
 func daemonCommand(e *env.Env) *cobra.Command {
 	yes := false
 	run := env.WithSource(e, &cobra.Command{
@@ -56,7 +55,6 @@ prints the command that shows the service's journal.`,
 			service.ServiceCommands(e, service.CityService(e))...)...)
 }
 
-// daemonStart starts the city in the background.
 func daemonStart(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {

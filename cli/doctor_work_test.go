@@ -11,8 +11,8 @@ import (
 	"gcity/cli/output"
 )
 
-// status and doctor list the beads assigned to agents that do not run, with their IDs and what to do.
-// Control characters in the names of agents are removed.
+// status and doctor list beads that are assigned to agents that are not running, and say what to do. They remove
+// control characters from agent names.
 func TestStrandedWorkIsReported(t *testing.T) {
 	s := &city.Snapshot{Stranded: []city.Stranded{
 		{Agent: "w\x1b[2J", Why: "is suspended with rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},

@@ -65,7 +65,6 @@ func serveDolt(args []string) error {
 	}
 }
 
-// serverPID sets a script variable to the process ID of the city's Dolt server.
 func serverPID(ts *testscript.TestScript, _ bool, args []string) {
 	var p struct {
 		PID int `json:"pid"`

@@ -12,7 +12,6 @@ import (
 
 var _ env.OneAgent = (*client.Client)(nil)
 
-// counting is a city that counts requests for single agents and for whole snapshots.
 type counting struct {
 	*fakeCity
 	refuse       error
@@ -36,7 +35,7 @@ func (c *counting) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fakeCity.Snapshot(ctx)
 }
 
-// A lookup by full name requests only that agent and no snapshot, because agents poll by their own name.
+// A lookup by full name requests only that agent and no snapshot, because agents run it often with their own name.
 func TestFindAgent(t *testing.T) {
 	broken := &city.Error{Code: city.Unavailable, Message: "broken"}
 	for _, c := range []struct {
@@ -47,7 +46,7 @@ func TestFindAgent(t *testing.T) {
 	}{
 		{"demo/worker-10", "demo/worker-10", nil, 0, ""},
 		{"web", "web", nil, 0, ""},
-		{"worker-10", "demo/worker-10", nil, 1, ""}, // the last part of a name
+		{"worker-10", "demo/worker-10", nil, 1, ""}, // only the last part of the name
 		{"nobody", "", nil, 1, city.NotFound},
 		{"web", "", broken, 0, city.Unavailable},
 	} {

@@ -15,7 +15,6 @@ import (
 	"gcity/events"
 )
 
-// eventFlags are the flags of gcity events.
 type eventFlags struct {
 	types   []string
 	subject string

@@ -25,16 +25,16 @@ type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
-	about    city.Inspection // what Inspect returns for every agent
+	about    city.Inspection
 	refuse   error
-	live     []events.Event         // what Events yields
-	prints   []city.Piece           // what RunOutput yields
-	silent   error                  // the error that RunOutput ends with
+	live     []events.Event
+	prints   []city.Piece
+	silent   error
 	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
-	idle     bool          // no controller is running
-	holds    chan struct{} // if not nil, a requested run waits until this is closed
-	queues   bool          // a requested run waits for another run
+	idle     bool
+	holds    chan struct{} // if not nil, a requested run starts when this is closed
+	queues   bool          // a requested run is queued behind another run
 
 	mu   sync.Mutex
 	done []city.Command
@@ -122,7 +122,7 @@ func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error)
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// runCLI runs a command line with the city s and without a terminal, and returns the exit code and the output.
+// runCLI runs a command line in the city s, without a terminal.
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -148,7 +148,6 @@ func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr
 	return code, out.String(), errs.String()
 }
 
-// demoCity returns a city with agents in different states, one of them with a hostile name.
 func demoCity() *fakeCity {
 	until := noon.Add(38 * time.Minute)
 	return &fakeCity{
@@ -175,7 +174,6 @@ func demoCity() *fakeCity {
 	}
 }
 
-// tinyCity is the configuration of every fake city.
 const tinyCity = `
 [workspace]
 name = "bright"
@@ -190,7 +188,6 @@ start_command = "true"
 max = 2
 `
 
-// inMemory is an in-memory store with a Close method.
 type inMemory struct{ *fake.Store }
 
 func (inMemory) Close() error { return nil }

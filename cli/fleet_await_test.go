@@ -10,7 +10,7 @@ import (
 	"gcity/cli/fleet"
 )
 
-// A directory that is requested before a supervisor runs connects to the first supervisor that starts. It keeps
+// A directory that is requested while no supervisor is running connects to the first supervisor that starts, and keeps
 // that connection.
 func TestDirectoryConnectsLater(t *testing.T) {
 	var runs city.Directory

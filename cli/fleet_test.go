@@ -18,8 +18,8 @@ import (
 	"gcity/cli/output"
 )
 
-// machine returns the environment of a command line on a machine with the cities of d, writing to out and errs.
-// A nil d means that no supervisor is running.
+// machine returns the environment of a command line on a machine with the cities in d. If d is nil, no supervisor is
+// running.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{
 		Printer: output.Printer{
@@ -84,7 +84,6 @@ func TestAllCitiesAlone(t *testing.T) {
 	}
 }
 
-// With --read-only, neither the cities nor the list of cities can be changed.
 func TestAllCitiesReadOnly(t *testing.T) {
 	f := town("alpha", city.Running)
 	m := machine(citytest.NewDirectory(f), &bytes.Buffer{}, &bytes.Buffer{})
@@ -121,7 +120,6 @@ func TestRoomResolvesItsFolder(t *testing.T) {
 	}
 }
 
-// silentList is a directory of cities that does not respond.
 type silentList struct{ *citytest.Directory }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -129,7 +127,6 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// --all gives up on a supervisor that hangs and reports that the supervisor did not respond.
 func TestAllCitiesOfAnUnresponsiveSupervisor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListTimeout)

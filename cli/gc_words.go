@@ -13,7 +13,6 @@ import (
 //go:embed gc_words.txt
 var gcWordsText string
 
-// cityCommands returns the Gas City commands that take the city's folder as an argument.
 func cityCommands() []string {
 	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
 }
@@ -46,7 +45,6 @@ func gasCityCommand(args []string) error {
 	return nil
 }
 
-// gcWords parses the table of Gas City's command names.
 func gcWords() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(gcWordsText) {
@@ -92,7 +90,6 @@ func commandLine(replacement string, before, rest []string) string {
 	return line
 }
 
-// isCommand reports whether gcity has a top-level command with this name.
 func isCommand(name string) bool {
 	return slices.ContainsFunc(branches(), func(b branch) bool { return b.name == name })
 }
@@ -102,7 +99,6 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// quoted returns word, quoted for a shell if necessary.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
 		return word

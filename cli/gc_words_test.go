@@ -55,7 +55,6 @@ func TestGCWords(t *testing.T) {
 	}
 }
 
-// A Gas City command that has a different name in gcity prints the gcity command.
 func TestOtherName(t *testing.T) {
 	dir := t.TempDir()
 	for line, want := range map[string]string{
@@ -95,7 +94,6 @@ func TestOtherName(t *testing.T) {
 	}
 }
 
-// If the program is installed as gc, its help says that it is really gcity.
 func TestInstalledAs(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "gc")
 	if err := os.Symlink(os.Args[0], link); err != nil {

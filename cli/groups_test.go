@@ -20,7 +20,6 @@ import (
 	"gcity/events"
 )
 
-// groupedCity returns a city with pools, rigs, a draining agent, a waiting agent and a held configuration.
 func groupedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	two := 2
@@ -160,7 +159,6 @@ func TestGroupVerbs(t *testing.T) {
 	}
 }
 
-// For a name of the wrong kind or a pool member that does not exist, the error says what to use instead.
 func TestMisplacedNames(t *testing.T) {
 	for line, want := range map[string]struct {
 		code int
@@ -206,7 +204,7 @@ func TestMisplacedNames(t *testing.T) {
 	}
 }
 
-// All flags that take a number are checked in the same way, and the error says which numbers are valid.
+// All numeric flags are checked in the same way. The error says which numbers are valid.
 func TestNumbers(t *testing.T) {
 	for line, says := range map[string]string{
 		"agent peek db -n -1": "at least 1", "agent logs db -n 0": "at least 1", "agent logs db -n -4": "at least 1",
@@ -221,7 +219,6 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Commands that only print text reject --json.
 func TestTextOnly(t *testing.T) {
 	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
@@ -231,7 +228,8 @@ func TestTextOnly(t *testing.T) {
 	}
 }
 
-// The help of a command names the default of its first argument, and has no --json if the command prints only text.
+// The help of a command says what its first argument defaults to. It does not offer --json if the command prints only
+// text.
 func TestHelpOfDefaults(t *testing.T) {
 	for _, line := range []string{"agent release", "agent stop", "agent peek", "agent drain-check", "hook", "heartbeat"} {
 		if _, out, _ := runCLI(t, groupedCity(), append(strings.Fields(line), "--help")...); !strings.Contains(out,
@@ -268,7 +266,7 @@ func TestTextIsNotAKey(t *testing.T) {
 	}
 }
 
-// drain-check reports the result in its exit code. An error never has the exit code for "not draining".
+// drain-check returns the result as its exit code. No error has the exit code for "not draining".
 func TestDrainCheck(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -297,7 +295,7 @@ func TestDrainCheck(t *testing.T) {
 	}
 }
 
-// A held reload prints the changes it would make to stderr and exits with exit.CodeConflict.
+// A held reload prints what would change to stderr, and exits with exit.CodeConflict.
 func TestHeldReload(t *testing.T) {
 	s := groupedCity()
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
@@ -316,7 +314,6 @@ held since 11:59:00; the held configuration makes these changes:
 	}
 }
 
-// rig restart restarts every agent that should run, and fails if one restart fails.
 func TestRigRestart(t *testing.T) {
 	s := groupedCity()
 	code, out, errs := runCLI(t, s, "rig", "restart", "demo")
@@ -339,7 +336,6 @@ demo: 1 restarted, 0 failed, 1 skipped
 	}
 }
 
-// Completion offers the names of the kind that the command accepts.
 func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"pool scale ": "demo/worker off one set", "rig restart ": "demo lost", "agent drain ": "db demo/worker-2 demo/worker-10 one web",
@@ -391,7 +387,6 @@ func TestFolderIsAsConfigured(t *testing.T) {
 	}
 }
 
-// agent show prints everything that is known about an agent, except secrets and escape sequences.
 func TestAgentShown(t *testing.T) {
 	s := demoCity()
 	name := s.snapshot.Agents[0].Name
@@ -431,7 +426,6 @@ func TestAgentShown(t *testing.T) {
 	}
 }
 
-// why and agent show report an agent that is stopped by SIGSTOP.
 func TestWhyOfAStoppedAgent(t *testing.T) {
 	s := groupedCity()
 	s.snapshot.Agents[2].Frozen = true

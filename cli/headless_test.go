@@ -20,7 +20,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// headlessCity starts gcity --headless in a city with one long-running agent and stops it when the test ends.
 func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,7 +44,8 @@ func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, stri
 	return cmd, dir
 }
 
-// systemd opens a notification socket for a service. await reads until one message contains all strings in what.
+// systemd opens a notification socket for a service. The function await reads messages until one contains all strings
+// in what.
 func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "notify")
@@ -74,8 +74,8 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// checkNotifications drives a started service and checks the order of its notifications: ready, watchdog and status,
-// reloading, ready, stopping.
+// checkNotifications drives a started service and checks that its notifications come in this order: ready, watchdog
+// and status, reloading, ready, stopping.
 func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")
@@ -94,14 +94,12 @@ func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string),
 	}
 }
 
-// A headless city sends its notifications to systemd in the right order.
 func TestNotify(t *testing.T) {
 	socket, await := systemd(t)
 	cmd, _ := headlessCity(t, nil, "NOTIFY_SOCKET="+socket)
 	checkNotifications(t, cmd, await, "1 of 1 agents running")
 }
 
-// A log reader that is stuck does not delay the controller.
 func TestStuckStderr(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

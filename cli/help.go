@@ -14,13 +14,13 @@ import (
 	"gcity/cli/output"
 )
 
-// setHelp makes the help of all commands fit the terminal. cobra's own help prints each flag and each command on one
-// line, however long.
+// setHelp makes the help of all commands fit the terminal. The help that cobra prints has one line for each flag and
+// command, however long.
 func setHelp(e *env.Env, root *cobra.Command) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		c.InitDefaultHelpFlag()
 		c.InitDefaultVersionFlag()
-		c.LocalFlags() // as a side effect, this adds the parents' flags
+		c.LocalFlags() // this call adds the parents' flags as a side effect
 		_, err := io.WriteString(c.OutOrStdout(), helpText(c, e.TextWidth()))
 		if err != nil {
 			c.PrintErrln(err)
@@ -28,7 +28,7 @@ func setHelp(e *env.Env, root *cobra.Command) {
 	})
 }
 
-// helpText returns a command's help in lines of at most width columns. Only examples can be longer.
+// helpText returns a command's help in lines of at most width columns, except for examples, which can be longer.
 func helpText(c *cobra.Command, width int) string {
 	var b strings.Builder
 	section := func(title, text string) {
@@ -69,7 +69,6 @@ func helpText(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// commandTable returns c's subcommands in the given group, one per line.
 func commandTable(c *cobra.Command, group string, width int) string {
 	var rows [][2]string
 	for _, below := range c.Commands() {
@@ -80,7 +79,6 @@ func commandTable(c *cobra.Command, group string, width int) string {
 	return output.HangTable(rows, c.NamePadding()-1, width)
 }
 
-// flagTable returns flags with their descriptions.
 func flagTable(flags *pflag.FlagSet, width int) string {
 	var rows [][2]string
 	for line := range strings.SplitSeq(strings.TrimRight(flags.FlagUsages(), "\n"), "\n") {
@@ -96,8 +94,8 @@ func flagTable(flags *pflag.FlagSet, width int) string {
 	return output.HangTable(rows, 0, width)
 }
 
-// reflow breaks paragraphs into lines of at most width columns. It does not join an indented line with its neighbors,
-// because such a line is a list item or an example.
+// reflow breaks paragraphs into lines of at most width columns. It does not join indented lines, which are list items
+// or examples.
 func reflow(text string, width int) string {
 	var out, words []string
 	flush := func() {

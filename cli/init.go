@@ -73,7 +73,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// do not ask if pasted lines follow the command: they are not an answer, and the user has already asked for init
+	// if pasted lines follow the command, do not ask: those lines are not an answer, and the user has already chosen
+	// to run init
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -152,7 +153,6 @@ func firstContact(e *env.Env) error {
 	return initCity(e, none.Dir, "", true)
 }
 
-// inGit reports whether a folder is in a git repository.
 func inGit(dir string) bool {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
@@ -166,8 +166,8 @@ func inGit(dir string) bool {
 	}
 }
 
-// foundAgents returns the coding agents that are installed on this machine. A new city.toml lists them only in
-// comments, because the user decides which of them the city runs.
+// foundAgents returns the installed coding agents. A new city.toml mentions them only in comments, because the user
+// decides which of them the city runs.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -178,14 +178,12 @@ func foundAgents(look func(string) (string, error)) []string {
 	return found
 }
 
-// startedAs returns the command line that a preset runs, with its flags.
 func startedAs(p config.Preset) string {
 	q := config.Program{Provider: p.Provider}
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of a new city's city.toml. It is a format string with two arguments: the city's name and
-// the shell command.
+// firstText is the beginning of a new city.toml. It is a format string for the city's name and the shell command.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change to this file.
 #
@@ -233,7 +231,6 @@ start_command = %s
 # exec     = "./tidy.sh"
 `
 
-// firstConfig returns the city.toml for a new city.
 func firstConfig(name, shell string, look func(string) (string, error)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, firstText, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
@@ -253,7 +250,7 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 	return b.String()
 }
 
-// shellCommand returns a command that starts the user's own shell, or bash or sh if that shell cannot be used.
+// shellCommand returns a command that starts the user's shell or, if that cannot be used, bash or sh.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

@@ -15,7 +15,7 @@ import (
 	"gcity/config"
 )
 
-// The configuration that init writes is valid, both as written and with its examples uncommented.
+// The configuration that init writes is valid, and stays valid when its examples are uncommented.
 func TestFirstConfig(t *testing.T) {
 	all := func(name string) (string, error) { return "/opt/a b/" + filepath.Base(name), nil }
 	none := func(string) (string, error) { return "", errors.New("not there") }
@@ -73,7 +73,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// If the user declines at the prompt, no file is written and nothing is started.
+// If the user declines, nothing is written or started.
 func TestForegroundAsksFirst(t *testing.T) {
 	for answer, want := range map[string]string{"n\n": "no city.toml", "": "no city.toml"} {
 		in, out, err := os.Pipe()

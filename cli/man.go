@@ -45,7 +45,6 @@ man(1) reads. With --dir it writes all pages to a folder, each to its own file.`
 	return env.TextOnly(e, c)
 }
 
-// manPages writes the manual page for each command and each guide to a folder.
 func manPages(e *env.Env, root *cobra.Command, dir string) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("man --dir")
@@ -88,7 +87,6 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// shown returns a command's subcommands that are not hidden.
 func shown(c *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, below := range c.Commands() {
@@ -152,7 +150,6 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 	return err
 }
 
-// manOptions writes the sections about flags.
 func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	for _, flags := range []struct {
 		title string
@@ -177,7 +174,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs writes text as filled paragraphs, but leaves indented lines as they are.
+// paragraphs fills paragraphs, but leaves indented lines as they are.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {

@@ -55,7 +55,7 @@ func TestManPages(t *testing.T) {
 	}
 	out, err := exec.Command(lint, append([]string{"-T", "lint", "-W", "warning"}, files...)...).CombinedOutput()
 	for line := range bytes.Lines(out) {
-		if !bytes.Contains(line, []byte("missing date")) { // a date would make two builds differ
+		if !bytes.Contains(line, []byte("missing date")) { // with a date, two builds would differ
 			t.Errorf("%s", line)
 		}
 	}

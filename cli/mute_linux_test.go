@@ -11,7 +11,6 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// Commands report a city whose folder does not respond.
 func TestUnresponsiveCityFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")

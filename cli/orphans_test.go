@@ -27,7 +27,7 @@ func TestCountOrphans(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the error only reports the kill
+	_ = cmd.Wait() // the error only says that the process was killed
 	if n, err := offline.CountOrphans(t.Context(), dir); n != 1 || err != nil {
 		t.Errorf("without a controller: %d, %v", n, err)
 	}

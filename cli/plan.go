@@ -49,8 +49,8 @@ session provider and the environment. The exit code is 3 if any start would fail
 	})
 }
 
-// plannedConfig reads the configuration to plan for. If file is "", it reads the configuration on disk. Otherwise, it
-// reads file in place of city.toml; "-" means standard input.
+// plannedConfig reads the configuration to plan for: the one on disk or, if file is not "", one with file in place of
+// city.toml. The file "-" is standard input.
 func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
 	var data []byte
 	var err error
@@ -68,51 +68,49 @@ func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*confi
 	return e.ParseAt(dir, data, running)
 }
 
-// change is the planned effect on one agent.
 type change struct {
 	Agent string `json:"agent"`
-	Pool  string `json:"pool,omitempty"` // the pool that the agent is a member of
+	Pool  string `json:"pool,omitempty"` // the pool that the agent belongs to
 	// "start", "stop", "drain", "restart", "fail", "wait", "remove", "none"
 	Change string `json:"change"`
 	Reason string `json:"reason,omitempty"`
-	// fields that differ from those with which the session was started
+	// fields that have changed since the session was started
 	Fields []string `json:"fields,omitempty"`
 }
 
 type planShape struct {
 	output.List[change]
-	Revision string `json:"revision"` // revision of the configuration on disk
-	// revision in force in the running controller, if there is one
+	Revision string `json:"revision"`
+	// revision that the running controller uses, if there is one
 	InForce string `json:"in_force,omitempty"`
-	// set if the controller would hold the configuration until it is confirmed
+	// set if the controller would hold the configuration for confirmation
 	Held *heldShape `json:"held,omitempty"`
-	// providers that could not be listed; their sessions are not in the plan
+	// providers that could not list their sessions, which are missing from the plan
 	Unknown []string `json:"unknown,omitempty"`
 	// settings that change without starting or stopping an agent; set only if a controller runs a different revision
 	Settings []setting `json:"settings,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"` // warnings about city.toml and automations
+	Warnings []string  `json:"warnings,omitempty"`
 	from     string    // where the configuration comes from, such as "on disk"
 }
 
-// heldShape describes a configuration that takes effect only after a user has confirmed it.
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
 	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds this revision
 }
 
-// planInput is the input to a plan: what should run, and what is running.
+// planInput says what should run and what is running.
 type planInput struct {
 	wants     []agent.Want
 	pools     []agent.Pool
 	overrides map[string]int
 	sessions  []session.Status
 	running   *city.Snapshot   // nil if no controller is running
-	saved     effect.Histories // saved by the last controller; empty if one is running
-	inForce   bool             // the configuration on disk is the one in force in the controller
+	saved     effect.Histories // from the last controller; empty if one is running
+	inForce   bool             // the running controller uses the configuration on disk
 	now       time.Time
 	clock     func(time.Time) string
-	unknown   map[string]error // providers that cannot list their sessions, with the error
+	unknown   map[string]error // the error of each provider that cannot list its sessions
 	unable    func(provider string) (why string)
 	// unfit returns the reason why an agent cannot start, or "" if none is known
 	unfit func(w *agent.Want) (why string)
@@ -160,7 +158,6 @@ func plan(ctx context.Context, e *env.Env, file string) error {
 	return err
 }
 
-// fails returns how many planned starts cannot succeed.
 func (p *planShape) fails() (n int) {
 	for i := range p.Items {
 		if p.Items[i].Change == "fail" {
@@ -170,7 +167,7 @@ func (p *planShape) fails() (n int) {
 	return n
 }
 
-// planOf returns what a configuration would change now. The snapshot running is nil if no controller is running.
+// planOf returns what a configuration would change now. If running is nil, no controller is running.
 func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
 	error) {
 	dir := c.Path
@@ -186,7 +183,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		now: e.Now(), clock: e.Clock, running: running,
 		unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
-	// do not run the programs of an untrusted city to test them; a warning says that the city is not trusted
+	// do not test the programs of an untrusted city, because a test runs them; a warning says that the city is not
+	// trusted
 	if grant.Err() != nil {
 		tested = func(string) string { return "" }
 	}
@@ -202,7 +200,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		return out, err
 	}
 	if running == nil {
-		// a controller ignores a file that cannot be read
+		// a controller also ignores an unreadable file
 		v.saved, _ = memory.ReadHistories(dir)
 		v.saved = v.saved.For(c.Daemon.CrashHistory == "disk")
 	} else {
@@ -236,7 +234,7 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// an edit cannot remove a session that the configuration does not declare
+		// the edit does not remove a session that was not declared before
 		if !g.Running || g.Source == "" {
 			continue
 		}
@@ -254,7 +252,6 @@ func (v planInput) held(revision string) *heldShape {
 	return &out
 }
 
-// changes compares what should run with what is running.
 func changes(v planInput) []change {
 	alive := map[string]session.Status{}
 	for _, st := range v.sessions {
@@ -283,7 +280,7 @@ func changes(v planInput) []change {
 	return out
 }
 
-// removed returns the agents that only the running controller's configuration declares, if they have no session.
+// removed returns the agents without a session that only the running controller's configuration declares.
 func (v planInput) removed(alive map[string]session.Status) (out []change) {
 	if v.running == nil {
 		return nil

@@ -24,15 +24,13 @@ import (
 // the decisions, and the forecast simulates the sessions.
 type forecast struct {
 	v             *planInput
-	sessions      map[string]session.Status // sessions after the effects so far, by agent
+	sessions      map[string]session.Status // sessions after the simulated effects, by agent
 	tasks         map[string]string         // beads in progress, by agent
 	starts, stops map[string]bool
 	barred        map[string]change // agents that wait or fail instead of starting
 	*city.Snapshot
 }
 
-// forecast returns what a controller would do with the configuration. The map alive contains the current sessions, by
-// agent.
 func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	f := &forecast{v: v, sessions: maps.Clone(alive), tasks: map[string]string{},
 		starts: map[string]bool{}, stops: map[string]bool{}, barred: map[string]change{}}
@@ -53,8 +51,9 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns the agents that the running controller leaves stopped. If no controller is running, it returns what
-// the last one saved about such agents. The state machine ignores the history of an agent with a changed definition.
+// histories returns the histories of the agents that the running controller leaves stopped. If no controller is
+// running, it returns what the last one saved. The state machine ignores the history of an agent with a changed
+// definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -73,7 +72,7 @@ func (v *planInput) histories() effect.Histories {
 		case city.Quarantined, city.Backoff, city.Failed:
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
-			} else if g.Available || v.inForce { // otherwise, the edit solves the problem
+			} else if g.Available || v.inForce { // otherwise, the edit removes the cause
 				saved.Exited = &effect.SavedExit{Why: g.Reason}
 			}
 		}
@@ -82,13 +81,12 @@ func (v *planInput) histories() effect.Histories {
 	return out
 }
 
-// execute returns the simulated result of an effect.
 func (f *forecast) execute(e effect.Effect) effect.Input {
 	switch e := e.(type) {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; the method bar handles the agents that wait for a list
+		// a running controller has already listed the sessions; bar handles agents that are waiting for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}
@@ -128,20 +126,17 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	return nil
 }
 
-// run records the session as ready, and returns the result of the agent's start.
 func (f *forecast) run(w *agent.Want, st session.Status) effect.Input {
 	st.Ready = true
 	f.sessions[w.Name] = st
 	return effect.Started{Agent: w.Name, Status: st}
 }
 
-// agent returns an agent's state in the running controller, or nil.
 func (v *planInput) agent(name string) *city.Agent {
 	g, _ := cmp.Or(v.running, &city.Snapshot{}).Agent(name)
 	return g
 }
 
-// edit returns how the definition of an agent differs from the one in the running controller, or "".
 func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	switch {
 	case g.Declared == folder.Short(w.Spec.Fingerprint.Sum) || g.Declared == "":
@@ -152,8 +147,8 @@ func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	return "configuration changed"
 }
 
-// bar returns the planned change for an agent that would wait or fail instead of starting, or the zero value for any
-// other agent.
+// bar returns the planned change for an agent that would wait or fail instead of starting. For other agents, it
+// returns the zero value.
 func (v *planInput) bar(w *agent.Want) change {
 	if why := v.unlistedReason(w.Name); why != "" {
 		return change{Change: "wait", Reason: why}
@@ -204,7 +199,7 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = "wait", g.Reason
 	default:
 		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
-		// a controller retries the start
+		// a controller would retry the start
 		if (g.State == city.Backoff || g.State == city.Failed) && f.v.unfit != nil {
 			if why := f.v.unfit(w); why != "" {
 				c.Change, c.Reason = "fail", why
@@ -214,7 +209,6 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 	return c
 }
 
-// restart returns what would happen to an agent that the forecast stops.
 func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.Status) change {
 	c.Change, c.Fields = "restart", st.Drift(&w.Spec)
 	c.Reason = strings.Join(c.Fields, ", ")
@@ -236,13 +230,11 @@ func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.St
 	return c
 }
 
-// surplus returns the reason why a pool would stop a member.
 func (f *forecast) surplus(name string) string {
 	p, _ := f.Pool(name)
 	return fmt.Sprintf("pool %s scales to %d", name, p.Desired)
 }
 
-// undeclared returns what would happen to an agent that is running but not declared.
 func (v *planInput) undeclared(name string) change {
 	c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
 	for _, p := range v.pools {
@@ -259,7 +251,6 @@ func (v *planInput) undeclared(name string) change {
 	return c
 }
 
-// startReason returns why an agent without a session would start.
 func (v *planInput) startReason(w *agent.Want) (change, why string) {
 	g := v.agent(w.Name)
 	if g == nil {
@@ -279,7 +270,6 @@ func (v *planInput) startReason(w *agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// hold returns what keeps an agent from starting.
 func (v *planInput) hold(g *city.Agent) string {
 	why := string(g.State) + ": " + g.Reason
 	if g.Until != nil {

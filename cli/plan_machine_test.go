@@ -21,13 +21,10 @@ import (
 	"gcity/session/fake"
 )
 
-// planned contains the names of agents in every state that the test covers, including agents that wait for others.
 var planned = [...]string{"runs", "quarantined", "backoff", "failed", "broken", "exited", "suspended", "waits", "waits2", "after", "fresh"}
 
-// edits are the changes that a user can make to the declaration of an agent.
 var edits = [...]string{"", "command", "env", "policy", "suspend", "resume", "remove", "mend", "free"}
 
-// declaration returns the TOML declaration of an agent after an edit.
 func declaration(name, edit string) string {
 	lines := map[string]string{"start_command": `"exec sleep 1"`, "restart": `"always"`}
 	switch name {
@@ -89,7 +86,7 @@ func TestPlanIsWhatThenHappens(t *testing.T) {
 	}
 }
 
-// plannedCity is a city with the planned agents, run by a controller with fake sessions.
+// plannedCity is a city with the planned agents. A controller runs it with fake sessions.
 type plannedCity struct {
 	*controller.Controller
 	t        *testing.T
@@ -99,7 +96,6 @@ type plannedCity struct {
 	log      *events.Log
 }
 
-// run runs the city with a controller. The returned function ends the controller.
 func (b *plannedCity) run(c *config.City) (end func(city.Shutdown)) {
 	b.t.Helper()
 	var err error
@@ -119,7 +115,6 @@ func (b *plannedCity) run(c *config.City) (end func(city.Shutdown)) {
 	}
 }
 
-// write writes city.toml with the edited declarations and loads it.
 func (b *plannedCity) write(edit func(name string) string) *config.City {
 	b.t.Helper()
 	text := "[workspace]\nname = \"t\"\n[daemon]\nmax_restarts = 2\nrestart_backoff = \"20s\"\n"
@@ -136,7 +131,6 @@ func (b *plannedCity) write(edit func(name string) string) *config.City {
 	return c
 }
 
-// settled starts a city and brings its agents into their states. The returned function stops it.
 func settled(t *testing.T) (b *plannedCity, end func(city.Shutdown)) {
 	b = &plannedCity{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
 	first := b.write(func(name string) string {
@@ -230,7 +224,6 @@ func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 	}
 }
 
-// observedChange returns what happened to an agent, in the terms of a plan.
 func observedChange(before city.State, lives bool, starts int) string {
 	switch {
 	case before == city.Running && lives && starts == 1:
@@ -245,7 +238,6 @@ func observedChange(before city.State, lives bool, starts int) string {
 	return fmt.Sprintf("%d starts", starts)
 }
 
-// states returns the states of the agents and fails the test if they are not the intended ones.
 func states(t *testing.T, s *city.Snapshot) map[string]city.State {
 	t.Helper()
 	out := map[string]city.State{}

@@ -17,23 +17,22 @@ import (
 	"gcity/restart"
 )
 
-// setting is a changed setting that takes effect without restarting any agent.
 type setting struct {
-	Key string `json:"key"` // "max of pool worker"
-	Old string `json:"old"` // "" = not set, or not declared
+	Key string `json:"key"` // for example "max of pool worker"
+	Old string `json:"old"` // "" if not set or not declared
 	New string `json:"new"`
 }
 
-// declared is a part of a configuration, such as a pool or a rig, with the settings that a plan compares.
 type declared struct {
-	name     string // "pool worker"
+	name     string // for example "pool worker"
 	settings [][2]string
 }
 
 // inspected is the maximum number of agents for which restart policies are compared. Each comparison needs a request.
 const inspected = 32
 
-// changedSettings returns how a configuration differs from the one in force, except for the definitions of agents.
+// changedSettings returns how a configuration differs from the running controller's, apart from the definitions of
+// agents.
 func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.Snapshot) []setting {
 	var policies []setting
 	agents, asked := map[setting][]string{}, 0
@@ -44,7 +43,7 @@ func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.S
 		asked++
 		was, err := l.Inspect(ctx, w.Name)
 		if err != nil || was.Spec == nil {
-			continue // the agent was removed meanwhile
+			continue // the agent has just been removed
 		}
 		for _, d := range policyChanges(was.Spec.Restart, w.Policy) {
 			if agents[d] = append(agents[d], w.Name); len(agents[d]) == 1 {
@@ -59,7 +58,6 @@ func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.S
 	return out
 }
 
-// policyChanges returns the differences between an agent's old and new restart policies.
 func policyChanges(was city.RestartPolicy, is restart.Policy) (out []setting) {
 	for _, d := range []setting{{"restart", was.Mode, string(is.Mode)},
 		{"max_restarts", strconv.Itoa(was.MaxRestarts), strconv.Itoa(is.MaxRestarts)},
@@ -72,7 +70,6 @@ func policyChanges(was city.RestartPolicy, is restart.Policy) (out []setting) {
 	return out
 }
 
-// compareDeclared returns the settings that differ, with their old and new values.
 func compareDeclared(was, is []declared) (out []setting) {
 	find := func(all []declared, name string) (d declared, ok bool) {
 		i := slices.IndexFunc(all, func(d declared) bool { return d.name == name })
@@ -101,7 +98,6 @@ func compareDeclared(was, is []declared) (out []setting) {
 	return out
 }
 
-// declaredIn returns what a running controller's configuration declares.
 func declaredIn(s *city.Snapshot) []declared {
 	out := []declared{{"daemon", [][2]string{{"patrol_interval", s.Patrol.Interval.String()}}}}
 	for i := range s.Pools {
@@ -118,7 +114,6 @@ func declaredIn(s *city.Snapshot) []declared {
 	return out
 }
 
-// declaredBy returns what a configuration declares.
 func declaredBy(c *config.City) []declared {
 	patrol := [2]string{"patrol_interval", c.Daemon.PatrolInterval.String()}
 	out := []declared{{"daemon", [][2]string{patrol}}}
@@ -161,7 +156,6 @@ func watchdogSettings(w *city.Watchdog) declared {
 		{"triage_ttl", w.TTL.String()}}}
 }
 
-// printSettings prints a table with the old and the new value of each changed setting.
 func printSettings(e *env.Env, all []setting) error {
 	if len(all) == 0 {
 		return nil

@@ -76,7 +76,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A plan shows what the machine waits for: the states of dependencies, a drain, or a session that does not respond.
+// A plan shows what an agent waits for: its dependencies, a drain, or a session that does not respond.
 func TestPlannedWaits(t *testing.T) {
 	broken, first, last := agent.Want{Name: "broken", Problem: "no such command"},
 		agent.Want{Name: "first", DependsOn: []string{"broken"}}, agent.Want{Name: "last", DependsOn: []string{"w"}}
@@ -107,8 +107,8 @@ func TestPlannedWaits(t *testing.T) {
 	}
 }
 
-// The planned size of a pool is the size set by hand, the size the controller wants, or the number of running members.
-// Surplus members are drained.
+// A pool's planned size is the size that a user has set, the size that the controller wants, or the number of running
+// members. Surplus members are drained.
 func TestPlannedPools(t *testing.T) {
 	w, until := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}, noon.Add(time.Minute)
 	var wants []agent.Want
@@ -193,8 +193,8 @@ func TestPlannedHold(t *testing.T) {
 	}
 }
 
-// An agent whose provider cannot list its sessions is neither started a second time nor reported as stopped. An
-// agent keeps running if its restart would fail.
+// An agent that may be running with a provider that cannot list its sessions is neither started again nor reported as
+// stopped. An agent keeps running if its restart would fail.
 func TestPlannedWithUnknownSessions(t *testing.T) {
 	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
 		session.NewFingerprint(map[string]string{"command": "b"})
@@ -243,7 +243,7 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
 		t.Error("beside a controller: " + diff)
 	}
-	v.running.Agents = nil // the controller has listed the sessions and none of them is running
+	v.running.Agents = nil // the controller has listed the sessions, and the agent has none
 	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"},
 		change{Agent: "new", Change: "start", Reason: "not running"}
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
@@ -251,7 +251,7 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	}
 }
 
-// A plan reads no more of the standard input than of a file.
+// A plan reads no more from standard input than it would from a file.
 func TestPlanLimitsTheStandardInput(t *testing.T) {
 	in, err := os.Create(filepath.Join(t.TempDir(), "in"))
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"gcity/session"
 )
 
-// unknownLines returns one line for each provider with sessions that are missing from the plan.
 func unknownLines(p *session.PartialError) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {
@@ -20,8 +19,8 @@ func unknownLines(p *session.PartialError) []string {
 	return out
 }
 
-// unlistedReason returns the reason why the running controller does not know whether an agent without a session is
-// running: its provider might be unable to list sessions. It returns "" for any other agent.
+// unlistedReason returns why the running controller does not know whether an agent without a session is running: its
+// provider might be unable to list sessions. For any other agent, it returns "".
 func (v *planInput) unlistedReason(name string) string {
 	g := v.agent(name)
 	switch {

@@ -32,7 +32,6 @@ func TestPrefsMatchTheRoom(t *testing.T) {
 	}
 }
 
-// The example of preferences in the guide is valid.
 func TestPrefsOfTheGuide(t *testing.T) {
 	guide, err := os.ReadFile("../docs/room.md")
 	if err != nil {
@@ -99,7 +98,6 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
-// homeOf returns the environment for a user who has these preferences.
 func homeOf(t *testing.T, text string) *env.Env {
 	t.Helper()
 	home := t.TempDir()

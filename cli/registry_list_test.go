@@ -91,7 +91,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
 		t.Errorf("%v, %v", all, err)
 	}
-	// A controller that hangs still runs: such a city is silent, and not stopped.
+	// The controller of this city hangs but is still running, so the city is silent and not stopped.
 	pidFile, err := os.ReadFile(filepath.Join(dir, ".gc", "daemon.pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,8 +116,8 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 }
 
-// The control room also lists cities that the user has opened and that are not registered, whether they are running or
-// not. A city that no longer exists is forgotten.
+// The control room also lists cities that are not registered but that the user has opened, running or not. It forgets
+// a city that no longer exists.
 func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")
@@ -160,9 +160,9 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 		all[1].Name != "yard-2" || all[1].Path != dirs[2] || !all[1].Running {
 		t.Errorf("%+v, %v", all, err)
 	}
-	// gcity cities has the same source, and says how each city runs
+	// `gcity cities` uses the same list, and says how each city runs
 	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
-	if code != 0 || strings.Count(out, "running, headless") != 2 || !strings.Contains(out, dirs[2]) {
+	if code != 0 || strings.Count(out, "background (gcity --headless, pid ") != 2 || !strings.Contains(out, dirs[2]) {
 		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
 	}
 	c, err := d.City("yard-2")
@@ -196,7 +196,7 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	}
 }
 
-// With a supervisor, a city that was stopped stays in the lists. A start from the control room registers it again.
+// With a supervisor, a stopped city stays in the lists. Starting it from the control room registers it again.
 func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a whole city")
@@ -219,7 +219,7 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 		return string(out)
 	}
 	gcity("start", "--city", dir)
-	defer exec.Command("gcity", "supervisor", "stop").Run() // if the test fails before it does so
+	defer exec.Command("gcity", "supervisor", "stop").Run()
 	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
 	d, closeIt := fleet.RoomDirectory(e, nil, "")
@@ -281,7 +281,7 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 	}
 }
 
-// The list uses the city that this process runs directly, without its socket.
+// For the city that this process runs, the list does not use a socket.
 func TestTheHostedCityIsListedDirectly(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {

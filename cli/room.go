@@ -18,9 +18,9 @@ import (
 )
 
 type roomOptions struct {
-	city     city.Control   // if nil, the room shows all cities
-	dir      string         // folder of the city
-	cities   city.Directory // if nil, the room uses this machine's list of cities, if there is one
+	city     city.Control // nil if the room shows all cities
+	dir      string
+	cities   city.Directory // nil for this machine's list of cities, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
@@ -29,7 +29,6 @@ type roomOptions struct {
 	interrupts <-chan os.Signal
 }
 
-// openRoom shows the control room until the user leaves it or ctx is done.
 func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) {
 	mode := tui.Joined
 	switch {
@@ -88,7 +87,7 @@ const exitTimeout = time.Second
 type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // goroutines that write; a blocked one remains until the process exits
+	wg   sync.WaitGroup // writing goroutines; a blocked one lasts until the process exits
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.

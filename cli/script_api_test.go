@@ -15,10 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// loopback is the address on which scripts listen. No other program is expected to use it.
+// loopback is an address on which only scripts are expected to listen.
 const loopback = "127.83.22.9"
 
-// tcpCommands returns the script commands that test servers on TCP.
 func tcpCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"freeport": freePort, "listen": listen, "unlisten": unlisten, "edit": editFile, "fetch": fetch,
@@ -53,7 +52,7 @@ func unlisten(ts *testscript.TestScript, _ bool, _ []string) {
 
 type listenerKey struct{}
 
-// edit KEY VALUE changes the line of city.toml that sets a key and replaces the file, as an editor does.
+// edit KEY VALUE changes the line that sets a key in city.toml. It replaces the file, as an editor does.
 func editFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: edit KEY VALUE")

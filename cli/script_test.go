@@ -31,7 +31,7 @@ import (
 	"gcity/trust"
 )
 
-// The test binary acts as gcity in all its roles: command line, controller, holder, and the gc command of agents.
+// The test binary acts as gcity in each of its roles: command line, controller, holder, and the agents' gc command.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
@@ -39,15 +39,15 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(tmux.Pane())
 	}
-	if err := flag.Set("test.parallel", "6"); err != nil { // scripts wait more than they compute
+	if err := flag.Set("test.parallel", "6"); err != nil { // scripts spend more time waiting than computing
 		panic(err)
 	}
-	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // the tests configure every command themselves
+	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // every test configures its own commands
 		if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
 			panic(err)
 		}
 	}
-	env.CompleteWithin = patience // completions may take longer on a busy machine
+	env.CompleteWithin = patience // completions may be slow on a busy machine
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
 	testscript.Main(m, map[string]func(){"gcity": play, "gc": play, "dolt": playDolt})
 }
@@ -89,7 +89,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// quickEnd makes the race detector skip its one-second sleep at the exit of each process.
+// quickEnd disables the race detector's one-second sleep at the exit of each process.
 const quickEnd = "atexit_sleep_ms=0"
 
 // patience is the timeout of every wait in a script. No test depends on its exact length.
@@ -124,13 +124,13 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	out := ""
 	waitUntil(ts, func() bool {
-		_ = ts.Exec(args[1], args[2:]...) // the command may fail until the output matches
+		_ = ts.Exec(args[1], args[2:]...) // until the output matches, the command may fail
 		out = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		return re.MatchString(out) != neg
 	}, func() string { return fmt.Sprintf("%q in the output of %v; the last was:\n%s", args[0], args[1:], out) })
 }
 
-// pid VAR AGENT [NOT] waits until an agent runs and stores its PID in VAR. With NOT, it waits for a different PID.
+// pid VAR AGENT [NOT] waits until an agent is running, and stores its PID in VAR. With NOT, it waits for another PID.
 func pidOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: pid VAR AGENT [NOT]")
@@ -207,7 +207,8 @@ func waitUntil(ts *testscript.TestScript, done func() bool, what func() string) 
 	}
 }
 
-// stopAll stops everything a script left running and fails the test if a process of its cities remains (L10).
+// stopAll stops everything that a script has left running. The test fails if a process of the script's cities remains
+// (L10).
 func stopAll(t *testing.T, work string, env []string) {
 	exe, err := exec.LookPath("gcity")
 	if err != nil {
@@ -238,12 +239,11 @@ func stopAll(t *testing.T, work string, env []string) {
 		}
 	}
 	var left []string
-	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder may still be exiting
+	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder might be exiting
 		t.Errorf("left running: %v", left)
 	}
 }
 
-// ofCity returns the agents and holders of cities below dir.
 func ofCity(dir string) []string {
 	var left []string
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
@@ -252,7 +252,7 @@ func ofCity(dir string) []string {
 		if err != nil {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // empty if the process has exited meanwhile
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // empty if the process has just exited
 		agent := strings.Contains("\x00"+string(data), "\x00GC_CITY_PATH="+dir)
 		if holder := strings.Contains(string(line), "hold\x00"+dir); !agent && !holder {
 			continue

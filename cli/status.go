@@ -102,8 +102,6 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// writeStatus prints a snapshot: two lines about the city, its problems, and tables of agents (those with problems
-// first), pools and rigs.
 func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 	lines := []string{headline(e, s, live), e.Paint(output.Dim, strings.Join(summary(s), " · ")),
 		""}
@@ -130,7 +128,6 @@ func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 	)
 }
 
-// summary returns short facts about the city: its folder, configuration, API address, work, mail and resource usage.
 func summary(s *city.Snapshot) []string {
 	out := []string{output.SafeLine(s.Path), "config " + cmp.Or(s.Config.Revision, "invalid")}
 	if s.API != "" {
@@ -188,7 +185,6 @@ func automationCount(s *city.Snapshot) string {
 	return text
 }
 
-// total returns the combined resource usage of all agents, and whether any of it was measured.
 func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 	for i := range s.Agents {
 		if u := s.Agents[i].Usage; u != nil {
@@ -203,8 +199,8 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	how := e.Paint(output.Yellow, "no controller is running") + " (" +
 		describe.HowToStart + ")"
 	if live {
-		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago",
-			describe.Mode(s.Mode), s.PID, e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
+		how = fmt.Sprintf("%s, up %s, last pass %s ago", describe.Runner(s.Mode, s.PID),
+			e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
 	}
 	if s.ShutDown {
 		how += " · " + e.Paint(output.Yellow, "stopping")
@@ -219,7 +215,7 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
 }
 
-// troubles returns the city-wide problems that need the user's attention, as lines that are safe to print.
+// troubles returns city-wide problems for the user to act on, as lines that are safe to print.
 func troubles(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {

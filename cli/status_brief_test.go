@@ -13,7 +13,6 @@ import (
 	"gcity/cli/output"
 )
 
-// fill sets every field of a value to a non-zero value.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
@@ -48,7 +47,7 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// status prints the same for a brief snapshot as for the full one, regardless of the values of its fields.
+// status prints the same for a brief snapshot as for the full one, whatever its fields contain.
 func TestStatusOfBriefSnapshot(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}}

@@ -19,16 +19,13 @@ import (
 )
 
 const (
-	// snapshotTimeout is how long status waits for a controller's snapshot.
 	snapshotTimeout = 2 * time.Second
-	// sessionsTimeout is the timeout for listing the sessions when the controller does not respond.
 	sessionsTimeout = 5 * time.Second
-	// shownEvents is how many events status prints when the controller does not respond.
-	shownEvents = 10
+	shownEvents     = 10
 )
 
-// statusOfFiles prints the state that can be read from a city's files and sessions when its controller does not
-// respond. It always returns an error.
+// statusOfFiles prints what a city's files and sessions show when its controller does not respond. It always returns
+// an error.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	silent := fmt.Errorf("the controller for %s did not respond within %s: %s", dir,
 		snapshotTimeout, doctor.SilentRemedy(dir))
@@ -53,7 +50,6 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	return silent
 }
 
-// writeSessions writes a table of a city's sessions, as their holders report them.
 func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
 		Dir: dir, Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
@@ -81,7 +77,6 @@ func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 		rows))
 }
 
-// sessionWord returns a session's state in one word.
 func sessionWord(st session.Status) string {
 	switch {
 	case !st.Alive:

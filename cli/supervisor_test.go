@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// A supervisor sends its notifications to systemd in the right order.
 func TestSupervisorNotifies(t *testing.T) {
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "supervisor.toml"), []byte("[supervisor]\nport = 0\n"), 0o600); err != nil {

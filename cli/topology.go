@@ -43,7 +43,6 @@ gcity never fetches anything on its own.`,
 	return c
 }
 
-// remotes returns the city's folder and the topologies that its configuration uses from git repositories.
 func remotes(e *env.Env) (dir string, _ []topology.Remote, err error) {
 	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
@@ -57,7 +56,6 @@ func remotes(e *env.Env) (dir string, _ []topology.Remote, err error) {
 	return s.Remotes()
 }
 
-// topologyShape is one topology in JSON.
 type topologyShape struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
@@ -100,7 +98,6 @@ func topologies(e *env.Env) error {
 	return e.Table(e.Out, e.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
 }
 
-// fetchedShape is the JSON output of a fetch.
 type fetchedShape struct {
 	Name     string `json:"name"`
 	Commit   string `json:"commit"`
@@ -155,7 +152,6 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	return nil
 }
 
-// checkTopologies returns an error if one of the names is not configured.
 func checkTopologies(names []string, wants []topology.Remote) error {
 	known := make([]string, len(wants))
 	for i, w := range wants {

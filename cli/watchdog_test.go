@@ -12,7 +12,6 @@ import (
 	"gcity/cli/exit"
 )
 
-// watchedCity returns a city with watchdogs in different states and a stuck agent.
 func watchedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	s, well, ill := demoCity(), 3, 1
@@ -46,7 +45,6 @@ func TestWatchdogPictures(t *testing.T) {
 	}
 }
 
-// With --json, watchdog commands print what the API returns.
 func TestWatchdogJSON(t *testing.T) {
 	var all struct {
 		Items []city.Watchdog
@@ -68,7 +66,6 @@ func TestWatchdogJSON(t *testing.T) {
 	}
 }
 
-// Each watchdog command sends the right command to the city, or fails with a reason.
 func TestWatchdogCommands(t *testing.T) {
 	inside := map[string]string{"GC_AGENT": "boot", "GC_WATCHDOG": "chain", "GC_WATCHDOG_BEAT": "17"}
 	for _, c := range []struct {
@@ -112,7 +109,6 @@ func TestWatchdogCommands(t *testing.T) {
 	}
 }
 
-// If there are no watchdogs, the list shows how to add one.
 func TestNoWatchdogs(t *testing.T) {
 	s := demoCity()
 	if code, out, errs := runCLI(t, s, "watchdog", "list"); code != exit.CodeDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {
@@ -123,7 +119,8 @@ func TestNoWatchdogs(t *testing.T) {
 	}
 }
 
-// A heartbeat needs no controller. It records the cycle, last action and counts that the agent reports.
+// Recording a heartbeat needs no controller. A heartbeat contains the cycle, last action and counts that the agent
+// reports.
 func TestHeartbeatFields(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_AGENT": "rig/deep.one_two", "GC_SESSION_ID": "s-1"}

@@ -24,16 +24,16 @@ const maxFragments = 200
 
 // agentFileCache caches prompts and overlays, so that each file and folder is read only once.
 type agentFileCache struct {
-	files           map[string]prompt.File   // files by path
-	fileErrors      map[string]error         // read errors, by path
+	files           map[string]prompt.File
+	fileErrors      map[string]error
 	fragments       map[string][]prompt.File // fragments by folder
 	parsed          map[string]*prompt.Template
 	promptErrors    map[string]string // why prompts could not be parsed, by the prompt's key
 	topologyPrompts map[string]bool   // results of needsTopology, by the prompt's key
 	overlays        map[string]overlay.Tree
-	overlayErrors   map[string]error  // errors from reading overlays
+	overlayErrors   map[string]error
 	folderHashes    map[string]string // hashes of folders for the revision, by path
-	unresponsive    map[string]bool   // whether a folder does not respond, by path
+	unresponsive    map[string]bool
 }
 
 func newAgentFileCache() agentFileCache {
@@ -44,7 +44,6 @@ func newAgentFileCache() agentFileCache {
 		folderHashes: map[string]string{}, unresponsive: map[string]bool{}}
 }
 
-// agentFileReader reads the prompts and overlays of agents.
 type agentFileReader struct{ *loading }
 
 // checkResponds returns an error if a folder does not respond. Callers check a folder before they read it, because a
@@ -63,7 +62,6 @@ func (d agentFileReader) checkResponds(folder string) error {
 	return nil
 }
 
-// read reads the prompt and the files that an agent receives when it starts.
 func (d agentFileReader) read(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
@@ -79,7 +77,6 @@ func (d agentFileReader) read(a *Agent) {
 	}
 }
 
-// warnUnusedFragments adds a warning if the city has global fragments but no agent has a prompt.
 func (d agentFileReader) warnUnusedFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
@@ -106,7 +103,7 @@ func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses an agent's prompt. A prompt that several agents share is parsed and reported only once.
+// prompt parses and reports a prompt only once, even if several agents share it.
 func (d agentFileReader) prompt(a *Agent) {
 	appended := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -152,7 +149,6 @@ func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared stri
 	return err != nil || alone.Hash() != t.Hash()
 }
 
-// parsePrompt reads and parses a prompt. It returns nil if the prompt is invalid.
 func (d agentFileReader) parsePrompt(a *Agent, folders, appended []string) *prompt.Template {
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
@@ -174,7 +170,6 @@ func (d agentFileReader) parsePrompt(a *Agent, folders, appended []string) *prom
 	return lenientPrompt(d.loading, a, main, fragments, appended)
 }
 
-// warnUnsetValues adds a warning about each value in a prompt that is not set, and therefore empty.
 func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {
@@ -308,8 +303,8 @@ func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// addMisuse records a problem with a path or a template. In a fetched topology the problem is an error, because it may
-// be an attack. Otherwise it is a warning.
+// addMisuse records a problem with a path or a template. In a fetched topology the problem is an error, because it
+// might be an attack. Otherwise it is a warning.
 func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.addError(at, key, msg)
@@ -324,7 +319,6 @@ func addWarning(d *loading, p Problem) {
 	}
 }
 
-// lenientPrompt parses a prompt, and adds a warning for each part that cannot be used.
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	appended []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
@@ -350,10 +344,8 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	return t
 }
 
-// errNoOverlay is returned for an overlay folder that does not exist.
 var errNoOverlay = errors.New("does not exist")
 
-// scanOverlay reads an overlay. It first checks that the folder responds.
 func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	if err := (agentFileReader{d}).checkResponds(folder); err != nil {
 		return overlay.Tree{}, err
@@ -368,7 +360,6 @@ func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	return t, nil
 }
 
-// isTemplate reports whether a file name is valid for a fragment.
 func isTemplate(name string) bool {
 	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
 }

@@ -70,8 +70,8 @@ pool = { max = 3 }
 	}
 }
 
-// A broken prompt, fragment or overlay of one agent is a warning with its place. The agent either runs without it, gets
-// the prompt verbatim, or cannot be started. Other agents are not affected.
+// A broken prompt, fragment or overlay causes a warning with its position. The agent runs without the file, gets the
+// prompt verbatim, or cannot be started. Other agents are not affected.
 func TestPromptAndOverlayProblems(t *testing.T) {
 	const failed = "; the agent cannot be started"
 	agent := "[[agents]]\nname = \"a\"\n"

@@ -8,13 +8,10 @@ import (
 	"path/filepath"
 )
 
-// script is the result of reading a session_setup_script.
 type script struct{ hash, problem string }
 
-// checker checks the complete city: names, templates, scripts, routes and the city's own tables.
 type checker struct{ *loading }
 
-// checkCity runs the checks that need all files: name conflicts, templates, paths, scripts.
 func (d checker) checkCity() {
 	d.cityName()
 	rigChecker(d).rigs()
@@ -75,7 +72,6 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.script(a, e.Script)
 }
 
-// cityName sets the city's name to the folder's name if no file sets it.
 func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {
@@ -89,7 +85,7 @@ func (d checker) cityName() {
 	}
 }
 
-// sessionOf sets the name of an agent's sessions. It reports an invalid template only once.
+// sessionOf sets the name of an agent's sessions. It reports an invalid template only once for all agents.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
@@ -109,7 +105,7 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	taken[name], a.SessionName = a.Qualified(), name
 }
 
-// script sets the hash of an agent's script. Each script is read only once.
+// script sets the hash of an agent's script. It reads each script only once.
 func (d checker) script(a *Agent, path string) {
 	if path == "" {
 		return

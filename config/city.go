@@ -107,7 +107,6 @@ func (c *City) HooksOf(a *Agent) []string {
 	return c.Workspace.InstallAgentHooks
 }
 
-// ownFragments returns the fragments that are appended to an agent's prompt, without duplicates.
 func (c *City) ownFragments(a *Agent) []string {
 	var out []string
 	for _, name := range slices.Concat(c.Workspace.GlobalFragments, a.InjectFragments) {

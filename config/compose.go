@@ -40,7 +40,6 @@ type entry struct {
 	at   Origin
 }
 
-// references returns the references to topologies in a table, which has three keys for them.
 func (d composer) references(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
@@ -61,7 +60,8 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir returns a topology's folder. The parameter base is the folder of the file that contains the reference.
+// topologyDir resolves a reference to a topology. The parameter base is the folder of the file that contains the
+// reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -84,7 +84,8 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents to the city or a rig, and returns the topologies' formula layers.
+// apply adds the topologies' agents to the rig r, or to the city if r is nil. It returns the topologies' formula
+// layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -99,7 +100,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 		}
 		if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.failedSources.addTopology(r)
-			continue // an unreadable file may declare a table with this name
+			continue // an unreadable file might declare a table with this name
 		}
 		p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
 		if p == nil || p.partial {
@@ -159,7 +160,7 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 }
 
 // cityNames returns the names of the agents that topologies declare for the city. It returns nil if no topology
-// distinguishes between agents for the city and for rigs.
+// distinguishes city agents from rig agents.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -177,13 +178,11 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// belongsTo reports whether an agent in a topology belongs to the rig r, or to the city if r is nil.
 func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	forCity := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
 	return ofCity == nil || forCity == (r == nil)
 }
 
-// copyAgents copies the agents in one topology that belong to the city or to a rig, and returns their number.
 func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
@@ -238,7 +237,7 @@ func (d composer) addProviders(p *pack) {
 	}
 }
 
-// remotes checks the [topologies.X] tables. It runs after all files are read.
+// remotes runs after all files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

@@ -68,8 +68,6 @@ func FuzzTopology(f *testing.F) {
 	})
 }
 
-// composedCity returns the folder of a large city with three files, two topologies in each rig, patches, pools and
-// formulas.
 func composedCity(tb testing.TB, rigs, each int) string {
 	files := map[string]string{}
 	var root, more strings.Builder

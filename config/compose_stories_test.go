@@ -10,7 +10,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The stories in testdata/compose.txt produce the recorded results.
 func TestComposeStories(t *testing.T) {
 	const path = "testdata/compose.txt"
 	data, err := os.ReadFile(path)

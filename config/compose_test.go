@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// composes reports whether the tests of this file cover a key instead of TestEveryKey.
+// composes reports whether the tests in this file, and not TestEveryKey, cover a key.
 func composes(path string) bool {
 	for _, table := range []string{"topologies.", "patches.rigs.", "rigs.overrides."} {
 		if strings.HasPrefix(path, table) {

@@ -50,9 +50,9 @@ type City struct {
 
 	Remotes []Remote // topologies from git repositories
 
-	patches        patches         // patches that were read; they are already applied
-	cityTopologies []*pack         // topologies of the city's agents, in order
-	topologyDirs   []string        // folders of the topologies
+	patches        patches // patches that were read; they are already applied
+	cityTopologies []*pack // topologies of the city's agents, in order
+	topologyDirs   []string
 	formulaLayers  []formula.Layer // formula layers of the city's topologies
 	showSecrets    bool            // TOML and Explain show secrets
 	// set of agents with prompts that depend on fragments of their topology, by qualified name
@@ -144,7 +144,7 @@ type Agent struct {
 
 	Derived
 
-	Origin Origin // position of the table
+	Origin Origin
 	// position of each key that is set, by its TOML name ("env.FOO" for one variable)
 	Origins map[string]Origin
 	Patches []Origin // positions of the tables that change the agent; the last one takes precedence
@@ -331,7 +331,6 @@ type Console struct {
 	Colour string // color of the city, as accepted by color.Parse; "" = none
 }
 
-// defaultProvider is the session provider that is used if none is configured.
 const defaultProvider = "pty"
 
 // API is the [api] table: the city's TCP listener.

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// decoder decodes TOML files into the fields of a City.
 type decoder struct{ *loading }
 
 func (d decoder) table(n *toml.Node, path string, p place) {
@@ -83,7 +82,6 @@ func (d decoder) inner(table, name string) string {
 	return ""
 }
 
-// tableWith returns a supported table that has a key with the given name, or "".
 func (d decoder) tableWith(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
@@ -158,7 +156,6 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 	}
 }
 
-// entries decodes a table of named tables. Each named table becomes one element.
 func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
 		d.problem(n.At, k.Path, "is %s; each %s is a separate table: put [%s.NAME] on a line "+
@@ -187,7 +184,6 @@ func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// list decodes a list of tables. Each table becomes one element.
 func (d decoder) list(n *toml.Node, k *keys.Key) {
 	tables := toml.TablesOf(n)
 	noun := strings.TrimSuffix(k.Name(), "s")
@@ -263,7 +259,6 @@ func (d decoder) defaults(table string, p place) {
 	}
 }
 
-// scalar decodes one value, checks it and records its position.
 func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 	v, msg := keys.Parse(n, k)
 	if msg == "" {

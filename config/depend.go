@@ -9,10 +9,8 @@ import (
 	"strings"
 )
 
-// dependencies resolves depends_on.
 type dependencies struct{ *loading }
 
-// depend resolves the dependencies of all agents, and reports unknown names and cycles.
 func (d dependencies) depend() {
 	c := d.city
 	defer func() { d.rigChecked = nil }()
@@ -45,7 +43,7 @@ func (d dependencies) depend() {
 // name is invalid, the first result is nil and the second one is the reason. The reason is "" if the name could be
 // declared in a file that could not be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
-	var at []string // where the name may be declared
+	var at []string // where the name might be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
 	}
@@ -66,7 +64,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	}
 	rig, _ := cutRig(name)
 	if !self && d.failedSources.affects("", a.Rig, rig) {
-		return nil, "" // an unreadable file may declare it
+		return nil, "" // an unreadable file might declare it
 	}
 	if self {
 		return nil, "is this agent itself; remove it"
@@ -74,7 +72,6 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	return nil, "is neither an agent nor a pool" + d.suggestion(name, a)
 }
 
-// suggestion returns advice that names an existing agent with a similar name, or with the same name in a rig.
 func (d dependencies) suggestion(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string

@@ -39,7 +39,6 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	return b.String()
 }
 
-// cityRows returns rows for the values that an agent inherits from the city.
 func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.programKey(a); strings.HasPrefix(by, "workspace.") {
@@ -69,7 +68,7 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 }
 
 // derivedRows returns rows for the values that are derived from an agent's values. For a pool with several members, it
-// omits the values that differ between members.
+// omits the rows that differ between members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
@@ -114,7 +113,6 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 // noPreset selects no preset, because the preset depends on the machine on which the agent starts.
 func noPreset([]Preset) string { return "" }
 
-// explainProgram writes the values that an agent inherits from its provider.
 func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	p := c.ProgramOf(a, noPreset)
 	if p.Provider.Name == "" {
@@ -145,7 +143,6 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	}
 }
 
-// memberRows returns the folder and session of each possible member of a pool, up to a maximum.
 func (c printer) memberRows(a *Agent) []row {
 	const most = 10
 	if a.Pool.Max == 0 {

@@ -25,7 +25,6 @@ type place struct {
 	watchdog *Watchdog
 }
 
-// origins returns the map that records the position of a key, and the key's name in this map.
 func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	switch {
 	case p.agent != nil:
@@ -50,7 +49,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the field of a key. The key's name is the name of the field or its "key" tag.
+// field returns a pointer to a key's field. The field has the key's name, or a tag "key" with that name.
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -71,7 +70,6 @@ func (p place) field(k *keys.Key) any {
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
-// values returns a pointer to the struct that contains the table's values.
 func (p place) values() any {
 	switch {
 	case p.agent != nil:
@@ -114,7 +112,6 @@ var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	return out
 })
 
-// addFields adds the exported fields of a struct, and those of nested structs of this package.
 func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -9,7 +9,6 @@ import (
 	"gcity/restart"
 )
 
-// placeFor returns the place for the keys of a table.
 func placeFor(table string) place {
 	p := place{city: &City{}}
 	switch {

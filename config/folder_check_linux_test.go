@@ -44,7 +44,7 @@ func TestHungRigFolder(t *testing.T) {
 		}
 		revision = c.Revision
 		under := files.PendingChecks()
-		if under > 2 { // the reader in the background may be accessing the other folder
+		if under > 2 { // the reader in the background might be accessing the other folder
 			t.Errorf("%d checks are in progress", under)
 		}
 	}
@@ -54,7 +54,6 @@ func TestHungRigFolder(t *testing.T) {
 	})
 }
 
-// rereading reads a city's configuration repeatedly in the background until the test ends.
 func rereading(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

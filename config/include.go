@@ -11,7 +11,6 @@ import (
 	"slices"
 )
 
-// maxIncludes is the maximum number of files that a city can include.
 const maxIncludes = 100
 
 // Messages for files without keys.
@@ -36,7 +35,6 @@ func (d decoder) parseFile(name string, data []byte, needs string) *toml.Node {
 	return root
 }
 
-// include reads the files that city.toml includes, in their order.
 func (d decoder) include(root *toml.Node) {
 	n := root.Get("include")
 	if n == nil {
@@ -74,7 +72,6 @@ func (d decoder) include(root *toml.Node) {
 	}
 }
 
-// readAdditional reads the additional files that the caller has given.
 func (d decoder) readAdditional(files []string) {
 	for _, path := range files {
 		if err := d.decodePart(path); err != nil {
@@ -93,7 +90,6 @@ func (d decoder) read(path string) ([]byte, error) {
 	return files.ReadSource(path)
 }
 
-// sameFile reports whether two paths refer to the same existing file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)

@@ -23,7 +23,7 @@ name = "a"
 dir = "demo"
 `
 
-// Agents and rigs of all files form one list, in which the city's own come first. Paths other than dir are relative to
+// The agents and rigs from all files are joined. Those from city.toml come first. Paths other than dir are relative to
 // the file that contains them. Problems and origins name that file.
 func TestInclude(t *testing.T) {
 	dir := folderOf(t, map[string]string{
@@ -92,7 +92,7 @@ func TestIncludeFromOutside(t *testing.T) {
 	}
 }
 
-// All includes that fail are reported together, with their places. Problems that may cause other problems come first.
+// All includes that fail are reported together, with their places. Problems that might cause other problems come first.
 func TestIncludeErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [
@@ -157,7 +157,7 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 	}
 }
 
-// Source.Contents checks a text as if it were the content of an included or topology file, without writing it.
+// A text in Source.Contents replaces the content of an included file or a topology file. It is not written to disk.
 func TestSourceContents(t *testing.T) {
 	was := map[string]string{
 		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +
@@ -199,7 +199,7 @@ func TestSourceContents(t *testing.T) {
 	}
 }
 
-// An agent lists the places that change it, in order of application. An agent without changes lists none.
+// An agent lists the places that change it, in order of application. An agent without changes has an empty list.
 func TestPatchOrigins(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +

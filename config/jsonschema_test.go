@@ -64,7 +64,6 @@ func (j schemaValidator) check(s *keys.SchemaNode, at string, v any) string {
 	return j.within(s, at, v)
 }
 
-// within checks the contents of a table or a list.
 func (j schemaValidator) within(s *keys.SchemaNode, at string, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -118,7 +117,7 @@ func typeOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// asEditor decodes TOML in the way editors do.
+// asEditor decodes TOML with a different parser than gcity's, as an editor would.
 func asEditor(t testing.TB, text string) any {
 	t.Helper()
 	var v map[string]any
@@ -128,7 +127,6 @@ func asEditor(t testing.TB, text string) any {
 	return normalized(v)
 }
 
-// normalized converts lists of tables to plain lists.
 func normalized(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -47,14 +47,13 @@ func (o Origin) place() toml.Place {
 	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
 
-// override is one [[automations.overrides]] table with its origin.
 type override struct {
 	automation.Override
 	origin  Origin
 	origins map[string]Origin
 }
 
-// checkWork checks the keys for formulas, automations and wisps. It runs after all files are read.
+// checkWork runs after all files are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
@@ -90,7 +89,6 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 		span.Text(def))})
 }
 
-// override checks one override against the city and applies it.
 func (d checker) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxProblems = 50 // maximum number of reported problems
+	maxProblems = 50
 )
 
 // Find returns the city that contains a folder: the folder itself, or its nearest parent with a city.toml. The result
@@ -87,7 +87,6 @@ func overridden(kv string) (path, value string) {
 		"GC_EVENTS": "events.provider"}[name], value
 }
 
-// environment applies the environment variables that take precedence over the files.
 func (d decoder) environment(environ []string) {
 	for _, kv := range Overriding(environ) {
 		path, value := overridden(kv)

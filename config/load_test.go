@@ -443,7 +443,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The number of reported problems is limited.
 func TestMaxProblems(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * maxProblems {

@@ -7,7 +7,6 @@ import (
 	"gcity/pool"
 )
 
-// derived contains the values that Load computes for one pool member.
 type derived struct{ session, scriptHash, scriptProblem string }
 
 // Spec returns the limits of an agent's pool. An agent without a pool is treated as a pool with one permanent member.
@@ -68,7 +67,6 @@ func (a *Agent) allNames(yield func(name string) bool) {
 	}
 }
 
-// names reports duplicate names of agents, pools and members.
 func (d checker) names() {
 	c := d.city
 	d.agentsByName = make(map[string]*Agent, len(c.Agents))

@@ -32,7 +32,6 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// mergedTable merges the entries of a string table with those from earlier files.
 func (d decoder) mergedTable(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
@@ -43,7 +42,7 @@ func (d decoder) mergedTable(field any, by map[string]string) map[string]string 
 	return out
 }
 
-// withoutApplied omits the keys that are redundant, because other values already show their effect.
+// withoutApplied omits redundant keys: other values already show their effect.
 func withoutApplied(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

@@ -116,7 +116,6 @@ func (d composer) topology(dir, key string, chain []packRef) *pack {
 	return p
 }
 
-// openPack reads a topology's file, but not the topologies that it includes.
 func (d composer) openPack(dir, key string, ref packRef) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
@@ -167,7 +166,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	d.city.Sources = append(d.city.Sources, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.city.Sources = append(d.city.Sources, other) // the other file may be created later
+		d.city.Sources = append(d.city.Sources, other) // the other file can be created later
 		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
 		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+
 			string(filepath.Separator)); ok {
@@ -181,7 +180,6 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	return path, data, err
 }
 
-// required reports required keys that are missing in the [topology] table.
 func (d composer) required(root *toml.Node, p *pack) {
 	t := root.Get("topology")
 	if t == nil {
@@ -200,7 +198,6 @@ func (d composer) required(root *toml.Node, p *pack) {
 	}
 }
 
-// packFormulas resolves the path of a topology's formula folder.
 func (d composer) packFormulas(p *pack) {
 	at, written := p.origins["formulas.dir"]
 	path, err := resolve(p.dir, p.dir, p.Formulas.Dir)
@@ -219,7 +216,6 @@ func (d composer) packFormulas(p *pack) {
 	}
 }
 
-// checkAgentNames checks that a topology's agents have different names, and that its city_agents exist.
 func (d composer) checkAgentNames(p *pack) {
 	var names []string
 	seen := map[string]*Agent{}

@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("the output of TOML cannot be loaded: %v\n%s", err, c.TOML())
 		}
-		for i := range min(len(c.Agents), len(again.Agents)) { // the texts of faults contain places, which differ
+		for i := range min(len(c.Agents), len(again.Agents)) { // error texts contain positions, which differ
 			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
 		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// LoadPartial returns nil only if a mistake may affect the city's name, its store or its agents.
+// LoadPartial returns nil only if a mistake might affect the city's name, its store or its agents.
 func TestLoadPartial(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
 		"\"ann\"\nstart_command = \"x\"\n"
@@ -27,7 +27,7 @@ func TestLoadPartial(t *testing.T) {
 		good + "dri = \"yard\"\n":                                            false, // the agent's rig is unknown
 		good + "rig = \"yard\"\n":                                            false,
 		good + "[formulas]\nfolder = \"x\"\n":                                true,
-		strings.Replace(good, "[beads]", "topology = \"staff\"\n[beads]", 1): false, // the topology may add agents
+		strings.Replace(good, "[beads]", "topology = \"staff\"\n[beads]", 1): false, // the topology might add agents
 		strings.Replace(good, "[beads]", "topology = \"none\"\n[beads]", 1):  false,
 		"": false,
 	} {

@@ -42,7 +42,7 @@ func (d patcher) patchAgents() {
 		}
 		at := slices.IndexFunc(called[p.name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
-			continue // an unreadable file may declare it
+			continue // an unreadable file might declare it
 		}
 		if at < 0 {
 			d.addError(p.origins["name"], p.table+".name",
@@ -83,7 +83,6 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 }
 
-// copyValues copies a patch's values for one table to the agent, and reports whether the patch sets any.
 func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.values}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {
@@ -108,7 +107,6 @@ func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 	return changed
 }
 
-// changePool changes an agent's pool, or makes the agent a pool.
 func (d patcher) changePool(p *patch, a *Agent) bool {
 	own := Pool{}
 	if a.Pool != nil {
@@ -129,7 +127,6 @@ func (p *patch) where() string {
 	return fmt.Sprintf(" with dir = %q", p.dir)
 }
 
-// unknownAgent returns advice about a patch for an agent that does not exist.
 func (d patcher) unknownAgent(p *patch) string {
 	c := d.city
 	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
@@ -165,8 +162,6 @@ func (d patcher) unknownAgent(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unknownDir returns advice about a patch with a dir that is neither a rig nor an agent's folder. The rig may have
-// been removed.
 func (d patcher) unknownDir(p *patch) string {
 	c := d.city
 	var rigs []string
@@ -202,7 +197,7 @@ func (d patcher) patchProviders() {
 		done[p.Name] = p.Origin
 		if msg := c.unknownProvider(p.Name); msg != "" {
 			if d.failedSources.any() {
-				continue // an unreadable file may declare it
+				continue // an unreadable file might declare it
 			}
 			d.addError(p.Origins["name"], key+".name", msg)
 			continue

@@ -20,7 +20,7 @@ func (d patcher) patchRigs() {
 		case p.Name == "": // already reported
 			continue
 		case r == nil && d.failedSources.files:
-			continue // an unreadable file may declare it
+			continue // an unreadable file might declare it
 		case r == nil:
 			d.addError(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
@@ -38,7 +38,6 @@ func (d patcher) patchRigs() {
 	}
 }
 
-// changeRig replaces a rig's values with those from a patch, and returns their number.
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
@@ -53,7 +52,6 @@ func (d patcher) changeRig(r, p *Rig) (changes int) {
 	return changes
 }
 
-// rigOverrides applies [[rigs.overrides]] to the agents that the rigs' topologies declare.
 func (d patcher) rigOverrides() {
 	c, theirs := d.city, map[string]map[string]*Agent{}
 	for i := range c.Agents {
@@ -73,7 +71,7 @@ func (d patcher) rigOverrides() {
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
 			if a == nil && d.failedSources.affects(c.Rigs[i].Name) {
-				continue // an unreadable file may declare it
+				continue // an unreadable file might declare it
 			}
 			if a == nil {
 				d.addError(o.origins["name"], "rigs.overrides.name",
@@ -92,7 +90,6 @@ func (d patcher) rigOverrides() {
 	}
 }
 
-// unknownOverride returns advice about an override for an agent that does not exist.
 func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string

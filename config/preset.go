@@ -22,15 +22,14 @@ type Preset struct {
 	Hooks         string // kind of the program's hook files; "" = none
 }
 
-// Dialog is a question that a program may ask when it starts.
+// Dialog is a question that a program might ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// the question is on the screen if all these strings are; white space in a string matches any white space
+	// strings that are all on the screen when the program asks; white space in a string matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }
 
-// presetTable is the form of a preset in presets.toml.
 type presetTable struct {
 	Name              string            `toml:"name"`
 	DisplayName       string            `toml:"display_name"`
@@ -52,7 +51,6 @@ type presetTable struct {
 // result.
 func Presets() []Preset { return presets() }
 
-// presets reads presets.toml on the first call.
 var presets = sync.OnceValue(readPresets)
 
 func readPresets() []Preset {

@@ -47,7 +47,6 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// said returns all problems and warnings that Parse reports for a text.
 func said(text string) string {
 	var out strings.Builder
 	c, err := Parse("/srv/app", []byte(text))
@@ -66,7 +65,6 @@ func said(text string) string {
 	return out.String()
 }
 
-// folder creates a city's folder with text as its city.toml.
 func folder(t testing.TB, text string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -79,7 +77,6 @@ func folder(t testing.TB, text string) string {
 	return dir
 }
 
-// folderOf creates a city's folder from several files, keyed by path.
 func folderOf(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := folder(t, "")
@@ -95,7 +92,6 @@ func folderOf(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// values returns a city's values as text, without their origins.
 func values(c *City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.Include, bare.patches.agents,

@@ -21,7 +21,7 @@ type Program struct {
 	// effective values, in which the agent's own values override the provider's. Name is "" if a start_command selects
 	// the program, or if no program is found. Origins contains the position of each value
 	Provider
-	Dialogs []Dialog // questions that the program may ask when it starts
+	Dialogs []Dialog
 }
 
 // Names of the keys that select an agent's program, highest precedence first.
@@ -32,7 +32,6 @@ const (
 	byWorkspaceCommand  = "workspace.start_command"
 )
 
-// programKey returns the key that selects an agent's program, and the key's value.
 func (c *City) programKey(a *Agent) (key, value string) {
 	switch w := &c.Workspace; {
 	case a.StartCommand != "":
@@ -90,7 +89,6 @@ func (p *Program) CommandLine() string {
 	return b.String()
 }
 
-// setAgentValues overrides the provider's values with the agent's own.
 func (p *Program) setAgentValues(a *Agent) {
 	p.merge(&Provider{Startup: a.Startup, Origins: a.Origins}, isAgentKey)
 	if p.Line != "" {
@@ -101,7 +99,6 @@ func (p *Program) setAgentValues(a *Agent) {
 	}
 }
 
-// defaultPrompt returns the default of prompt_mode, which depends on prompt_flag, the start_command and the prompt.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":
@@ -227,7 +224,6 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// unknownProvider returns an error message if no provider has this name, or "" if one has.
 func (c *City) unknownProvider(name string) string {
 	if name == "" {
 		return ""

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ofPrograms returns the key if TestEveryKeyOfPrograms or TestEveryChange covers it.
 func ofPrograms(path string) (k keys.Key, ok bool) {
 	all := append(keys.ProgramKeys(), keys.NamedProviderKeys()...)
 	all = append(all, keys.ChangeKeys("patches.agents",
@@ -161,7 +160,6 @@ func TestEveryChange(t *testing.T) {
 	}
 }
 
-// fill sets a field to a value other than its zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -177,8 +175,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// The program of an agent is merged key by key. The agent's value takes precedence over the table's, and the table's
-// over the preset's. Every value has an origin.
+// The program of an agent is merged key by key. The agent's values take precedence over those of the [providers] table,
+// and these over the preset's. Every value has an origin.
 func TestMergedProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -260,7 +258,8 @@ func TestStartCommandIsUnchanged(t *testing.T) {
 	}
 }
 
-// A provider that is replaced keeps no value of its table or its preset. The printed configuration can be loaded again.
+// A provider that is replaced does not keep values of its table or its preset. The printed configuration can be loaded
+// again.
 func TestProviderReplaced(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -399,7 +398,7 @@ func TestFirstWord(t *testing.T) {
 	}
 }
 
-// env_remove is applied after env. It warns about a variable that does not exist.
+// env_remove is applied after env. An unknown variable in env_remove causes a warning.
 func TestEnvRemoved(t *testing.T) {
 	c := load(t, `
 [[agents]]

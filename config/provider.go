@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// providerChecker checks the providers and the keys that agents inherit from them.
 type providerChecker struct{ *loading }
 
-// providers checks the providers, and that every referenced provider exists.
 func (d providerChecker) providers() {
 	c := d.city
 	for i := range c.Providers {
@@ -42,7 +40,7 @@ func (d providerChecker) provider(p *Provider) {
 	table := "providers." + p.Name
 	switch {
 	case all.Command == "" && d.failedSources.any():
-		// a topology that could not be read may set the command
+		// a topology that could not be read might set the command
 	case all.Command == "":
 		d.addError(p.Origin, table,
 			fmt.Sprintf(`has no command, and no preset has the name %q; set command = "…"%s`,
@@ -53,7 +51,6 @@ func (d providerChecker) provider(p *Provider) {
 	}
 }
 
-// suggestPreset suggests a preset for a table without a command: the one with the most similar name.
 func (d providerChecker) suggestPreset(p *Provider) string {
 	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
@@ -61,7 +58,6 @@ func (d providerChecker) suggestPreset(p *Provider) string {
 	return ""
 }
 
-// checkPromptFlag checks that a flag is set if the prompt mode is "flag".
 func (d providerChecker) checkPromptFlag(a *Agent) {
 	origin, written := a.Origins["prompt_mode"]
 	if !written || a.PromptMode != "flag" {

@@ -59,7 +59,6 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 }
 
-// reference returns the text of docs/config.md: the type, default and meaning of every key.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -115,7 +114,6 @@ func heading(k *keys.Key) string {
 	return (&keys.Key{Path: path, Kind: k.Kind}).Header()
 }
 
-// writeTable writes a table and its subtables.
 func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.Doc)
 	writeRowsOf(b, s, t.Path)
@@ -126,7 +124,6 @@ func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	}
 }
 
-// writeRowsOf writes the keys of a table.
 func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	var missing []string
 	head := "| key | type | default | meaning |\n|---|---|---|---|\n"
@@ -156,7 +153,6 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	b.WriteString("\n")
 }
 
-// writeLater lists the keys that are rejected, and those without effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
 	b.WriteString("## Not supported yet\n\ngcity knows these keys but does not support them yet, " +
 		"and rejects them with an error.\n\n" +
@@ -254,9 +250,9 @@ to read these files. Do not edit the page: change the table and run ` + "`go tes
   relative to the city's folder. A relative path must not leave the city's folder with ` + "`..`" + `. An absolute path can point
   anywhere. A relative ` + "`dir`" + ` is always relative to the city's folder. gcity follows symbolic links and does not
   expand ` + "`~`" + `.
-- A city can have at most 10,000 agents, and its configuration files can total at most 10 MB. A file can have at
-  most 200,000 keys and 32 levels of tables. It must be in UTF-8, with or without a byte order mark. Lines can end in
-  CRLF.
+- A city can have at most 10,000 agents. Its configuration files together can be at most 10 MB in size. Each file can
+  have at most 200,000 keys and 32 levels of tables, and must be in UTF-8, with or without a byte order mark. Lines can
+  end in CRLF.
 
 `
 
@@ -266,13 +262,13 @@ const referenceTail = `## Templates
 
 | field | value | not available in |
 |---|---|---|
-| ` + "`{{.Agent}}`" + ` | the agent's full name: ` + "`RIG/NAME`" + ` in a rig, otherwise its name | |
+| ` + "`{{.Agent}}`" + ` | the agent's full name: ` + "`RIG/NAME`" + ` in a rig, otherwise ` + "`NAME`" + ` | |
 | ` + "`{{.Name}}`" + ` | the agent's name without the rig; for a member of a pool, the member's name | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
 | ` + "`{{.CityRoot}}`" + ` | the city's folder, as an absolute path | |
 | ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, as an absolute path | |
-| ` + "`{{.Rig}}`" + ` | the name of the agent's rig; empty if it has none | |
-| ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
+| ` + "`{{.Rig}}`" + ` | the name of the agent's rig; empty if the agent has no rig | |
+| ` + "`{{.Session}}`" + ` | the name that all sessions of the agent have | ` + "`session_template`" + ` |
 | ` + "`{{.Dir}}`" + ` | the working folder as written in ` + "`dir`" + ` | ` + "`session_template`, `dir`" + ` |
 | ` + "`{{.WorkDir}}`" + ` | the working folder, as an absolute path | ` + "`session_template`, `dir`" + ` |
 
@@ -287,9 +283,9 @@ of a folder can contain spaces. In ` + "`session_template`" + `, gcity escapes v
 An agent's command is the first of these that is set: ` + "`agents.start_command`" + `, the command of ` + "`agents.provider`" + `, the
 command of ` + "`workspace.provider`" + `, ` + "`workspace.start_command`" + `. If none of them is set, gcity uses the first preset whose
 program is on the agent's ` + "`PATH`" + `. If there is no command, or if gcity does not find the program, the agent does not
-start and shows what gcity looked for. gcity runs a ` + "`start_command`" + ` unchanged. An agent's keys override those of its
-provider, key by key. gcity passes each argument of a provider to the program as one word, whatever the argument
-contains.
+start, and gcity shows what it has looked for. gcity runs a ` + "`start_command`" + ` unchanged. Each key that an agent sets overrides
+the same key of its provider. gcity passes each argument of a provider to the program as one word, whatever the
+argument contains.
 
 An agent's environment consists of these variables. Later ones override earlier ones:
 

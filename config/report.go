@@ -19,20 +19,20 @@ type loading struct {
 	strict   bool              // report an error if two files set the same key
 	contents map[string][]byte // the same as Source.Contents
 
-	file          string            // name of the file that is being decoded, as used in problems
-	lines         []int             // offset of each line in the file
-	files         []string          // all files that were read so far
+	file          string // name of the file that is being decoded, as used in problems
+	lines         []int  // offset of each line in the file
+	files         []string
 	size          int               // size of all files that were read so far, in bytes
 	hashes        map[string]string // hashes of the readable sources, by path
 	failedSources failedSources
 
 	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
-	packSchema     keys.Schema      // the keys of topology.toml
-	providersAdded map[*pack]bool   // topologies that have added their providers to the city
-	// watchdogs from topologies; an error about the agent that they watch was already reported
+	packSchema     keys.Schema
+	providersAdded map[*pack]bool // topologies that have added their providers to the city
+	// watchdogs from topologies for which an error about the watched agent was already reported
 	reportedWatchdogs map[string]bool
 
-	scripts      map[string]script // scripts by path
+	scripts      map[string]script
 	agentFiles   agentFileCache
 	agentsByName map[string]*Agent // agents, pools and members of pools, by qualified name
 
@@ -45,9 +45,8 @@ type loading struct {
 	topologyProblems map[string]int
 }
 
-// problemInfo is internal information about a problem.
 type problemInfo struct {
-	cause      bool   // the problem may cause other errors, so it is reported first
+	cause      bool   // the problem might cause other errors, so it is reported first
 	withoutRig string // the message without the name of the rig
 	// the rigs with the problem, "" = the city; empty = the problem is not about an agent
 	rigs []string
@@ -80,7 +79,6 @@ func (d *loading) withoutRig(msg string) string {
 		" the city").Replace(msg)
 }
 
-// markCauses marks all problems from the given index on as possible causes of other errors.
 func (d *loading) markCauses(start int) {
 	for i := start; i < len(d.problemInfo); i++ {
 		d.problemInfo[i].cause = true
@@ -151,7 +149,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn adds a warning for the first occurrence of a key.
+// warn adds a warning, unless the same message about the same key was already added.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -168,7 +166,6 @@ func (d *loading) warnOnce(p Problem) {
 	}
 }
 
-// failedIn reports whether a key of a table has an error.
 func (d *loading) failedIn(table string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool {
 		return strings.HasPrefix(p.Key, table+".")

@@ -12,10 +12,8 @@ import (
 // maxRigs is the maximum number of rigs. There is a limit because loading checks every rig's folder.
 const maxRigs = 1000
 
-// rigChecker checks the rigs and their folders.
 type rigChecker struct{ *loading }
 
-// rigs checks that the rigs do not conflict with each other, and checks their folders.
 func (d rigChecker) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
@@ -55,7 +53,6 @@ func (d rigChecker) rigs() {
 	}
 }
 
-// prefix determines a rig's prefix and checks that it is unique.
 func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	at, how, key := r.Origins["prefix"], "", "rigs.prefix"
 	if r.Prefix == "" {
@@ -94,7 +91,6 @@ func unusedPrefix(name string, taken map[string]*Rig) string {
 	}
 }
 
-// prefixOf derives a prefix from a rig's or city's name.
 func prefixOf(name string) string {
 	for _, end := range []string{"-go", "-py"} {
 		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// checkRoutes checks that the default target of each rig exists.
 func (d checker) checkRoutes() {
 	for i := range d.city.Rigs {
 		r := &d.city.Rigs[i]

@@ -47,7 +47,6 @@ func (c *City) Revealed() *City {
 	return &open
 }
 
-// printer writes a configuration, or a part of it, as text.
 type printer struct{ *City }
 
 func (c printer) tables() string {
@@ -150,7 +149,6 @@ func (c printer) row(s keys.Schema, path string) row {
 	return row{path, c.shown(place{city: c.City}.field(s.ByPath[path])), c.Origins[path].String()}
 }
 
-// rows returns the values of one table that are set or have a default.
 func rows(s keys.Schema, table string, p place) []row {
 	var out []row
 	for _, k := range s.Tables[table] {
@@ -189,14 +187,13 @@ func rows(s keys.Schema, table string, p place) []row {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
 		}
 		if origin.File == "" && k.Def == "" && k.Path != "workspace.name" {
-			continue // the key is not set
+			continue
 		}
 		out = append(out, row{k.Name(), value, origin.String()})
 	}
 	return out
 }
 
-// scriptFromHere returns the path of an agent's session_setup_script relative to city.toml.
 func (c printer) scriptFromHere(a *Agent) string {
 	at, written := a.Origins["session_setup_script"]
 	if !written {
@@ -253,7 +250,6 @@ func (c printer) shown(field any) string {
 	return ""
 }
 
-// redacted returns a field's value without secrets.
 func redacted(field any) any {
 	switch f := field.(type) {
 	case *string:

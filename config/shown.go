@@ -41,7 +41,6 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	return out, notes
 }
 
-// omittedParts returns notes about the parts of a city that the result of TOML does not contain.
 func (c printer) omittedParts(secrets bool) []string {
 	var out []string
 	if secrets {

@@ -16,7 +16,7 @@ import (
 
 // Source says which files a configuration consists of and how to read them.
 type Source struct {
-	Dir    string   // folder of the city
+	Dir    string
 	Files  []string // absolute paths of files that are read after the included files
 	Strict bool     // report an error, not a warning, if two files set the same key
 	// "K=V" entries that take precedence over the files: GC_SESSION for the session provider, GC_BEADS for the store,
@@ -90,7 +90,7 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// isDataOnly reports whether the configuration certainly refers to no other file that has to be read.
+// isDataOnly reports whether the configuration certainly needs no other file.
 func (s Source) isDataOnly(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
@@ -121,7 +121,6 @@ func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	return d, decoder{d}.parseFile(FileName, data, cityNeeds)
 }
 
-// decodeAll decodes city.toml, then the files that it includes, and then additional files.
 func (d decoder) decodeAll(root *toml.Node, additional []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {

@@ -38,7 +38,6 @@ func parseTOML(data []byte, hint string) (*toml.Node, []*toml.Fault) {
 	return root, nil
 }
 
-// blank returns the message for a file without keys or tables.
 func blank(data []byte, hint string) string {
 	comments := false
 	for line := range bytes.Lines(data) {

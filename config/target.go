@@ -156,7 +156,6 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 		toml.List(all), name)
 }
 
-// missing returns the error for a name that is neither an agent nor a rig.
 func (c *City) missing(name string) error {
 	names := append(c.agentNames(), c.rigNames()...)
 	return suggest.NotFound(suggest.AnyOf(suggest.Agent, suggest.Pool, suggest.Rig), name, names).
@@ -180,7 +179,6 @@ func (c *City) rigNames() []string {
 	return names
 }
 
-// noRig returns the error for a table that names a rig that does not exist.
 func (c *City) noRig(name, table string) string {
 	if near := keys.Suggest(name, c.rigNames()); near != "" {
 		return fmt.Sprintf("rig %q not found; did you mean %q?", name, near)
@@ -188,7 +186,6 @@ func (c *City) noRig(name, table string) string {
 	return fmt.Sprintf("rig %q not found; remove this %s, or declare the rig", name, table)
 }
 
-// suggestWatchdog returns advice about a patch for a watchdog that does not exist.
 func (c *City) suggestWatchdog(p *Watchdog) string {
 	var names []string
 	for i := range c.Watchdogs {

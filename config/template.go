@@ -69,7 +69,6 @@ func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err erro
 	return err
 }
 
-// sessionName expands the session name template for an agent.
 func (c *City) sessionName(a *Agent) (string, error) {
 	v := c.vars(a)
 	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name,

@@ -91,7 +91,6 @@ func TestEveryValueHasAnOrigin(t *testing.T) {
 	}
 }
 
-// lineOf returns the line of a file with the given number.
 func lineOf(t *testing.T, path, number string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every key that holds text either names a program, which Runs lists, or is listed below as harmless. A new key fails
+// Every key that holds text either names a program that Programs lists, or is listed below as harmless. A new key fails
 // this test until it is added to one of the lists.
 func TestProgramsCoverEveryKey(t *testing.T) {
 	programs := []string{

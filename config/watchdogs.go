@@ -16,10 +16,8 @@ func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
 
-// watchdogChecker resolves the names in watchdog tables and checks the watchdogs.
 type watchdogChecker struct{ *loading }
 
-// watchdogs checks the watchdogs against the agents and against each other.
 func (d watchdogChecker) watchdogs() {
 	c := d.city
 	called, triageAgents := map[string]*Watchdog{}, map[string]*Watchdog{}
@@ -75,7 +73,6 @@ func (w *Watchdog) at(keys ...string) (Origin, string) {
 	return w.Origin, keys[0]
 }
 
-// agentsOf resolves the two agents that a watchdog names.
 func (d watchdogChecker) agentsOf(w *Watchdog) {
 	for _, n := range []struct {
 		key  string

@@ -18,7 +18,6 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// checkWatched reports watchdogs in a topology that watch an agent outside the topology.
 func (d composer) checkWatched(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
@@ -37,7 +36,6 @@ func (d composer) checkWatched(p *pack, names []string) {
 	}
 }
 
-// copyWatchdogs copies a topology's watchdogs, if their agents belong to the city or to the rig.
 func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
@@ -56,7 +54,6 @@ func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig
 	}
 }
 
-// patchWatchdogs applies [[patches.watchdogs]].
 func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
@@ -69,7 +66,7 @@ func (d patcher) patchWatchdogs() {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
-			// an unreadable file may declare the watchdog, or its error is already reported
+			// an unreadable file might declare the watchdog, or its error is already reported
 			continue
 		}
 		if at < 0 {
@@ -91,7 +88,6 @@ func (d patcher) patchWatchdogs() {
 	}
 }
 
-// changeWatchdog replaces a watchdog's values with those from a patch, and returns their number.
 func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	for _, k := range d.schema.Tables["watchdogs"] {
 		at, written := p.Origins[k.Name()]

@@ -85,7 +85,6 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		"triage agent of the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
-	// The printed configuration can be loaded again as a single file.
 	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "",
 		"south/.keep": ""}))
 	if err != nil {
@@ -97,7 +96,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		})
 	}
 	boot := slices.IndexFunc(again.Watchdogs, func(w Watchdog) bool { return w.Name == "top" })
-	// the heartbeat file is in the city's folder, which is a different one
+	// The printed configuration was loaded in another folder, so the path of the heartbeat file differs.
 	again.Watchdogs[boot].Heartbeat = filepath.Join(dir, HeartbeatFile("boot"))
 	if diff := cmp.Diff(byName(c.Watchdogs), byName(again.Watchdogs),
 		cmpopts.IgnoreFields(Watchdog{}, "Origin", "Origins", "Topology")); diff != "" {

@@ -107,7 +107,6 @@ func TestEventsAcrossRotation(t *testing.T) {
 	w.nothingLeft(t)
 }
 
-// noted returns the words in a file that automations write.
 func noted(t *testing.T, dir, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, name))
@@ -159,7 +158,6 @@ func lives(t *testing.T, text string) bool {
 	return err == nil && !strings.Contains(string(data), ") Z ") && syscall.Kill(pid, 0) == nil
 }
 
-// failing is a store in which one change fails.
 type failing struct {
 	*sqlite.Store
 	at    int32 // number of the update that fails

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// served serves a city over TCP until the test ends.
 func served(t *testing.T, c city.Control) *asker {
 	t.Helper()
 	return listening(t, func(ctx context.Context, l net.Listener, token string) error {
@@ -25,7 +24,6 @@ func served(t *testing.T, c city.Control) *asker {
 	})
 }
 
-// listening runs a server on a TCP port until the test ends.
 func listening(t *testing.T,
 	serve func(ctx context.Context, l net.Listener, token string) error) *asker {
 	t.Helper()
@@ -41,7 +39,6 @@ func listening(t *testing.T,
 	return a
 }
 
-// get sends a request and decodes the response, which must have the status want.
 func get[T any](a *asker, want int, method, path, body string) (v T) {
 	a.t.Helper()
 	code, _, text := a.ask(method, path, body)
@@ -122,7 +119,7 @@ func TestCatalogueOverAPI(t *testing.T) {
 	}
 }
 
-// The requests of Gas City's dashboard change a real city, and responses show the changes.
+// Requests from Gas City's dashboard change a real city, and later responses show the changes.
 func TestRequestsOfGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)
@@ -163,7 +160,7 @@ func TestRequestsOfGasCity(t *testing.T) {
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
 }
 
-// The endpoints for orders, the restart of a rig and the output stream of an agent work on a real city.
+// A real city accepts requests for orders, for the restart of a rig and for an agent's output stream.
 func TestAgentsForGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)
@@ -199,7 +196,7 @@ func TestAgentsForGasCity(t *testing.T) {
 			break
 		}
 	}
-	eventually.True(t, "the stream shows the agent's output", func() bool { // the agent may not have printed yet
+	eventually.True(t, "the stream shows the agent's output", func() bool { // the agent might be slow to print
 		turn := get[struct{ Agent string }](a, 200, "GET", "/v0/agent/worker/output/stream", "")
 		return turn.Agent == citytest.Worker && strings.Contains(a.heard.String(), "ready")
 	})

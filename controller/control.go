@@ -21,7 +21,7 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.currentSnapshot(), nil
 }
 
-// currentSnapshot returns the published snapshot, updated with the time of the loop's last iteration and the sequence
+// currentSnapshot returns the published snapshot, updated with the time of the loop's latest iteration and the sequence
 // number of the newest event.
 func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
@@ -57,7 +57,6 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 	}
 }
 
-// change returns a channel that is closed when the next snapshot is published.
 func (c *Controller) change() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +126,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			// if send fails, the controller has exited and dropped the request
+			// a failed send means that the controller has exited and dropped the request
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
 				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",
@@ -146,7 +145,6 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	}
 }
 
-// hasEnded returns the error for a command that arrives after the loop has ended.
 func hasEnded() *city.Error {
 	return &city.Error{Code: city.Unavailable, Details: city.Ended,
 		Message: perform.ErrEnded.Error()}
@@ -159,14 +157,12 @@ func resultOf(a effect.Reply) (city.Receipt, error) {
 	return a.Receipt, nil
 }
 
-// reply sends a reply to the Do call that is waiting for it, if any.
 func (c *Controller) reply(a effect.Reply) {
 	if reply, ok := c.replies.LoadAndDelete(a.ID); ok {
 		reply.(chan effect.Reply) <- a
 	}
 }
 
-// rejectAll rejects the commands that the loop did not handle.
 func (c *Controller) rejectAll() {
 	for {
 		select {
@@ -252,7 +248,6 @@ func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (ci
 	return session.Filtered(t, classes)
 }
 
-// agent finds an agent in the published snapshot.
 func (c *Controller) agent(name string) (*city.Agent, error) {
 	snap := c.snap.Load()
 	a, ok := snap.Agent(name)
@@ -262,7 +257,6 @@ func (c *Controller) agent(name string) (*city.Agent, error) {
 	return a, nil
 }
 
-// live finds an agent with a session in the published snapshot.
 func (c *Controller) live(name string) (*city.Agent, error) {
 	a, err := c.agent(name)
 	if err == nil && a.Session == nil {
@@ -273,7 +267,6 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap converts a provider's error to a city.Error with the right code.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {

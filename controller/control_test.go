@@ -48,8 +48,8 @@ func TestGivenUpCommand(t *testing.T) {
 	})
 }
 
-// The status line for the service manager shows that the configuration in force differs from the file. A reload by
-// the service manager succeeds even then.
+// The status line for the service manager says if the file is rejected or waits for confirmation. A reload through the
+// service manager still succeeds.
 func TestStatusLine(t *testing.T) {
 	agents := []city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined}}
 	for want, c := range map[string]city.ConfigInfo{
@@ -121,7 +121,7 @@ func TestHeldUntilConfirmed(t *testing.T) {
 		w.write("[[agents]]\nname = \"c\"\nstart_command = \"run c\"\n")
 		w.poke <- struct{}{}
 		synctest.Wait()
-		time.Sleep(10 * time.Minute) // on the bubble's clock: patrols report nothing new
+		time.Sleep(10 * time.Minute) // several patrols, which report nothing new
 		s, err := w.Snapshot(t.Context())
 		if err != nil || s.Config.Held == nil || strings.Join(s.Config.Held.Removes, " ") !=
 			"a b" || w.state("a") != "running" {
@@ -153,8 +153,8 @@ func TestHeldUntilConfirmed(t *testing.T) {
 	})
 }
 
-// The command for a text that waits for a draft is answered within two seconds. The text is typed once after the
-// draft is deleted. No timer is left over afterwards.
+// If a user's draft delays a text, the command still gets its reply within two seconds. The text is typed once, after
+// the draft is deleted. No timer remains.
 func TestTextThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -172,7 +172,7 @@ func TestTextThatWaits(t *testing.T) {
 			t.Errorf("keys beside a text that waits: %+v, %v", r, err)
 		}
 		w.fake.Draft("a", false)
-		time.Sleep(effect.TypingPause + effect.SendAgain) // on the bubble's clock
+		time.Sleep(effect.TypingPause + effect.SendAgain)
 		synctest.Wait()
 		out, err := w.Output(t.Context(), "a", 0)
 		if err != nil || out != "Uppatient" {

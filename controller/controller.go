@@ -6,7 +6,7 @@
 // # Concurrency
 //
 // Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
-// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the last
+// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the latest
 // published snapshot.
 package controller
 
@@ -46,7 +46,7 @@ type Options struct {
 	// a path that leads to the folder even after the folder has been moved (see Hold.StablePath); "" = Dir
 	At       string
 	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behavior
-	Version  string // version of gcity
+	Version  string
 	Provider session.Provider
 	Log      *events.Log
 	Logger   *slog.Logger
@@ -120,7 +120,7 @@ type Controller struct {
 	o              Options
 	first          *config.City
 	m              *machine.Machine
-	lastStopReport city.StopReport // the latest logged report about a slow stop
+	lastStopReport city.StopReport
 
 	inbox     chan effect.Input
 	replies   sync.Map // command ID → chan effect.Reply
@@ -128,7 +128,7 @@ type Controller struct {
 	done      chan struct{} // closed when Run has returned
 	gaveUp    chan struct{} // closed by GiveUp, which ends the wait for agents that do not stop
 	firstList chan struct{} // closed once the sessions have been listed, or listing them has failed
-	once      sync.Once     // ensures that GiveUp closes gaveUp only once
+	once      sync.Once
 
 	snap atomic.Pointer[city.Snapshot]
 	// configuration in force; immutable
@@ -138,7 +138,7 @@ type Controller struct {
 	changed chan struct{}
 	mu      sync.Mutex // protects changed
 
-	ignored atomic.Pointer[string] // warning about an [api] that is ignored
+	ignored atomic.Pointer[string] // latest warning that [api] is ignored
 
 	metrics *metrics
 	runner  *perform.Runner
@@ -202,7 +202,6 @@ func New(o Options, c *config.City) (*Controller, error) {
 	return ctl, nil
 }
 
-// world returns the runner's view of the controller.
 func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
@@ -227,7 +226,6 @@ func (c *Controller) world() perform.World {
 	return w
 }
 
-// translate converts a configuration to the machine's form.
 func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, w := range cfg.Warnings {
@@ -300,7 +298,6 @@ func (c *Controller) GiveUp() { c.once.Do(func() { close(c.gaveUp) }) }
 // Hurry ends the grace period of a stop in progress.
 func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }
 
-// source returns the source of the configuration.
 func (o *Options) source() config.Source {
 	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
 }

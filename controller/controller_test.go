@@ -74,7 +74,7 @@ func TestEventsHaveNoSecrets(t *testing.T) {
 	}
 }
 
-// If the limit of open files is too low for the agents, the configuration gets a warning with the required number.
+// If the limit on open files is too low for the number of agents, a warning names the required limit.
 func TestFewFiles(t *testing.T) {
 	for _, c := range []struct {
 		limit  uint64

@@ -15,8 +15,8 @@ import (
 	"gcity/events"
 )
 
-// On a full disk, an event of a client is refused and never written. Events of the controller wait, the snapshot
-// contains their number, and they are written when the disk has space again.
+// If the disk is full, a client's event is rejected. The controller's own events wait for space, and the snapshot shows
+// how many are waiting.
 func TestEmitOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -36,7 +36,7 @@ func TestEmitOnAFullDisk(t *testing.T) {
 			return err
 		}
 		degraded := func() string {
-			time.Sleep(time.Minute) // in the synctest bubble: two patrols
+			time.Sleep(time.Minute) // two patrols
 			s, err := w.Snapshot(t.Context())
 			if err != nil {
 				t.Fatal(err)

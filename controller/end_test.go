@@ -43,7 +43,6 @@ func (s *unheard) Stop(ctx context.Context, name string, grace time.Duration) er
 	return s.Provider.Stop(ctx, name, grace)
 }
 
-// newUnheardTown returns a town with an agent "slow" at a provider that can be made to hang.
 func newUnheardTown(t *testing.T) (*town, *unheard) {
 	w := newTown(t, quickAndSlow)
 	s := &unheard{Provider: fake.New()}
@@ -124,13 +123,13 @@ func TestStopCannotListSessions(t *testing.T) {
 		w, s := newUnheardTown(t)
 		w.begin()
 		synctest.Wait()
-		// between two patrols: a list without slow would show that tmux has no sessions left
+		// between two patrols, so that no list shows the end of the agent "slow"
 		time.Sleep(45 * time.Second)
 		s.Vanish("slow")
 		if _, err := w.Do(t.Context(), city.Suspend{Agent: "slow"}); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // until slow has stopped
+		synctest.Wait()
 		s.hangs.Store(true)
 		go func() { _, _ = w.Do(t.Context(), city.Shutdown{}) }()
 		time.Sleep(20 * time.Second)

@@ -43,7 +43,7 @@ func TestAnIdleWeek(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan struct{})
-		time.Sleep(30 * time.Second) // between two beats
+		time.Sleep(30 * time.Second)
 		go func() { defer close(over); w.lives(ctx, "worker", "scout") }()
 		const week = 7 * 24 * time.Hour
 		time.Sleep(week + time.Minute)
@@ -66,7 +66,8 @@ func TestAnIdleWeek(t *testing.T) {
 	})
 }
 
-// lives writes an agent's heartbeats and decides "nothing" for its triage agent, until ctx is canceled.
+// lives simulates an agent that writes heartbeats, and a triage agent that always decides "nothing". It returns when
+// ctx is canceled.
 func (w *town) lives(ctx context.Context, agent, scout string) {
 	path := filepath.Join(w.dir, config.HeartbeatFile(agent))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -23,7 +23,7 @@ import (
 
 // Subject is the agent that an inspection describes. It also contains the sources of the facts about the agent.
 type Subject struct {
-	City    string          // the city's folder
+	City    string
 	Agent   string          // qualified name
 	Want    *agent.Want     // the agent's declaration; nil = not declared
 	Session *session.Status // the agent's current session; nil = none
@@ -31,7 +31,6 @@ type Subject struct {
 	Limits  session.Limits  // limits of the provider in Want
 }
 
-// pastLimit is the timeout for reading the event log.
 const pastLimit = 5 * time.Second
 
 // Inspect implements city.Control. It uses the configuration in force.
@@ -150,7 +149,6 @@ func specOf(w *agent.Want) *city.Spec {
 	return s
 }
 
-// redacted returns command lines with their secrets replaced.
 func redacted(lines []string) []string {
 	out := slices.Clone(lines)
 	for i := range out {
@@ -159,10 +157,8 @@ func redacted(lines []string) []string {
 	return out
 }
 
-// fieldEnv is the prefix of fingerprint fields that describe environment variables.
 const fieldEnv = "env "
 
-// variables returns the environment of the agent's next session, with secrets replaced.
 func variables(w *agent.Want) []city.Variable {
 	out := make([]city.Variable, 0, len(w.Spec.Env))
 	for _, kv := range w.Spec.Env {

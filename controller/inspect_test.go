@@ -143,7 +143,7 @@ func TestInspectTellsOfTheOutfit(t *testing.T) {
 		mode, flag string
 	}{
 		{agent.Prompt{}, "", ""},
-		{agent.Prompt{Mode: "arg"}, "", ""}, // the agent has no prompt
+		{agent.Prompt{Mode: "arg"}, "", ""},
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}}, "none", ""},
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}, Mode: "flag",
 			Flag: "--say"}, "flag", "--say"},

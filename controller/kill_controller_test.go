@@ -32,11 +32,11 @@ func moments() []string {
 	}
 }
 
-// killer kills its own process at one of the moments.
+// killer kills its own process at a given step of a run.
 type killer struct {
 	moment                    string
 	armed                     atomic.Bool
-	opened, ran, shut, memory atomic.Bool // the result has arrived
+	opened, ran, shut, memory atomic.Bool // each is set when the result of its effect has arrived
 }
 
 func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
@@ -47,7 +47,7 @@ func (k *killer) at(moment string) {
 	}
 }
 
-// between is called by the runner. Effects start in the loop's goroutine, one after the other.
+// between is called by the runner before each effect begins and before each result is delivered.
 func (k *killer) between(step any) bool {
 	if !k.armed.Load() {
 		return true
@@ -167,10 +167,10 @@ func TestCutSessionRecord(t *testing.T) {
 	<-w.ended
 }
 
-// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle.
-// The controller is a process with the real store, log and shell.
+// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle. The
+// controller is a process with the real store, log and shell.
 //
-// A due run is executed at most once, or at least once with retry. Each event is handled by one opened run and its
+// A due run is executed at most once; with retry, at least once. Each event is handled by one opened run and its
 // retries. No record stays open, no process is left, and the next run succeeds (L4).
 func TestCutAtEachStep(t *testing.T) {
 	var bars []killCase
@@ -191,7 +191,6 @@ func TestCutAtEachStep(t *testing.T) {
 	}
 }
 
-// cutLife runs a controller until it is killed at a moment.
 func cutLife(t *testing.T, dir, moment, gate string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -247,7 +246,6 @@ func (w *life) recorded(t *testing.T, runs []city.Run) {
 	}
 }
 
-// misrecorded reports the runs that do not have exactly one start and one end in the log.
 func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	t.Helper()
 	all, err := w.log.Find(t.Context(), events.Query{Types: []string{"automation.*"},
@@ -303,7 +301,6 @@ func (b killCase) judge(t *testing.T, dir string, runs []city.Run, executed []st
 	}
 }
 
-// executions returns the lines that an automation has written.
 func executions(t *testing.T, dir string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "runs"))

@@ -23,7 +23,7 @@ import (
 	"gcity/session/pty"
 )
 
-// life is one controller of a city with real components.
+// life is a running controller of a city with real components.
 type life struct {
 	*Controller
 	dir   string
@@ -33,7 +33,7 @@ type life struct {
 	ended chan error
 }
 
-// live starts a controller. k may be nil. The functions in by wrap the store.
+// live starts a controller. k may be nil. The functions in by wrap the store in turn.
 func live(t *testing.T, dir string, o events.Options, k *killer,
 	by ...func(*sqlite.Store) beads.Store) *life {
 	t.Helper()
@@ -75,7 +75,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 	return w
 }
 
-// told reports whether the log contains the end of the run during which the controller will be killed.
+// told reports whether the log contains the end of a run.
 func (w *life) told(t *testing.T) bool {
 	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationCompleted}})
 	if err != nil {
@@ -98,7 +98,6 @@ func (w *life) end(t *testing.T) {
 	}
 }
 
-// await waits until ok returns true for the automation and its run records, newest first. It returns the records.
 func (w *life) await(t *testing.T, what string,
 	ok func(a city.Automation, runs []city.Run) bool) []city.Run {
 	t.Helper()
@@ -146,7 +145,6 @@ func (w *life) emit(t *testing.T) uint64 {
 	return r.Seq
 }
 
-// jobCity writes a city with one automation, called job.
 func jobCity(t *testing.T, lines string) (dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -183,7 +181,6 @@ func touch(t *testing.T, dir, name string) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// nothingLeft checks that the city's runs have left no processes and no files.
 func (w *life) nothingLeft(t *testing.T) {
 	t.Helper()
 	if left := ofRuns(t, w.dir); len(left) > 0 {
@@ -195,7 +192,6 @@ func (w *life) nothingLeft(t *testing.T) {
 	}
 }
 
-// ofRuns returns the processes of a city's runs and checks.
 func ofRuns(t *testing.T, dir string) (left []string) {
 	t.Helper()
 	all, err := proc.All()

@@ -18,7 +18,8 @@ func (c *Controller) listenerOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning if [api] is ignored, and "" otherwise. It also logs a warning that it has not logged yet.
+// ignores returns a warning if [api] is ignored, and "" otherwise. It logs a warning that differs from the previous
+// one.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {
@@ -34,7 +35,7 @@ func (c *Controller) ignores(cfg *config.City) string {
 // slowStop is the duration after which the log reports what a stopping city is waiting for.
 const slowStop = time.Second
 
-// logSlowStop logs what a city that is slow to stop is waiting for. It logs each item once.
+// logSlowStop logs what a stopping city is waiting for. It logs each item once.
 func (c *Controller) logSlowStop(now time.Time) {
 	s := c.snap.Load()
 	if s.Ending == nil || now.Sub(s.Ending.Since) < slowStop {

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. It keeps the folder open, so
-// that both remain usable after the folder has been moved.
+// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. The folder stays open, so a Hold
+// remains usable after the folder has been moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -97,7 +97,6 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 	}
 }
 
-// take locks the runtime folder, and creates it if necessary.
 func (h *Hold) take(patience time.Duration) error {
 	gc := filepath.Join(h.StablePath(), ".gc")
 	if err := disk.MkdirAll(gc, 0o700); err != nil {

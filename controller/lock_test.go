@@ -154,7 +154,7 @@ func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 		w.begin()
 		synctest.Wait()
 		held <- errors.New("too many open files")
-		time.Sleep(time.Minute) // two patrols, on the bubble's clock
+		time.Sleep(time.Minute) // two patrols
 		synctest.Wait()
 		if w.state("a") != "running" {
 			t.Fatalf("a is %s", w.state("a"))

@@ -38,15 +38,15 @@ type loop struct {
 	// signals that the sessions should be listed
 	changes           <-chan struct{}
 	health            string
-	now               time.Time // time of the current iteration
+	now               time.Time
 	next              time.Time // time by which the next iteration runs
 	due               time.Time // time of a delayed snapshot; zero = none is delayed
 	awaitingFirstList bool      // the sessions have not been listed yet
 
 	stopBy         time.Time       // time at which the timer in limit expires
 	effects        []effect.Effect // effects of the current iteration; the slice is reused
-	patrolInterval time.Duration   // current interval of patrols
-	pulseInterval  time.Duration   // current interval of pulses
+	patrolInterval time.Duration
+	pulseInterval  time.Duration
 }
 
 func (c *Controller) run(ctx context.Context, oneShot bool) error {
@@ -107,7 +107,6 @@ func (c *Controller) sweep() {
 	}
 }
 
-// handleInputs runs the loop until the city has ended.
 func (l *loop) handleInputs(ctx context.Context) error {
 	if !l.oneShot {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
@@ -162,7 +161,7 @@ func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the whole program, and probably also the agents, was suspended or got no CPU time
+	// the whole program, and probably every agent, was suspended or got no CPU time
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
@@ -203,7 +202,6 @@ func (l *loop) iterate(in effect.Input) {
 	}
 }
 
-// waiting returns the next waiting input, or nil.
 func (l *loop) waiting() effect.Input {
 	select {
 	case in := <-l.c.inbox:
@@ -215,8 +213,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. If changes follow one another quickly, it delays the snapshots
-// of a large city. arm ensures that the last change is published in time.
+// publish publishes a snapshot if something has changed. In a large city it delays snapshots if changes follow one
+// another quickly. A later iteration then publishes the last change (see arm).
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -233,7 +231,6 @@ func (l *loop) publish(now time.Time, atOnce bool) {
 	c.publish(before, now)
 }
 
-// arm sets the timers for the next deadlines.
 func (l *loop) arm() {
 	m := l.c.m
 	if every := m.Configuration().Patrol; every != l.patrolInterval {
@@ -268,7 +265,6 @@ func (l *loop) over() bool {
 	return l.c.m.LoopState().Ended || (l.oneShot && l.c.m.OneShotDone())
 }
 
-// abandon stops waiting for agents that did not stop in time, and ends the run.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
@@ -348,7 +344,6 @@ func (c *Controller) journal(e events.Event) {
 	}
 }
 
-// status returns the city's state as one line for a service manager.
 func status(s *city.Snapshot) string {
 	n := s.Count()
 	text := fmt.Sprintf("%d of %d agents running", n[city.Running], len(s.Agents))
@@ -364,7 +359,6 @@ func status(s *city.Snapshot) string {
 	return text
 }
 
-// send passes an input to the loop. It returns an error if the loop has ended.
 func (c *Controller) send(ctx context.Context, in effect.Input) error {
 	select {
 	case c.inbox <- in:

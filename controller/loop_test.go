@@ -23,7 +23,7 @@ import (
 	"gcity/session/fake"
 )
 
-// town is a city that the real loop runs with simulated sessions, on the bubble's clock.
+// town is a city with simulated sessions. The real loop runs it in a synctest bubble.
 type town struct {
 	*Controller
 	t     *testing.T
@@ -68,7 +68,6 @@ func (w *town) write(toml string) {
 	}
 }
 
-// begin runs the loop. The returned function ends it.
 func (w *town) begin() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { w.ended <- w.Run(ctx) }()
@@ -169,7 +168,7 @@ func TestCrashKeepsTheLastOutput(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.fake.Crash("a", 1, "")
-			time.Sleep(time.Hour) // on the bubble's clock; longer than any backoff
+			time.Sleep(time.Hour) // longer than any backoff
 			synctest.Wait()
 		}
 		all, err := w.History(t.Context(), events.Query{Types: []string{events.AgentCrashed},
@@ -222,7 +221,6 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// A city cannot be renamed while it runs.
 func TestRenameIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, "[workspace]\nname = \"one\"\n"+two)
@@ -313,7 +311,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// A command is answered when its action is done, with the event that proves it. A refusal says what to do instead.
+// A command gets its reply when the action is complete. The reply contains the sequence number of the action's event. A
+// rejection says what to do instead.
 func TestCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

@@ -60,7 +60,7 @@ func TestMeasuring(t *testing.T) {
 		defer w.begin()()
 		pass := func(d time.Duration) (asked int64, rev uint64) {
 			asked = p.asked.Load()
-			time.Sleep(d) // on the bubble's clock
+			time.Sleep(d)
 			synctest.Wait()
 			s, err := w.Snapshot(t.Context())
 			if err != nil {
@@ -102,7 +102,7 @@ func TestMeasuring(t *testing.T) {
 	})
 }
 
-// An idle loop runs rarely, unless a client watches. The age in a snapshot is still current.
+// An idle loop runs rarely, unless a client is watching. A requested snapshot still shows a recent iteration.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -119,12 +119,12 @@ func TestPulse(t *testing.T) {
 		defer w.begin()()
 		pass := func(d time.Duration) int64 {
 			before := turns.Load()
-			time.Sleep(d) // on the bubble's clock
+			time.Sleep(d)
 			synctest.Wait()
 			return turns.Load() - before
 		}
 		pass(time.Minute)
-		// one pulse every 10 s, and the results of patrols
+		// one iteration every 10 s, plus some for the results of patrols
 		if n := pass(10 * time.Minute); n < 60 || n > 150 {
 			t.Errorf("%d turns in ten idle minutes", n)
 		}
@@ -155,12 +155,12 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// The snapshot of a hung loop shows the loop's true age, after a wait with a limit.
+// If the loop hangs, a snapshot shows the time since the loop's latest iteration. The wait for the snapshot is limited.
 func TestSnapshotOfAHangingLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
 		w.o.Pulse = time.Second // the loop is not running
-		time.Sleep(time.Minute) // on the bubble's clock
+		time.Sleep(time.Minute)
 		begun := time.Now()
 		s, err := w.Snapshot(t.Context())
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"gcity/controller/memory"
 )
 
-// keepOnDisk replaces the town's controller with one that saves crash histories, like a restart.
+// keepOnDisk replaces the town's controller with a new one that saves crash histories.
 func (w *town) keepOnDisk(maxRestarts int) {
 	w.t.Helper()
 	cfg, err := config.Load(w.dir)
@@ -82,8 +82,8 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 	})
 }
 
-// An agent has been suspended for the same time while no controller is running, and under the next one. This does not
-// depend on crash_history.
+// An agent's suspension keeps its start time when the controller stops or restarts. This does not depend on
+// crash_history.
 func TestASuspensionOutlivesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two+"suspended = true\n")
@@ -98,7 +98,7 @@ func TestASuspensionOutlivesTheController(t *testing.T) {
 			return b.Since
 		}
 		began := since(w.Snapshot(t.Context()))
-		time.Sleep(time.Hour) // on the bubble's clock
+		time.Sleep(time.Hour)
 		end()
 		cfg, err := config.Load(w.dir)
 		if err != nil {
@@ -147,7 +147,7 @@ func TestUnusableHistory(t *testing.T) {
 				t.Errorf("%q: a is %s, told: %s", content, w.state("a"), w.degraded())
 			}
 			w.fake.Crash("a", 3, "")
-			time.Sleep(time.Minute) // on the bubble's clock
+			time.Sleep(time.Minute)
 			synctest.Wait()
 			if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 				w.degraded() != "" {
@@ -157,8 +157,7 @@ func TestUnusableHistory(t *testing.T) {
 	}
 }
 
-// If the histories cannot be written, this is reported and agents continue. When writing works again, nothing has
-// been lost.
+// If the histories cannot be written, the problem is reported, and the agents keep running. No history is lost.
 func TestHistoryThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

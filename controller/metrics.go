@@ -31,7 +31,6 @@ func (c *Controller) Metrics() city.Metrics {
 	return out
 }
 
-// countEvent counts an event by its type.
 func (g *metrics) countEvent(kind string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -65,7 +64,6 @@ func (g *metrics) iterated(took time.Duration) {
 	g.now.Iteration.Add(took)
 }
 
-// storeCalled counts a call to a scope's store.
 func (g *metrics) storeCalled(scope string, writes bool, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

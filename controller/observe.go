@@ -18,7 +18,7 @@ import (
 	"gcity/session"
 )
 
-// Past is the input to Observe: the state that the last controller saved, and facts about the city.
+// Past is the input to Observe: the state that the previous controller saved, and facts about the city.
 type Past struct {
 	machine.InitialState
 	// Execute executes those effects that read automations or run their checks, and returns the results. It returns nil
@@ -44,7 +44,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	settle(m, now, func(f effect.Effect) effect.Input {
 		in := past.Execute(ctx, f)
 		if _, check := f.(effect.CheckCondition); in != nil || check {
-			return in // do not run a check that the caller has not run
+			return in // if Execute skipped a check, Now must not run it either
 		}
 		in = runner.Now(ctx, f)
 		if l, ok := in.(effect.Listed); ok && l.Err != nil {
@@ -71,7 +71,7 @@ func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
 	return m.Snapshot(now)
 }
 
-// settle passes inputs to a machine. After each one, it also passes the results of the effects, until none is left.
+// settle passes each input to m, then the results of its effects, until there are no more results.
 func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effect.Input,
 	all ...effect.Input) {
 	for _, in := range all {
@@ -81,11 +81,10 @@ func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effec
 	}
 }
 
-// checksAtOnce is the maximum number of conditions that are checked at the same time.
 const checksAtOnce = 8
 
 // executed executes effects and returns their results in the same order. Checks of conditions run at the same time,
-// because each may take until its timeout.
+// because each check can take as long as its timeout.
 func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
 	inputs := make([]effect.Input, len(all))
 	var checks errgroup.Group
@@ -100,7 +99,7 @@ func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effec
 			return nil
 		})
 	}
-	_ = checks.Wait() // each check reports its error in its input
+	_ = checks.Wait() // cannot fail, because a check's error is part of its result
 	return slices.DeleteFunc(inputs, func(in effect.Input) bool { return in == nil })
 }
 
@@ -110,13 +109,13 @@ func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perfo
 	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
 		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler),
 		ShutdownDeadline: shutdown.New(ShutdownLimit),
-		// receives reports about stores; nothing reads them
+		// nothing reads the reports that stores send here
 		Inbox:    make(chan effect.Input, 256),
 		InForce:  func() *effect.Configuration { return &effect.Configuration{Source: c} },
 		Snapshot: snapshot})
 }
 
-// withStores removes the rigs that have no store, because their folder cannot be used.
+// withStores removes rigs with an unusable folder, because they have no store.
 func withStores(s *city.Snapshot) *city.Snapshot {
 	s.Rigs = slices.DeleteFunc(s.Rigs, func(r city.Rig) bool { return r.Problem != "" })
 	return s

@@ -69,7 +69,7 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 // secret must not occur in any response of a city.
 const secret = controllertest.Secret
 
-// Responses of a city match the schemas of its own OpenAPI document in every field. They contain no secret.
+// A city's responses match the schemas in its OpenAPI document and contain no secrets.
 func TestAnswersHaveTheirShapes(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
@@ -82,7 +82,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	names := map[string]string{"city": "town", "agent": citytest.Worker,
 		"automation": citytest.Drip, "watchdog": "care"}
-	for snap, err := range c.Snapshots(t.Context()) { // wait until the worker runs and the automation is known
+	for snap, err := range c.Snapshots(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a machine with one city, which City returns without a wrapper.
+// direct is a city.Directory with one city. Its method City returns that city without a wrapper.
 type direct struct {
 	*citytest.Directory
 	only city.Control
@@ -289,7 +289,6 @@ type direct struct {
 
 func (d direct) City(string) (city.Control, error) { return d.only, nil }
 
-// The API of all cities reveals no secret of a city.
 func TestFleetHidesSecrets(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)

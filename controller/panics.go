@@ -57,7 +57,6 @@ func (c *Controller) crash(fault error) error {
 		"controller adopts them: %w", fault)
 }
 
-// shutdownPanic returns a panic that happened during the shutdown, or nil.
 func (c *Controller) shutdownPanic() error {
 	select {
 	case err := <-c.faults:

@@ -23,7 +23,6 @@ import (
 	"gcity/session/pty"
 )
 
-// crashingCity is a city with real sessions and with controllers that crash.
 type crashingCity struct {
 	t   *testing.T
 	dir string
@@ -86,7 +85,6 @@ func (h *crashingCity) run(ctx context.Context, between func(any) bool, faults c
 	return <-ended
 }
 
-// pidsOf returns the PIDs of the running agents.
 func pidsOf(s *city.Snapshot) map[string]int {
 	pids := map[string]int{}
 	for _, a := range s.Agents {
@@ -180,7 +178,7 @@ patrol_interval = "100ms"
 				if at.step == nil {
 					faults <- recovery.Catch(func() { panic("nobody thought of this") })
 				}
-				// Do returns an error when the controller ends, at the latest. It does not block forever.
+				// Do returns an error at the latest when the controller ends, and does not block forever.
 				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil {
 					t.Error("released")
 				}

@@ -34,7 +34,6 @@ func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 		"so it cannot name agent %q as its sender; omit the name", p, by)}
 }
 
-// confirmTime is how long confirm may take to read the store.
 const confirmTime = 5 * time.Second
 
 // confirm rejects a client's event about a bead if it contradicts the store. If the store fails, confirm accepts the

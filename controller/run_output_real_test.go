@@ -26,7 +26,6 @@ func begin(t *testing.T, ctx context.Context, c city.Control, name string) strin
 	return r.Bead.ID
 }
 
-// ended waits until a run has ended, and returns it.
 func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) city.Run {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {
@@ -78,7 +77,7 @@ func TestFloodDelaysNoOtherAgent(t *testing.T) {
 		}
 		total, missed = total+p.Dropped+int64(len(p.Text)), missed+p.Dropped
 	}
-	// After a gap, a line end may be inserted before the text.
+	// A line break may be inserted after a gap.
 	if got := <-other; got < flood || got > flood+flood/64 {
 		t.Errorf("the other reader accounts for %d bytes of %d", got, flood)
 	}
@@ -120,7 +119,6 @@ func TestOutputEndsWithController(t *testing.T) {
 	}
 }
 
-// The record of a run that exceeds its timeout shows that the run timed out.
 func TestRunTimesOut(t *testing.T) {
 	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\n" +

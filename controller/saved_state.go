@@ -8,7 +8,6 @@ import (
 	"gcity/controller/memory"
 )
 
-// restoreAutomations reads the automation state that the previous controller saved.
 func (c *Controller) restoreAutomations(past *machine.InitialState) {
 	states, err := memory.ReadAutomations(c.o.Dir)
 	if err != nil {
@@ -24,7 +23,6 @@ func (c *Controller) restoreAutomations(past *machine.InitialState) {
 	past.Automations = states
 }
 
-// restoreHistories reads the crash histories that the previous controller saved.
 func (c *Controller) restoreHistories(first *effect.Configuration, past *machine.InitialState) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {

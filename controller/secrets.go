@@ -27,7 +27,6 @@ func withoutSecrets(e events.Event) events.Event {
 	return e
 }
 
-// hideIn replaces the secrets in the strings of a JSON value.
 func hideIn(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -37,8 +37,8 @@ func (p deliberate) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// Looked is closed only after the first answer to a list of sessions. Therefore clients of the socket never see a
-// running agent as absent.
+// FirstList's channel is closed only after the first response to a list of sessions. Therefore clients of the socket
+// never see a running agent as absent.
 func TestLooked(t *testing.T) {
 	for name, answer := range map[string]error{"who runs is known": nil,
 		"the look fails": errors.New("broken")} {
@@ -86,7 +86,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// A platform that becomes unreachable or answers again changes the states of its agents without a patrol.
+// When a platform becomes unreachable or responds again, its agents change state without waiting for a patrol.
 func TestLossNeedsNoPatrol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -106,7 +106,6 @@ func TestLossNeedsNoPatrol(t *testing.T) {
 	})
 }
 
-// expectOneStart checks that no agent was restarted.
 func (w *town) expectOneStart() {
 	w.t.Helper()
 	for _, name := range []string{"a", "b"} {
@@ -125,7 +124,6 @@ type tardy struct {
 
 func (s *tardy) Patience(string) time.Duration { return time.Minute }
 
-// after waits for d. It fails if ctx ends first.
 func after(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -244,7 +242,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		if err != nil || len(all) != 0 {
 			t.Errorf("left behind: %+v, %v", all, err)
 		}
-		// the lost session, and the stop at the end
+		// one event for the lost session, and one for the stop at the end
 		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 {
 			t.Errorf("it ended %d times:\n%s", n, w.types())
 		}
@@ -270,7 +268,7 @@ func TestOneThatNeverAnswers(t *testing.T) {
 		s.looks.Store(int64(time.Hour))
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
-		for range 60 { // this stays true while further lists start and time out
+		for range 60 { // the error stays while further lists start and time out
 			snap, err := w.Snapshot(t.Context())
 			if err != nil || len(snap.Degraded) != 1 ||
 				!strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
@@ -300,8 +298,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 	})
 }
 
-// Agents of a slow provider become known late. Until then, no agent is started that might already run at that
-// provider (L11). A controller in one-shot mode waits for the list.
+// Agents of a slow provider become known late. Until then, agents that might already run at that provider are not
+// started (L11). A controller in one-shot mode waits for the list.
 func TestTheSlowAreAdopted(t *testing.T) {
 	for _, settle := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -350,7 +348,6 @@ func TestTheSlowAreAdopted(t *testing.T) {
 	}
 }
 
-// prudent is a tardy provider whose Check is slow too.
 type prudent struct{ *tardy }
 
 func (s *prudent) Check(ctx context.Context) error { return after(ctx, s.takes) }
@@ -403,7 +400,6 @@ func TestInspectWaitsForNobodyElse(t *testing.T) {
 		time.Sleep(time.Minute)
 		began := time.Now()
 		about, err := w.Inspect(t.Context(), "quick")
-		// on the bubble's clock
 		if err != nil || about.Life == "" && len(about.Problems) > 0 ||
 			time.Since(began) > time.Second {
 			t.Errorf("%+v, %v after %s", about, err, time.Since(began))

@@ -14,7 +14,6 @@ import (
 	"gcity/city"
 )
 
-// countedStore counts the calls that reach the store.
 type countedStore struct {
 	*fake.Store
 	mu sync.Mutex
@@ -42,8 +41,8 @@ func (a *countedStore) Version(ctx context.Context) (uint64, error) {
 
 func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store
-// gets few requests, and pools keep their size. When the store recovers, all of this recovers.
+// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store gets
+// few requests, and pools keep their size. When the store recovers, the city returns to normal.
 func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
@@ -106,7 +105,7 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("somebody waited %v for a store that was known to hang", took)
 		}
 		time.Sleep(time.Minute)
-		if n := pool(); n != 1 { // the last count of the hung store is still used
+		if n := pool(); n != 1 { // the latest count of the hung store is still used
 			t.Errorf("the pool wants %d", n)
 		}
 		release()

@@ -111,7 +111,6 @@ func hold(t *testing.T, c city.Control) {
 	controllertest.Write(t, s.Path, controllertest.HeldConfig)
 }
 
-// record writes an event into a city's log.
 func record(t *testing.T, c city.Control, e events.Event) {
 	t.Helper()
 	s, err := c.Snapshot(t.Context())

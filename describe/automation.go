@@ -8,8 +8,8 @@ import (
 	"gcity/internal/span"
 )
 
-// Limits describes an automation's limits: the timeout of a run, the number of retries, what happens when a run is due
-// during another one, and whether the automation runs even while it is suspended.
+// Limits describes the limits of an automation: the timeout and the retries of a run, the handling of overlapping runs,
+// and whether the automation runs while suspended.
 func Limits(a *city.Automation) string {
 	text := "timeout " + span.Text(a.Timeout)
 	switch {

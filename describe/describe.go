@@ -1,5 +1,5 @@
-// Package describe turns snapshot values into phrases that the control room, the command line and the API share. Where
-// they describe a fact in different words, there is a function for each form.
+// Package describe turns snapshot values into phrases that the control room, the command line and the API share. If the
+// interfaces word a fact differently, each wording has its own function.
 //
 // The results are not sanitized. Callers must sanitize them before printing them on a terminal.
 package describe
@@ -13,12 +13,22 @@ import (
 	"gcity/internal/span"
 )
 
-// Reason returns why an agent is in its state. The text makes sense without the name of the state.
+// Reason returns the reason for an agent's state. The text makes sense without the name of the state.
 func Reason(a *city.Agent) string {
 	if a.State == city.Suspended {
 		return "suspended " + a.Reason
 	}
 	return a.Reason
+}
+
+// CauseFirst returns the reason for a quarantine with the last exit first, so that the exit is not cut in a narrow
+// column: "exit 3, crashed 4× in 4s". It returns any other reason unchanged.
+func CauseFirst(reason string) string {
+	crashes, cause, found := strings.Cut(reason, ", last: ")
+	if !found {
+		return reason
+	}
+	return cause + ", " + crashes
 }
 
 // Next says what happens next, with the time left if that is known: "restarts in 44s unless it prints something". The
@@ -56,10 +66,21 @@ func Processes(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
-// Mode describes a controller's mode: "hosted by a control room", "headless", "supervised".
-func Mode(mode string) string {
-	if mode == "console" {
-		return "hosted by a control room"
+// Runner says which process runs a city. The parameters are the mode and the process ID of the city's controller; 0 =
+// unknown.
+func Runner(mode string, pid int) string {
+	switch mode {
+	case "supervised":
+		if pid == 0 {
+			return "supervisor"
+		}
+		return fmt.Sprintf("supervisor (pid %d)", pid)
+	case "console":
+		return fmt.Sprintf("control room (pid %d)", pid)
+	case "headless":
+		return fmt.Sprintf("background (gcity --headless, pid %d)", pid)
+	case "settle":
+		return fmt.Sprintf("gcity start --standalone (pid %d)", pid)
 	}
 	return mode
 }

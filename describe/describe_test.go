@@ -16,9 +16,10 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func TestMode(t *testing.T) {
-	if got := Mode("console") + ", " + Mode("headless"); got != "hosted by a control room, headless" {
-		t.Error(got)
+func TestRunner(t *testing.T) {
+	got := strings.Join([]string{Runner("console", 7), Runner("headless", 8), Runner("supervised", 9), Runner("supervised", 0)}, "; ")
+	if want := "control room (pid 7); background (gcity --headless, pid 8); supervisor (pid 9); supervisor"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -71,6 +72,18 @@ func TestNextRun(t *testing.T) {
 	for due, want := range map[string]string{"in 24s": "next run in 24s", "ready in 24s": "ready in 24s", "": ""} {
 		if got := NextRun(due); got != want {
 			t.Errorf("%q: %q, want %q", due, got, want)
+		}
+	}
+}
+
+func TestCauseFirst(t *testing.T) {
+	for reason, want := range map[string]string{
+		"crashed 4× in 4s, last: exit 3":           "exit 3, crashed 4× in 4s",
+		"crashed 6× in 4m, last: killed (SIGKILL)": "killed (SIGKILL), crashed 6× in 4m",
+		"released by a user":                       "released by a user",
+	} {
+		if got := CauseFirst(reason); got != want {
+			t.Errorf("%q: got %q", reason, got)
 		}
 	}
 }

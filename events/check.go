@@ -9,8 +9,8 @@ type Report struct {
 	Last   uint64 `json:"last"`
 	// missing seqs, at most MaxSpans spans; the lines with these seqs are damaged or were removed
 	Missing []Span   `json:"missing,omitempty"`
-	Damaged uint64   `json:"damaged"`          // number of damaged lines
-	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
+	Damaged uint64   `json:"damaged"`
+	Damage  []Damage `json:"damage,omitempty"` // the newest damaged lines
 }
 
 // Span is an inclusive range of seqs.
@@ -22,7 +22,7 @@ type Span struct {
 // MaxSpans is the maximum number of spans in Report.Missing.
 const MaxSpans = 100
 
-// Check reads the whole log and verifies every line. This takes about a second per gigabyte. It does not change the
+// Check reads the whole log and verifies every line, which takes about a second per gigabyte. It does not change the
 // log.
 func (r *Reader) Check(ctx context.Context) (Report, error) {
 	var rep Report

@@ -18,10 +18,10 @@ type cursor struct {
 	scan scanner
 	last bool // the file was rotated, so it no longer grows
 
-	// an earlier call reached the end; since then the file might have been truncated and rewritten
+	// an earlier call has reached the end; since then, the file might have been truncated and rewritten
 	idle bool
-	mark [sealSize]byte // seal of the last valid line read
-	ends int64          // offset of the end of that line; 0 = none
+	mark [sealSize]byte // seal of the last valid line that was read
+	ends int64          // offset of the end of that line; 0 = no line
 }
 
 func (c *cursor) close() {
@@ -31,7 +31,7 @@ func (c *cursor) close() {
 	}
 }
 
-// next returns the next valid line, or false at the end of the log. The line is valid until the next call.
+// next returns the next valid line. ok is false at the end of the log. The line is valid until the next call.
 func (c *cursor) next() (line []byte, ok bool, err error) {
 	for tries := 0; tries < relists; {
 		if c.f == nil {
@@ -80,7 +80,6 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 		"they can be read", c.dir)
 }
 
-// marked reports whether the last line read is still at the same offset.
 func (c *cursor) marked() bool {
 	if c.ends == 0 {
 		return c.scan.off == 0
@@ -90,8 +89,8 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// advance is called at the end of a file. It reports whether there can be more lines: in the next file, or in the same
-// one, which is read again after it was renamed or truncated.
+// advance is called at the end of a file. It reports whether there can be more lines. They can be in the next file, or
+// in the same one after it was renamed or truncated.
 func (c *cursor) advance() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
@@ -140,7 +139,6 @@ func (c *cursor) seek() (found bool, err error) {
 	return true, c.enter(files[i], c.after)
 }
 
-// head opens a file and returns the seq of its first valid line, or 0.
 func (f file) head() (uint64, error) {
 	o, err := f.open()
 	if err != nil {
@@ -150,7 +148,7 @@ func (f file) head() (uint64, error) {
 	return firstSeq(o)
 }
 
-// enter opens a file and positions the cursor at the first event after a seq.
+// enter opens a file and moves the cursor to the first event after a seq.
 func (c *cursor) enter(f file, after uint64) error {
 	o, err := f.open()
 	if err != nil {

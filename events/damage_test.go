@@ -127,7 +127,6 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// allSeqs returns the seqs of all sealed lines, in the order of the file.
 func allSeqs(file []byte) (seqs []uint64) {
 	for line := range bytes.Lines(file) {
 		if seq, ok := unseal(bytes.TrimSuffix(line, []byte{'\n'})); ok {

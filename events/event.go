@@ -1,24 +1,23 @@
-// Package events implements a city's event log, which is append-only and read by cursor.
+// Package events implements a city's event log. The log is append-only and read by cursor.
 //
 // # On disk
 //
-// The log is the file events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB. Its seq
-// increases by one per event, even if several processes write. A file that is full is renamed to events-<first
-// seq>.jsonl and never changes again. Each line ends with crc, a checksum of the rest of the line. Readers count and
-// skip a line without a valid checksum: it is torn, damaged or written by another program. Other lines are not
-// affected. Events must be written with Log or "gcity event emit", because only the process that holds the lock,
-// events.lock, can assign a seq.
+// The log is the file events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB. The number
+// seq increases by one per event, even if several processes write. A full file is renamed to events-<first seq>.jsonl
+// and never changes again. Each line ends with crc, a checksum of the rest of the line. A line without a valid checksum
+// is torn, damaged or written by another program. Readers count and skip such lines. Events must be written with Log or
+// "gcity event emit", because only the process that holds the lock, events.lock, can assign a seq.
 //
-// If a writer has crashed, the next one repairs the log: it cuts off an incomplete last line and gives that line's seq
-// to an events.repaired event. It does not reuse the seq of a complete line that is damaged, because a reader may have
-// seen it.
+// If a writer has crashed, the next writer repairs the log: it cuts off an incomplete last line and gives that line's
+// seq to an events.repaired event. It does not reuse the seq of a complete but damaged line, because a reader may have
+// seen that line.
 //
 // # Concurrency
 //
 // All methods of Log and Reader are safe for concurrent use. Reads do not take a lock and never wait for a write. Each
-// Log has one goroutine, the keeper, which flushes to the disk, retries failed writes, and polls for lines from other
-// processes while followers wait. Close stops it. Followers are not registered: a follower reads from its position to
-// the end, and then waits for a channel that the next append closes.
+// Log has one goroutine, the keeper. The keeper flushes to the disk, retries failed writes, and polls for lines from
+// other processes while followers wait. Close stops the keeper. Followers are not registered: a follower reads from its
+// position to the end, and then waits for a channel that the next append closes.
 package events
 
 import (
@@ -30,7 +29,7 @@ import (
 	"time"
 )
 
-// Event is one line of the log. The log sets Seq and TS, and the caller sets everything else.
+// Event is a line of the log. The log sets Seq and TS, and the caller sets everything else.
 type Event struct {
 	Seq uint64    `json:"seq"`
 	TS  time.Time `json:"ts"`
@@ -44,13 +43,13 @@ type Event struct {
 	// a JSON value; the event's whole line can have at most 64 KiB
 	Payload json.RawMessage `json:"payload,omitempty"`
 
-	// EmittedBy is the process that sent the event, if gcity did not create the event itself: "worker (pid 4242)".
+	// EmittedBy is the process that sent the event: "worker (pid 4242)". It is empty if gcity created the event itself.
 	EmittedBy string `json:"emitted_by,omitempty"`
 	// Peer is the TCP address that the request for the event came from: "tcp 192.0.2.7:4711".
 	Peer string `json:"peer,omitempty"`
 }
 
-// families are the first words of event types that are reserved for gcity.
+// families contains the first words of event types that are reserved for gcity.
 const families = "agent automation bead city controller events mail pool provider rig " +
 	"store watchdog"
 
@@ -78,7 +77,7 @@ const (
 	AgentReleased    = "agent.released"
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
-	AgentNudged      = "agent.nudged" // input was typed and submitted
+	AgentNudged      = "agent.nudged"
 	// AgentNudgeDropped: a nudge was dropped or canceled; the message says why.
 	AgentNudgeDropped = "agent.nudge_dropped"
 	// AgentUnequipped: an agent runs without a part of its configuration; the message says why.
@@ -98,13 +97,13 @@ const (
 	BeadCreated = "bead.created"
 	BeadUpdated = "bead.updated"
 	BeadClosed  = "bead.closed"
-	// BeadImported is written once per import instead of once per bead.
+	// BeadImported is written once per import, not once per bead.
 	BeadImported = "bead.imported"
 	// StoreRestored: a backup or a new store replaced all work of the city or of a rig.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are about messages; their subject is the message's ID. They are written in place of
-	// bead.created, and in place of bead.updated when a message is marked as read.
+	// MailSent and MailRead are about messages; their subject is the message's ID. They replace bead.created, and the
+	// bead.updated event when a message is marked as read.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
@@ -140,7 +139,7 @@ const (
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	// the watched agent sends heartbeats again after earlier actions have failed
+	// the watched agent sends heartbeats again after actions have failed
 	WatchdogRecovered = "watchdog.recovered"
 
 	// ProviderSwapped: an agent's new session runs in a different provider than the previous one.
@@ -154,9 +153,9 @@ const (
 
 // Query selects events. The zero value selects the newest ones, up to DefaultLimit.
 type Query struct {
-	Types   []string  // any of these; a trailing "*" matches any suffix ("agent.*")
-	Actor   string    // events with this actor; "" = any
-	Subject string    // events with this subject; "" = any
+	Types   []string // events of any of these types; a trailing "*" matches any suffix ("agent.*")
+	Actor   string
+	Subject string
 	Since   time.Time // events at this time or later
 	After   uint64    // events with a higher seq; if set, the oldest event comes first
 	// events with a lower seq; 0 = all. For the previous page, set it to the lowest seq of this page
@@ -166,7 +165,7 @@ type Query struct {
 }
 
 const (
-	// DefaultLimit is the maximum number of events in a page if the query does not set one.
+	// DefaultLimit is the maximum number of events in a page if the query sets no limit.
 	DefaultLimit = 200
 	// MaxLimit is the maximum value of Query.Limit.
 	MaxLimit = 10_000

@@ -14,8 +14,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns the number of lost events according to the events.gap event. It fails the test if there are several such
-// events.
+// gaps returns the number of lost events from the events.gap event. It fails the test if there are several such events.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -69,7 +68,6 @@ func settled(t testing.TB, dir string, given, queue int) {
 	}
 }
 
-// A real disk is full.
 func TestDiskFull(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	ballast := filepath.Join(dir, "ballast")
@@ -92,7 +90,7 @@ func TestDiskFull(t *testing.T) {
 	if h := l.Health(); h.Queued != 0 || h.Dropped != 0 {
 		t.Fatalf("health %+v", h)
 	}
-	// the ballast can be removed after the attempt to fill the reserve and before the write of the events
+	// the ballast can disappear after the log has tried to fill the reserve and before it writes the events
 	eventually.True(t, "the reserve to be filled", func() bool { return l.Health().Degraded == "" })
 	settled(t, dir, given, 10)
 }
@@ -136,8 +134,8 @@ func limitFiles() (unlimit func()) {
 	}
 }
 
-// One flush fails. The log never flushes that file again, starts a new one, and records an event that says what may be
-// lost.
+// One flush fails. The log never flushes that file again. It starts a new file, and records an event that says what may
+// be lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
 	bad := make(chan string, 1)
@@ -271,7 +269,7 @@ func TestReadOnly(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	l := open(t, dir, Options{})
 	appendN(t, l, 2)
-	if err := l.Close(); err != nil { // the kernel does not remount while a file is open for writing
+	if err := l.Close(); err != nil { // the kernel refuses to remount while a file is open for writing
 		t.Fatal(err)
 	}
 	remount := func(flags uintptr) {
@@ -294,7 +292,7 @@ func TestReadOnly(t *testing.T) {
 	wait(t, l, 3)
 }
 
-// A log that cannot be read is an error, and never an empty page.
+// If a log cannot be read, the result is an error and never an empty page.
 func TestReadErrors(t *testing.T) {
 	if _, err := OpenReader(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)

@@ -13,10 +13,10 @@ import (
 // errBusy means that another process holds the log's lock.
 var errBusy = errors.New("another process holds its lock")
 
-// fileLock is a lock that this process holds (flock). The kernel releases it if the process dies.
+// fileLock is a lock (flock) that this process holds. The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock, or gives up after a time limit. Each call opens the file again, because the file might have
+// lockFile takes the lock, or returns errBusy after wait. Each call opens the file again, because the file might have
 // been removed and recreated.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -46,7 +46,6 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates disk space for n bytes of a file, from the given offset, without changing the file's size.
 func preallocate(f *os.File, offset, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	return retryInterrupted(f, func(fd int) error {
@@ -54,10 +53,8 @@ func preallocate(f *os.File, offset, n int64) error {
 	})
 }
 
-// datasync flushes a file's content to the disk.
 func datasync(f *os.File) error { return retryInterrupted(f, syscall.Fdatasync) }
 
-// retryInterrupted makes a system call on a file, and repeats it while signals interrupt it.
 func retryInterrupted(f *os.File, call func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {

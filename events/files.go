@@ -18,16 +18,16 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is the maximum number of times that list tries again after a rotation.
+	// relists is how often list tries again after a rotation.
 	relists = 10
 )
 
-// file is one of the log's files. All but the newest are segments: they never change, and are named after their first
-// seq.
+// file is one of the log's files. All except the newest are segments: they never change, and are named after their
+// first seq.
 type file struct {
 	path   string
 	first  uint64 // first seq, from the name; 0 = the active file
-	suffix int    // distinguishes segments that have the same first seq
+	suffix int    // distinguishes segments with the same first seq
 	active bool
 	info   fs.FileInfo
 }
@@ -117,7 +117,6 @@ func statFile(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// same reports whether a and b describe the same file, or are both nil.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -148,7 +147,6 @@ func (f file) open() (*os.File, error) {
 	return o, nil
 }
 
-// firstSeq returns the seq of the first valid line in an open file, or 0.
 func firstSeq(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -19,14 +19,14 @@ const (
 	// lines can have a wrong time if the clock was changed.
 	oldInARow = 4096
 
-	// checkEvery is how many lines are read between checks of the context.
+	// number of lines between two checks of the context
 	checkEvery = 1024
 )
 
 // Find returns the events that a query selects, the newest first unless After or Forward is set. It reads from the end
-// of the log, or from After, and stops as early as possible. A page contains at most 16 MiB, so it can have fewer
-// events than the limit although there are more: only an empty page means the end. If Since is set and the newest event
-// comes first, Find stops after 4,096 consecutive events older than Since.
+// of the log, or from After, and stops as early as possible. A page contains at most 16 MiB. It can therefore have
+// fewer events than the limit even if there are more. Only an empty page means the end. If Since is set and the newest
+// event comes first, Find stops after 4,096 consecutive events older than Since.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -45,7 +45,7 @@ func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	return p.found, nil
 }
 
-// Match reports whether the query selects an event, apart from Limit and Forward.
+// Match reports whether the query selects an event. It ignores Limit and Forward.
 func (q *Query) Match(e *Event) bool {
 	return e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) &&
 		(q.Actor == "" || q.Actor == e.Actor) && (q.Subject == "" || q.Subject == e.Subject) &&
@@ -62,8 +62,8 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of byte strings. Only a line that contains at least one element of each set can be a selected
-// event, so other lines need not be decoded.
+// needles returns sets of byte strings. The query can only select a line that contains at least one element of each
+// set, so other lines need not be decoded.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {
@@ -86,7 +86,6 @@ func needles(q Query) [][][]byte {
 	return all
 }
 
-// page collects the selected events.
 type page struct {
 	q       Query
 	limit   int

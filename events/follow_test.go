@@ -11,7 +11,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// collect follows the log from the start and sends the first n events.
 func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event, error], n int) <-chan []Event {
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	out := make(chan []Event, 1)
@@ -45,7 +44,7 @@ func TestSlowFollowerAcrossRotations(t *testing.T) {
 		if err != nil || e.Seq != want {
 			t.Fatalf("got %d, %v, want %d", e.Seq, err, want)
 		}
-		if want == 5 { // while the follower is busy
+		if want == 5 {
 			appendN(t, l, total-20)
 			if _, _, reaches := l.recent.since(want, nil); reaches {
 				t.Fatal("the events are still in memory, so nothing is tested")
@@ -95,7 +94,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	}
 }
 
-// The channel of Changed is closed when there is a new event. Close ends followers with ErrClosed. (L9)
+// The channel of Changed is closed when there is a new event. Close ends followers with ErrClosed (L9).
 func TestChangedAndClose(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	ch := l.Changed(0)
@@ -135,7 +134,7 @@ func TestChangedAndClose(t *testing.T) {
 	}
 }
 
-// Lines that another process appends wake waiters in this one.
+// Lines that another process appends wake waiters in this process.
 func TestForeignLinesWake(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})

@@ -30,7 +30,6 @@ func (l *Log) keep() {
 	}
 }
 
-// runDueTasks runs the tasks that are due. It returns the time until the next task, or false if no tasks remain.
 func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -54,8 +53,7 @@ func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duratio
 	return wait, any
 }
 
-// flushDue writes the queued events if a retry is due. It returns the times at which the next sync and the next retry
-// are due.
+// flushDue writes the queued events if a retry is due. It returns when the next sync and the next retry are due.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,8 +64,8 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns the time at which the next retry is due. ok is false if there is nothing to retry: no events are
-// queued, the last write succeeded, and the reserve is full.
+// retryAt returns when the next retry is due. ok is false if there is nothing to retry: no events are queued, the last
+// write succeeded, and the reserve is full.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true

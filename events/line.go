@@ -24,16 +24,16 @@ const (
 
 	maxLine = 64 << 10     // maximum size in bytes, including the newline
 	maxSeq  = 1<<53 - 1    // largest integer that all JSON parsers support
-	maxBody = maxLine - 64 // maximum size of a line without its seq and seal
+	maxBody = maxLine - 64 // maximum size of a line without its seq and seal, in bytes
 
-	maxName    = 1 << 10  // maximum encoded size of actor and subject
-	maxMessage = 16 << 10 // maximum encoded size of a message
-	maxHead    = 32 << 10 // encoded size to which an oversized payload is cut
+	maxName    = 1 << 10  // maximum size of the encoded actor or subject, in bytes
+	maxMessage = 16 << 10 // maximum size of an encoded message, in bytes
+	maxHead    = 32 << 10 // size to which an oversized encoded payload is cut, in bytes
 )
 
 func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
 
-// entry is an encoded event without its seq, which is assigned when the event is written.
+// entry is an encoded event without a seq. The seq is assigned when the event is written.
 type entry struct {
 	event Event
 	body  []byte // the line from the comma after the seq up to the seal
@@ -78,7 +78,6 @@ func prepare(e Event, now time.Time) (entry, error) {
 	return entry{e, b}, nil
 }
 
-// seal appends a complete line, including its newline, to dst.
 func seal(dst []byte, seq uint64, body []byte) []byte {
 	start := len(dst)
 	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)

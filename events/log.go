@@ -20,7 +20,7 @@ import (
 // Options configures a Log. The zero value suits a city.
 type Options struct {
 	SegmentSize int64 // size in bytes at which a new file is started; 0 = 64 MiB
-	// maximum number of queued events, after which the oldest are dropped; 0 = 4096
+	// maximum number of queued events; above it, the oldest are dropped; 0 = 4096
 	Queue int
 
 	// Poll is how often to check for lines from other processes while followers wait. 0 = 250 ms; negative = check only
@@ -87,14 +87,14 @@ type Log struct {
 type Health struct {
 	// what is wrong and what a user can do about it; "" = the log works
 	Degraded string `json:"degraded,omitempty"`
-	Queued   int    `json:"queued"` // number of queued events
+	Queued   int    `json:"queued"`
 	// number of lost events that no events.gap event accounts for yet
 	Dropped uint64   `json:"dropped"`
-	Skipped uint64   `json:"skipped"`          // number of damaged lines found so far
-	Damage  []Damage `json:"damage,omitempty"` // the newest damaged parts
+	Skipped uint64   `json:"skipped"` // number of damaged lines found so far
+	Damage  []Damage `json:"damage,omitempty"`
 }
 
-// Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line: it
+// Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line. It
 // does not take a lock, and leaves repairs to the first Append. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
@@ -133,11 +133,11 @@ func setDefault(d *time.Duration, to time.Duration) {
 }
 
 // Append writes events as one batch and returns the seq of the last one. When it returns, readers in all processes can
-// see the events. They are flushed to the disk in the background within 50 ms. Append blocks for its own write, and for
-// at most 50 ms for a write by another process.
+// see the events. They are flushed to the disk in the background within 50 ms.
 //
-// If the events cannot be written, they are queued and last is 0; see ErrQueued. If Check rejects one of them, the
-// whole batch is rejected. Append does not retain batch.
+// Append blocks for its own write, and for at most 50 ms for a write by another process. If the events cannot be
+// written, they are queued and last is 0; see ErrQueued. If Check rejects an event, Append rejects the whole batch.
+// Append does not retain batch.
 func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	now := time.Now()
 	entries := make([]entry, 0, len(batch))
@@ -168,7 +168,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	return l.tail.last, nil
 }
 
-// AppendNow writes an event from a client and returns its seq. Unlike Append, it never queues: if the event is not in
+// AppendNow writes an event from a client and returns its seq. Unlike Append, it never queues. If the event is not in
 // the file, the error wraps ErrNotWritten. While another process holds the lock, AppendNow retries until ctx ends.
 func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
@@ -232,9 +232,9 @@ const (
 )
 
 // Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A slow
-// reader falls behind but misses no events, because Follow reads what the reader has missed from the log. A read error,
-// or ErrClosed, is yielded once and ends Follow. Payloads are shared and must not be modified. If after is higher than
-// the newest seq, Follow waits until that seq is reached; callers can check with Last.
+// reader falls behind but misses no events, because Follow reads what it missed from the log. A read error, or
+// ErrClosed, is yielded once and ends Follow. Payloads are shared and must not be modified. If after is higher than the
+// newest seq, Follow waits until that seq is reached; callers can check with Last.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)
@@ -267,8 +267,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits until there may be an event after a seq. It returns false if Follow must end. When events are frequent it
-// waits for a few of them, because waking a hundred followers for each event would be slow.
+// await waits until there may be an event after a seq. It returns false if Follow must end. When events are frequent,
+// it waits for a few of them, because waking a hundred followers for each event would be slow.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -322,9 +322,8 @@ func (l *Log) Health() Health {
 	return h
 }
 
-// health contains the latest error of each operation.
 type health struct {
-	write  error // from the last write; nil = it succeeded
+	write  error // error from the last write; nil = it succeeded
 	sync   error // error from flushing the suspect file
 	rotate error
 	read   error
@@ -333,7 +332,7 @@ type health struct {
 	renewed time.Time // when a suspect file was last replaced with a new one
 	retry   time.Time // the next write is not attempted before this time
 	backoff time.Duration
-	rotated time.Time // when a rotation last failed
+	rotated time.Time
 }
 
 // describe describes the problems, including the number of queued and lost events. It returns "" if there are no

@@ -34,7 +34,6 @@ func appendN(t testing.TB, l *Log, n int) (last uint64) {
 	return last
 }
 
-// all returns all events in the files. It uses a new reader.
 func all(t testing.TB, dir string) []Event {
 	t.Helper()
 	r, err := OpenReader(dir)

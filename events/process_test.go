@@ -16,7 +16,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The test binary also runs as the other process. GCITY_EVENTS_CHILD selects its task, and the first argument is the
+// The test binary is also used as the other process. GCITY_EVENTS_CHILD selects its task, and the first argument is the
 // log's folder.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_EVENTS_CHILD") {
@@ -63,7 +63,7 @@ func childWrite(dir, name, n string) {
 }
 
 // Several processes append while the log rotates and readers follow. Seqs have no gaps, nothing is lost, and each
-// writer's events stay in order. Followers, near and far behind, get neither gaps nor duplicates. (L9)
+// writer's events stay in order. Followers near the end and far behind get no gaps and no duplicates (L9).
 func TestSeveralProcesses(t *testing.T) {
 	const writers, each = 4, 500
 	dir := t.TempDir()
@@ -184,7 +184,6 @@ func TestOtherHoldsLock(t *testing.T) {
 	gapless(t, all(t, dir), 1)
 }
 
-// wait waits for an event to be in the log.
 func wait(t testing.TB, l *Log, seq uint64) {
 	t.Helper()
 	deadline := time.After(eventually.Timeout)

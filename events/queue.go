@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// queue contains the events to write, in order. Normally an event is in the queue for a single write. The queue grows
-// while writes fail. When it is full, it drops and counts the oldest events.
+// queue contains the events to write, in order. Events normally stay in it for a single write. If writes fail, the
+// queue grows. When it is full, it drops and counts the oldest events.
 type queue struct {
 	notes   []entry // events about the log itself; they are written before entries
 	entries []entry
@@ -48,7 +48,6 @@ func (q *queue) trim(limit int) {
 
 const maxNotes = 16
 
-// note queues an event about the log itself.
 func (q *queue) note(message string, payload []byte, now time.Time) {
 	if len(q.notes) == maxNotes {
 		return
@@ -80,7 +79,7 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	return append(out, q.entries...)
 }
 
-// wrote removes the first n of the entries that the method pending returned.
+// wrote removes the first n entries that pending returned.
 func (q *queue) wrote(n int) {
 	notes := min(n, len(q.notes))
 	q.notes = q.notes[notes:]

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Reader reads a log that another process may be writing. It does not take a lock and does not change anything. It is
-// safe for concurrent use.
+// Reader reads a log that another process may be writing. It takes no lock and changes nothing. It is safe for
+// concurrent use.
 type Reader struct {
 	dir    string
 	damage damageCounter
@@ -57,7 +57,6 @@ func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	}
 }
 
-// event returns the next valid event; see next.
 func (c *cursor) event() (Event, bool, error) {
 	for {
 		line, ok, err := c.next()

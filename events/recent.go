@@ -55,7 +55,7 @@ func (r *recent) trim() {
 	r.items = slices.Delete(r.items, 0, drop)
 }
 
-// skip marks all events up to a seq as not cached, so that followers read them from the files.
+// skip marks all events up to a seq as not cached. Followers then read them from the files.
 func (r *recent) skip(last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,6 @@ func (r *recent) wakeReaders() {
 	}
 }
 
-// end wakes all waiting followers because the log is closed.
 func (r *recent) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,15 +86,14 @@ func (r *recent) newest() uint64 {
 	return r.last
 }
 
-// waited reports whether a follower is waiting.
 func (r *recent) waited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. The result first is true if the caller
-// is the only follower that waits.
+// changed returns a channel that is closed when there is an event after a seq. first is true if no other follower is
+// waiting.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +108,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If the cache lacks some of them, the last result is false, and floor is the
-// seq after which the cache begins.
+// since fills buf with events after a seq. If the cache lacks some of them, reaches is false, and floor is the seq
+// after which the cache begins.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +130,6 @@ func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, 
 	return buf, r.floor, true
 }
 
-// over reports whether the log is closed.
 func (r *recent) over() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 
 const (
 	// reserveSize is how many bytes are preallocated after the end of the active file. Other files cannot use them, so
-	// some events can be written even when the disk is full.
+	// that some events can be written even when the disk is full.
 	reserveSize = 1 << 20
 	// reserveLow is how much of the reserve is used before it is refilled.
 	reserveLow = reserveSize / 2
 )
 
-// Room says whether an event is allowed to use the reserve when the disk is full.
+// Room says whether an event may use the reserve when the disk is full.
 type Room int
 
 const (
@@ -29,13 +29,13 @@ const (
 
 // reserve is the preallocated space after the end of the active file.
 type reserve struct {
-	f     *os.File  // the file that the reserve belongs to
-	end   int64     // offset of the reserve's end
-	err   error     // why the reserve could not be allocated; nil = it is allocated
+	f     *os.File
+	end   int64
+	err   error     // why the reserve could not be allocated; nil = no error
 	retry time.Time // when the next attempt is due
 }
 
-// refill extends the reserve if little of it is left. The caller must hold the lock.
+// refill extends the reserve if little is left. The caller must hold the lock.
 func (l *Log) refill(now time.Time) {
 	r := &l.reserve
 	if r.f != l.f {
@@ -55,7 +55,6 @@ func (l *Log) refill(now time.Time) {
 	}
 }
 
-// release frees the reserve of the active file, which is about to become a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
 		// the file's size does not change; a failed call only wastes some disk space

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// smallDisk mounts a small file system for the test, or skips the test.
 func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -28,7 +27,6 @@ func smallDisk(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// fillDisk writes a file until the disk is full, and returns the file's path.
 func fillDisk(t *testing.T, dir string) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(dir, "ballast")
@@ -47,8 +45,8 @@ func fillDisk(t *testing.T, dir string) (ballast string) {
 	return ballast
 }
 
-// On a full disk, a client's event is rejected and leaves no trace, while the controller's events use the reserve. When
-// the reserve is used up too, the controller's events are queued, and the health says how many.
+// On a full disk, a client's event is rejected and leaves no trace, while the controller's events use the reserve.
+// After the reserve is used up, the controller's events are queued, and Health says how many.
 func TestReserveOfAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	l := open(t, dir, Options{Queue: 100})
@@ -108,12 +106,11 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	}
 }
 
-// big returns an event that fills a line.
 func big(actor string) Event {
 	return Event{Type: "test.big", Actor: actor, Payload: json.RawMessage(`"` + strings.Repeat("x", maxBody-1000) + `"`)}
 }
 
-// A segment, which is no longer written, releases its reserve.
+// When a file becomes a segment, its reserve is released.
 func TestReserveOfASegment(t *testing.T) {
 	dir := smallDisk(t, "64m")
 	l := open(t, dir, Options{SegmentSize: 4 * maxLine})
@@ -137,7 +134,7 @@ func TestReserveOfASegment(t *testing.T) {
 	}
 }
 
-// AppendNow rejects an event that does not fit under the limit on file sizes, and does not write it later.
+// AppendNow rejects an event that exceeds the limit on file sizes, and does not write it later.
 func TestAppendNowFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "refused", dir).Output()
@@ -173,7 +170,7 @@ func childRefused(dir string) {
 	fmt.Println(acknowledged)
 }
 
-// AppendNow waits for another process to release the lock, until its caller's deadline.
+// AppendNow waits until its caller's deadline for another process to release the lock.
 func TestAppendNowWaitsForTheLock(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{lockWait: time.Millisecond})
@@ -202,7 +199,6 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	}
 }
 
-// busy waits until the log has found that the lock is held.
 func busy(t *testing.T, l *Log) {
 	t.Helper()
 	for t.Context().Err() == nil {

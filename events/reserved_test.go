@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// Every type that gcity itself writes is reserved.
 func TestOwnTypesAreReserved(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
 	if err != nil {

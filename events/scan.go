@@ -10,7 +10,7 @@ import (
 
 const window = 4 * maxLine // number of bytes to read at a time
 
-// Damage is a part of a file that contains no valid events.
+// Damage is a part of a file without valid events.
 type Damage struct {
 	File string `json:"file"`
 	From int64  `json:"from"` // offset of the first byte
@@ -30,14 +30,14 @@ type damageCounter struct {
 	last  []Damage
 }
 
-// damageKey identifies a damaged line, even after its file has been renamed.
+// damageKey identifies a damaged line, even after the file was renamed.
 type damageKey struct {
 	from, to int64
 	sum      uint32
 }
 
 const (
-	maxCountedOnce = 1024 // beyond this many damaged lines, a line can be counted twice
+	maxCountedOnce = 1024 // above this number of damaged lines, a line can be counted twice
 	maxKeptDamages = 16
 )
 
@@ -82,16 +82,16 @@ func why(line []byte) string {
 	return "wrong checksum"
 }
 
-// scanner reads complete lines forward. It reads a line without a newline again in the next call, because a writer may
+// scanner reads complete lines forward. If a line has no newline, the next call reads it again, because a writer may
 // cut off and replace such a line.
 type scanner struct {
 	r   io.ReaderAt
 	off int64  // offset of the next line
 	buf []byte // bytes already read, starting at off
-	all []byte // the buffer that buf is a part of
+	all []byte // the buffer that contains buf
 }
 
-// next returns the next line, without its newline, and the line's offset. After the last complete line it returns
+// next returns the next line, without its newline, and the line's offset. After the last complete line, it returns
 // io.EOF. Afterwards, s.off is the offset of the line's end. The line is valid until the next call. If a line is much
 // too long, next returns only its beginning, which is enough to reject it.
 func (s *scanner) next() (line []byte, off int64, err error) {
@@ -110,8 +110,7 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads more bytes: a few at first, and then a window at a time. It returns io.EOF if no complete line starts at
-// off.
+// fill reads more bytes: a few at first, then a whole window. It returns io.EOF if no complete line starts at off.
 func (s *scanner) fill() error {
 	s.buf = nil
 	for size := min(max(2*len(s.all), window/16), window); ; size = window {
@@ -132,8 +131,7 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. If the end of the line has not been written yet, the position stays
-// the same.
+// skip skips a line that is longer than the window. It stays at the line if the line's end has not been written yet.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -169,10 +167,10 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 }
 
 // visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line is
-// valid only during the call. The result says whether to continue.
+// valid only during the call. more says whether to continue.
 type visitor func(line []byte, off, to int64) (more bool)
 
-// backward visits the complete lines before the offset end, the last one first.
+// backward visits the complete lines before end, the last one first.
 func backward(r io.ReaderAt, end int64, visit visitor) error {
 	end, err := lastBreak(r, end)
 	if err != nil {
@@ -209,7 +207,6 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 	return nil
 }
 
-// visitBackward visits the lines of b, which ends with a newline.
 func visitBackward(b []byte, off int64, visit visitor) bool {
 	for len(b) > 0 {
 		to := off + int64(len(b))
@@ -246,7 +243,7 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 }
 
 // intact reads up to the next valid line that starts before limit, and returns the line's seq and end. seq is 0 if
-// there are no valid lines before limit.
+// there is no such line.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

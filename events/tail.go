@@ -6,15 +6,13 @@ import (
 	"io"
 )
 
-// tail describes the end of a file.
 type tail struct {
 	intact uint64 // seq of the newest valid line, or 0
-	last   uint64 // highest seq that might have been assigned, damaged lines included
+	last   uint64 // highest seq that might have been assigned, including seqs of damaged lines
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines that begin at or after t.end. If the parameter see is not nil, read calls it for each
-// line.
+// read reads the complete lines that begin at or after t.end. If see is not nil, read calls it for each line.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {
@@ -40,7 +38,7 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 	}
 }
 
-// find finds the newest valid line in a file. It reads backward and as little as possible.
+// find finds the newest valid line in a file. It reads backward, and only as much as necessary.
 func (t *tail) find(r io.ReaderAt, size int64) error {
 	return backward(r, size, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)
@@ -51,8 +49,8 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of the whole log. The files must be in order, oldest first. The error errMoved means that the
-// caller must list the files again.
+// endOf returns the tail of the whole log. files must be sorted, oldest first. If the error is errMoved, the caller
+// must list the files again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail
@@ -75,7 +73,6 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and calls do with t, the file and the file's size.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {

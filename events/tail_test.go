@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// noSync speeds up tests that open hundreds of logs: nothing is flushed to the disk.
+// noSync speeds up tests that open hundreds of logs: it does not flush to the disk.
 var noSync = Options{datasync: func(*os.File) error { return nil }}
 
-// content returns the bytes of a log with n events, and the offsets of the ends of its lines.
+// content returns the bytes of a log with n events, and the offset at which each line ends.
 func content(t testing.TB, n int) (raw []byte, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func content(t testing.TB, n int) (raw []byte, ends []int) {
 	return raw, ends
 }
 
-// heal opens a log with the given content and appends an event. It returns all events that can be read afterwards.
+// heal opens a log with the given content and appends an event. It returns all events that are readable afterwards.
 func heal(t testing.TB, dir string, raw []byte) []Event {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {
@@ -118,8 +118,8 @@ func FuzzTail(f *testing.F) {
 	})
 }
 
-// intactLines is the simplest correct reader: it returns the increasing seqs of those complete lines that are sealed
-// and can be decoded.
+// intactLines is the simplest correct reader. It returns the increasing seqs of the complete lines that have a valid
+// seal and can be decoded.
 func intactLines(raw []byte) (seqs []uint64) {
 	last := uint64(0)
 	for line := range bytes.Lines(raw) {
@@ -136,7 +136,7 @@ func intactLines(raw []byte) (seqs []uint64) {
 	return seqs
 }
 
-// A reader may have seen the damaged last line, so its seq is not used again.
+// The seq of a damaged last line is not used again, because a reader may have seen it.
 func TestDamagedLastLineKeepsItsSeq(t *testing.T) {
 	raw, ends := content(t, 4)
 	raw[ends[2]+20] ^= 1

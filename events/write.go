@@ -24,10 +24,10 @@ const (
 )
 
 // flush writes the queued events and records whether that succeeded. If spare is true, it does not write anything that
-// would need the reserve. The caller must hold l.mu.
+// needs the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
-	// the file itself could be written; only the reserve failed
+	// only the reserve failed; the file itself was written
 	if err == nil || err == l.reserve.err {
 		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
 		return err
@@ -69,8 +69,8 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// ensureActiveFile ensures that l.f is the active file, has been read to its end, and ends with a newline. The caller
-// must hold the lock.
+// ensureActiveFile ensures that l.f is the active file, that it was read to its end, and that it ends with a newline.
+// The caller must hold the lock.
 func (l *Log) ensureActiveFile(now time.Time) error {
 	info, err := statFile(l.path(activeName))
 	if err != nil {
@@ -149,7 +149,6 @@ func rotatedInto(segments []file, info fs.FileInfo) bool {
 	return false
 }
 
-// readForeign reads complete lines from other processes.
 func (l *Log) readForeign(size int64, now time.Time) error {
 	few := size-l.tail.end <= decodeAtMost
 	var items []item
@@ -298,7 +297,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice returns what a user can do about an error. If next is not "", the text ends with it.
+// advice says what a user can do about an error. If next is not "", the text ends with next.
 func advice(err error, next string) string {
 	do := "gcity retries every second"
 	switch {

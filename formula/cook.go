@@ -66,7 +66,6 @@ func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	return m, nil
 }
 
-// values returns the values of all declared variables.
 func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 	var names []string
 	out := make(map[string]string, len(f.Vars))

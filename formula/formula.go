@@ -34,7 +34,6 @@ type Formula struct {
 	Steps       []Step // in file order; at least one
 	Source      string // path of the formula's file
 
-	// warnings about a valid file
 	Warnings toml.Problems
 }
 
@@ -126,7 +125,6 @@ func letter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// version returns the version, which the file may also give as a number.
 func version(t toml.Table) string {
 	if !t.Has("version") {
 		return ""

@@ -31,8 +31,8 @@ type Source struct {
 }
 
 // Resolve finds the formulas in layers. If several layers contain a file with the same name, Resolve uses the one in
-// the highest layer, even if that file is broken, because a file in a lower layer may describe different work. The
-// result is sorted by name. If a folder cannot be read, Resolve returns an error, because that folder can contain
+// the highest layer. This applies even to a broken file, because a file in a lower layer may describe different work.
+// The result is sorted by name. If a folder cannot be read, Resolve returns an error, because that folder can contain
 // formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}

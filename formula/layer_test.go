@@ -118,7 +118,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Link creates the .beads folder like a store: only its user can read it, and git ignores it.
+// Link creates .beads as a store would: only the owner can read the folder, and git ignores it.
 func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	src := write(t, map[string]string{"a.formula.toml": small("a")})
 	winners, err := Resolve([]Layer{{Dir: src}})
@@ -141,7 +141,6 @@ func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	}
 }
 
-// look lists the links in a folder with their targets, and the files with their contents.
 func look(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -162,7 +161,7 @@ func look(t *testing.T, dir string) string {
 	return out
 }
 
-// stamps returns a text that changes whenever an entry of a folder is replaced, even by an equal entry.
+// stamps returns text that changes whenever an entry of a folder is replaced, even by an identical one.
 func stamps(t *testing.T, dir string) string {
 	t.Helper()
 	info, err := os.Stat(dir)

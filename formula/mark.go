@@ -34,7 +34,6 @@ func (f *Formula) warnUndeclared(root toml.Table) {
 	}
 }
 
-// placeholders returns the names in {{…}}, without duplicates.
 func placeholders(text string) (names []string) {
 	seen := map[string]bool{}
 	for {

@@ -8,7 +8,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// readNeeds checks that all needed steps exist and that there are no cycles.
 func readNeeds(all []Step, tables []toml.Table) {
 	names, valid := ids(all), true
 	at := make(map[string]int, len(all))
@@ -51,7 +50,6 @@ func written(t toml.Table, i int) (key string, item int) {
 	return "needs", i
 }
 
-// shortened shortens a list of names for an error message.
 func shortened(names []string) []string {
 	if len(names) > 12 {
 		return append(slices.Clone(names[:12]), "more")
@@ -59,7 +57,6 @@ func shortened(names []string) []string {
 	return names
 }
 
-// cycleText describes a cycle of steps for an error message.
 func cycleText(ring []string) string {
 	if len(ring) == 1 {
 		return "step " + ring[0] + " waits for itself"
@@ -106,7 +103,6 @@ func cycles(all []Step, at map[string]int) [][]string {
 	return rings
 }
 
-// cycleFrom returns the IDs of a cycle, beginning with the step that comes first in the file.
 func cycleFrom(all []Step, path []int) []string {
 	first := slices.Index(path, slices.Min(path))
 	out := make([]string, len(path))

@@ -23,13 +23,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// maxFile is the maximum size of a file to which hooks are added, in bytes.
 const maxFile = 4 << 20
 
 //go:embed files/opencode.js
 var opencode string
 
-// hook is a shell command that an agent program runs on an event.
 type hook struct {
 	event   string
 	matcher string // restricts the hook to some occurrences of the event; "" = all
@@ -37,7 +35,6 @@ type hook struct {
 	has     string // an existing command that contains this text counts as this hook
 }
 
-// kind is one kind of agent program.
 type kind struct {
 	name   string
 	file   string // path in the working folder
@@ -54,7 +51,6 @@ func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
 
-// kinds returns all kinds of agent programs that have hooks.
 func kinds() []kind {
 	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
 	return []kind{
@@ -192,7 +188,6 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// replace replaces a file atomically.
 func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err

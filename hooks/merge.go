@@ -15,7 +15,6 @@ type member struct {
 	value json.RawMessage
 }
 
-// object decodes the members of an object.
 func object(data json.RawMessage) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	open, err := d.Token()
@@ -42,7 +41,6 @@ func object(data json.RawMessage) ([]member, error) {
 	return out, err
 }
 
-// written encodes an object.
 func written(members []member) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -67,7 +65,6 @@ func raw(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// find returns the member with this key, or nil.
 func find(members []member, key string) *member {
 	for i := range members {
 		if members[i].key == key {
@@ -123,7 +120,6 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// add adds a hook to the hooks of its event, unless they already contain it. It reports whether it added the hook.
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {
@@ -150,7 +146,6 @@ func asBytes(entries []json.RawMessage) [][]byte {
 	return out
 }
 
-// entry returns the entry for a hook in the format of this kind of program.
 func (k *kind) entry(h hook) json.RawMessage {
 	if k.flat {
 		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)},

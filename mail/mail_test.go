@@ -11,7 +11,6 @@ import (
 	"gcity/mail"
 )
 
-// keep stores a bead, like the sender of a message.
 func keep(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
 	t.Helper()
 	b, err := s.Create(t.Context(), b)
@@ -30,7 +29,6 @@ func of(t *testing.T, b beads.Bead) mail.Message {
 	return m
 }
 
-// A sent message arrives at its address, unread and unchanged.
 func TestSendAndFind(t *testing.T) {
 	s := fake.New("gc")
 	keep(t, s, beads.Bead{Title: "work", Assignee: "ann"})

@@ -14,10 +14,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent in the original city: either a folder in agents, or an older [[agent]] table.
+// agent is an agent in the original city. It comes from a folder in agents, or from an older [[agent]] table.
 type agent struct {
-	name  string // the agent's name in the converted city
-	was   string // the agent's name in the original city
+	name  string // name in the converted city
+	was   string // name in the original city
 	pack  *pack
 	dir   string // the first folder to search for the agent's relative paths
 	place string
@@ -62,7 +62,6 @@ func (c *conversion) readAgents(p *pack) error {
 	return nil
 }
 
-// agentFolder reads an agent from its subfolder of the folder agents.
 func (c *conversion) agentFolder(p *pack, name string) error {
 	dir := filepath.Join(p.dir, "agents", name)
 	a := &agent{was: name, pack: p, dir: dir, place: c.displayPath(dir), keys: map[string]value{}}
@@ -104,7 +103,6 @@ func (c *conversion) addAgent(p *pack, a *agent) error {
 	return nil
 }
 
-// validName matches the valid names of agents and cities.
 var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 })
@@ -148,7 +146,6 @@ func (c *conversion) applyShared() error {
 	return nil
 }
 
-// globals adds the commands in a pack's [global] table to the pack's agents.
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
 	if n == nil || n.Shape != toml.ShapeArray {
@@ -175,7 +172,6 @@ func (c *conversion) manifests(p *pack) []*source {
 	return out
 }
 
-// defaults copies the keys of [agent_defaults] to the agents that do not set these keys.
 func (c *conversion) defaults(p *pack, s *source) {
 	for _, table := range []string{"agent_defaults", "agents"} {
 		n := s.root.Get(table)
@@ -199,7 +195,6 @@ func (c *conversion) defaults(p *pack, s *source) {
 	}
 }
 
-// dropFallbacks removes each fallback agent if another agent has the same name.
 func (c *conversion) dropFallbacks() {
 	fallback := func(a *agent) bool {
 		v := a.keys["fallback"]
@@ -256,7 +251,7 @@ func (c *conversion) renameConflicting() error {
 	return nil
 }
 
-// directFirst returns the same packs as the method flat, but with the directly imported packs first.
+// directFirst returns the same packs as flat, but with the directly imported packs first.
 func (c *conversion) directFirst(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -272,8 +267,7 @@ func (c *conversion) directFirst(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn returns the agent to which a name in the city's files refers, or nil. It may be a rig's agent. rigName may
-// be "".
+// lookupIn returns the agent for a name in the city's files, or nil. The agent may belong to a rig. rigName may be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -290,7 +284,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup returns the agent to which a name in a pack's files refers, or nil. The name is NAME or BINDING.NAME.
+// lookup returns the agent for a name in a pack's files, or nil. The name has the form NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -360,7 +354,7 @@ func (c *conversion) patchAgents(p *pack, s *source) error {
 		for _, n := range toml.TablesOf(patches.Get(key)) {
 			name := n.TextOf("name")
 			if n.TextOf("dir") != "" && p == c.root {
-				continue // cityPatches writes patches for single rigs
+				continue
 			}
 			a := c.lookup(p, name)
 			if a == nil {
@@ -408,7 +402,6 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 	}
 }
 
-// namedSessions converts the [[named_session]] tables in a file to agents.
 func (c *conversion) namedSessions(p *pack, s *source) {
 	for _, key := range []string{"named_session", "named_sessions"} {
 		for _, n := range toml.TablesOf(s.root.Get(key)) {

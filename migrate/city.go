@@ -12,7 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns a table's keys that have an effect in gcity.
+// knownKeys returns the keys of a table that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
@@ -50,10 +50,8 @@ func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source,
 	}
 }
 
-// cityWriter produces the converted city.toml.
 type cityWriter struct{ *conversion }
 
-// text returns the converted city.toml.
 func (c cityWriter) text() string {
 	var b strings.Builder
 	c.workspace().write(&b, "[workspace]")
@@ -106,8 +104,6 @@ func (c cityWriter) workspace() *table {
 	return t
 }
 
-// topologyNames returns the names of the topologies that replace imports. Some of these topologies contain only
-// formulas.
 func (c *conversion) topologyNames(imports []imported, scope string) []string {
 	var out []string
 	for _, p := range c.flat(imports) {
@@ -142,7 +138,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the city's name: its registered name or, without one, the name in its files.
+// cityName returns the city's registered name. If it has none, cityName returns the name in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -162,7 +158,7 @@ func (c *conversion) cityName() string {
 	return "city"
 }
 
-// hasAgentsFor reports whether a pack has agents for the city, or for a rig.
+// hasAgentsFor reports whether a pack has agents for scope: "city" or "rig".
 func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	other := map[string]string{"city": "rig", "rig": "city"}[scope]
 	return slices.ContainsFunc(p.agents, func(a *agent) bool {
@@ -170,7 +166,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section copies the supported keys of one section of the file s to a table. The parameter name is the section's name.
+// section copies the supported keys of a section from the file s to the table t.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -198,7 +194,6 @@ func sessionProvider(name string) bool {
 		strings.HasPrefix(name, "exec:") || strings.HasPrefix(name, "plugin:")
 }
 
-// orderOverrides converts the city's overrides of individual orders.
 func (c cityWriter) orderOverrides(b *strings.Builder) {
 	known := c.knownKeys("automations.overrides")
 	for _, s := range c.files {
@@ -225,7 +220,6 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 	}
 }
 
-// providers converts a pack's [providers] tables.
 func (c *conversion) providers(b *strings.Builder, p *pack) {
 	for _, s := range c.manifests(p) {
 		n := s.root.Get("providers")
@@ -289,7 +283,6 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 	env.write(b, "[providers."+bare(n.Key)+".env]")
 }
 
-// rootAgents converts the agents that belong to the city itself.
 func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
@@ -304,7 +297,6 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	}
 }
 
-// writeRigs writes the [[rigs]] tables of the converted city.
 func (c cityWriter) writeRigs(b *strings.Builder) {
 	for _, r := range c.rigs {
 		t := &table{}
@@ -441,7 +433,6 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	out.write(b, header)
 }
 
-// unknownTables adds notes about tables in the original files that have no equivalent.
 func (c cityWriter) unknownTables() {
 	for _, p := range append([]*pack{c.root}, c.order...) {
 		for _, s := range c.manifests(p) {
@@ -469,7 +460,7 @@ func (c cityWriter) unknownTables() {
 	}
 }
 
-// packTable adds notes about keys in [pack], and about a pack's folders, that have no equivalent.
+// packTable adds notes about keys in [pack] and folders of a pack that have no equivalent.
 func (c cityWriter) packTable(p *pack, s *source) {
 	n := s.root.Get("pack")
 	if n == nil {

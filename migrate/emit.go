@@ -11,15 +11,14 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size for a pool that has no limit in the original city.
+// unlimited is the maximum size for a pool without a limit in the original city.
 const unlimited = 5
 
-// copied lists the agent keys with the same meaning in both formats.
+// copied lists the agent keys that have the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
 	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning",
 	"hooks_installed", "default_sling_formula"}
 
-// emitted contains the tables for one converted agent.
 type emitted struct {
 	main, env, pool table
 }
@@ -30,15 +29,13 @@ func (e *emitted) write(b *strings.Builder, header string) {
 	e.pool.write(b, "["+header+".pool]")
 }
 
-// emitter writes the agents for one file of the converted city.
 type emitter struct {
 	*conversion
-	base string // the folder in the original city to which paths in the file are relative
+	base string // the folder in the original city that paths in the file are relative to
 	rel  string // the corresponding folder in the converted city
 	pack *pack
 }
 
-// agent returns the converted tables for an agent.
 func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
@@ -50,7 +47,7 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys that can be converted independently of other keys. These keys may also be in patches.
+// keys writes the keys that can be converted independently of other keys. Patches may contain them too.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -119,7 +116,6 @@ var instead = map[string]string{
 	"mcp":            "; put the server configuration in the agent's overlay folder",
 }
 
-// fragments converts the list of fragments that are appended to the prompt.
 func (e emitter) fragments(a *agent, out *emitted) {
 	var names []string
 	for _, key := range []string{"inject_fragments", "append_fragments"} {
@@ -135,10 +131,8 @@ func (e emitter) fragments(a *agent, out *emitted) {
 	out.main.texts("inject_fragments", names)
 }
 
-// plain reports whether the agent's prompt is plain text rather than a template.
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
-// list converts a list of names and writes it.
 func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	var names []string
 	for _, name := range v.texts() {
@@ -159,7 +153,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines converts a key's shell lines and appends them to its existing lines.
+// lines converts a key's shell lines and appends them to the existing lines of this key.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -199,7 +193,6 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved converts a path in the original city to a path for the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -226,7 +219,6 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	out.main.text(key, path)
 }
 
-// folder converts the keys for an agent's working folder.
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
 	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
@@ -253,7 +245,6 @@ func (e emitter) folder(a *agent, out *emitted) {
 	}
 }
 
-// prompt converts the key for an agent's prompt.
 func (e emitter) prompt(a *agent, out *emitted) {
 	if v := a.keys["prompt_template"]; v.text() != "" {
 		if path, ok := e.find(a, v); ok {
@@ -267,7 +258,6 @@ func (e emitter) prompt(a *agent, out *emitted) {
 	}
 }
 
-// size converts the keys for an agent's number of sessions.
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
@@ -330,7 +320,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit on an agent's sessions. If the key is not set, bound uses the older key in the agent's pool
+// bound returns a limit for an agent's sessions. If key is not set, bound uses the value of older in the agent's pool
 // table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
@@ -348,7 +338,7 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	return n, v
 }
 
-// limit returns the city's limit on sessions, or 0 without a limit.
+// limit returns the city's limit for sessions; 0 = no limit.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
@@ -411,7 +401,7 @@ func (e emitter) table(a *agent) bool {
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original reverses the method moved: it converts a path from the converted file to a path in the original city.
+// original reverses moved: it converts a path for the converted file to a path in the original city.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

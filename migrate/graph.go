@@ -12,26 +12,24 @@ import (
 	"gcity/internal/toml"
 )
 
-// pack is a pack in the original city: the city's own pack, or an imported one.
+// pack is the city's own pack or an imported pack in the original city.
 type pack struct {
 	dir      string // absolute
 	name     string
-	manifest *source // the pack's pack.toml, or nil if it does not exist
+	manifest *source // the pack's pack.toml; nil = the file does not exist
 	imports  []imported
 	agents   []*agent
 	inCity   bool   // imported by the city itself, not only by a rig
-	rel      string // the pack's folder in the converted city
-	binding  string // the name of the pack's first import
+	rel      string // folder in the converted city
+	binding  string // name of the pack's first import
 }
 
-// imported is an import of a pack.
 type imported struct {
 	binding string
 	pack    *pack
 	closed  bool // set by transitive = false, which omits the imports of the imported pack
 }
 
-// rig is a rig in the original city.
 type rig struct {
 	name    string
 	src     *source
@@ -39,7 +37,6 @@ type rig struct {
 	imports []imported
 }
 
-// read reads the whole original city.
 func (c *conversion) read() error {
 	city, err := c.open(filepath.Join(c.dir, config.FileName))
 	if err != nil {
@@ -91,8 +88,8 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads the pack in a folder with all its imports. Each pack is read only once. The parameter way lists the
-// folders of the imports that lead to this pack.
+// pack reads the pack in a folder with all its imports. It reads each pack only once. way lists the folders of the
+// imports that lead to this pack.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -200,7 +197,6 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 	return p, err
 }
 
-// remote reports whether a source is in a repository.
 func remote(from string) bool {
 	return strings.Contains(from, "://") || strings.HasPrefix(from, "git@") ||
 		strings.HasPrefix(from, "github.com/")
@@ -238,7 +234,6 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 	return out, nil
 }
 
-// namedPack reports whether a [packs.NAME] table has this name.
 func (c *conversion) namedPack(name string) bool {
 	return slices.ContainsFunc(c.files, func(s *source) bool {
 		return s.root.Get("packs").Get(name) != nil
@@ -328,8 +323,8 @@ func (c *conversion) readDefaults() error {
 	return nil
 }
 
-// flat returns the imported packs, and the packs that they import, without duplicates. An imported pack comes before
-// the packs that import it.
+// flat returns the imported packs, and the packs that they import, without duplicates. A pack comes before the packs
+// that import it.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
 	var walk func(list []imported, deep bool)
@@ -347,8 +342,8 @@ func (c *conversion) flat(imports []imported) []*pack {
 	return out
 }
 
-// place sets the folders of packs in the converted city: the same folder as before, or topologies/NAME if that folder
-// was outside the city.
+// place sets the folders of packs in the converted city. A pack inside the city keeps its folder. A pack from outside
+// the city goes to topologies/NAME.
 func (c *conversion) place(list []*pack) {
 	for _, p := range list {
 		if p.rel != "" {

@@ -1,6 +1,6 @@
 // Package migrate converts a city in Gas City's pack format of April 2026 to a city that gcity reads. Packs become
-// topologies, orders become automations, and agent folders and named sessions become agents. The original is not
-// changed.
+// topologies, orders become automations, and agent folders and named sessions become agents. The original does not
+// change.
 //
 // # Concurrency
 //
@@ -23,8 +23,8 @@ import (
 
 // Report is the result of a conversion: what was written, and what was omitted.
 type Report struct {
-	City        string   `json:"city"` // the folder of the original city
-	Out         string   `json:"out"`  // the folder of the converted city
+	City        string   `json:"city"` // folder of the original city
+	Out         string   `json:"out"`  // folder of the converted city
 	Agents      []string `json:"agents"`
 	Topologies  []string `json:"topologies"`
 	Automations []string `json:"automations"`
@@ -40,10 +40,10 @@ type Note struct {
 
 func (n Note) String() string { return n.Place + ": " + n.Text }
 
-// ErrNotPackModel is the error for a city that does not need to be converted.
+// ErrNotPackModel means that a city need not be converted.
 var ErrNotPackModel = errors.New("not in the pack format")
 
-// FolderError is the error for a folder that cannot be read or written. It occurs before the conversion has any effect.
+// FolderError means that a folder cannot be read or written. The conversion has had no effect yet.
 type FolderError struct{ error }
 
 func (e FolderError) Unwrap() error { return e.error }
@@ -63,7 +63,7 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders returns a conversion's two folders as absolute paths, or an error if one of them cannot be used.
+// folders returns the absolute paths of dir and out, or an error if one of them cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {
@@ -102,15 +102,14 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// conversion is the state of one call of Convert.
 type conversion struct {
 	dir, out string
-	stage    string // the temporary folder, which is renamed to out
+	stage    string // temporary folder that is renamed to out
 
 	root  *pack            // the city's own pack
 	files []*source        // city.toml and the files that it includes, in order
 	site  *source          // .gc/site.toml; nil = the file does not exist
-	packs map[string]*pack // packs by their folders
+	packs map[string]*pack // by folder
 	order []*pack          // packs in the order in which they were found, without root
 	rigs  []*rig
 
@@ -121,7 +120,6 @@ type conversion struct {
 	report       *Report
 }
 
-// note adds a note about a place, unless the report already contains the same note.
 func (c *conversion) note(place, format string, args ...any) {
 	n := Note{place, fmt.Sprintf(format, args...)}
 	if !slices.Contains(c.report.Notes, n) {
@@ -129,7 +127,6 @@ func (c *conversion) note(place, format string, args ...any) {
 	}
 }
 
-// source is a TOML file in the original city.
 type source struct {
 	path, name string
 	root       *toml.Node
@@ -169,7 +166,7 @@ func (c *conversion) displayPath(path string) string {
 	return path
 }
 
-// at returns an offset's position in the file, for messages.
+// at returns the position of an offset in the file, for messages.
 func (s *source) at(offset int) string {
 	if offset < 0 {
 		return s.name
@@ -181,7 +178,6 @@ func (s *source) at(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
 }
 
-// value is a value in the original city, with its file.
 type value struct {
 	*toml.Node
 	src *source

@@ -18,7 +18,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// unpack writes the files of an archive to a new city and returns its folder.
 func unpack(t *testing.T, files []txtar.File) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "city")
@@ -41,7 +40,6 @@ func unpack(t *testing.T, files []txtar.File) string {
 	return real
 }
 
-// contents returns the contents of all files below a folder, by path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -61,7 +59,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestConvert converts cities of several shapes. The result is a valid city, and the original is unchanged.
+// Cities of several shapes are converted. Each result is a valid city, and the original is unchanged.
 func TestConvert(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -142,7 +140,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestRefused checks that invalid input is reported with its position, and that no files are left behind.
+// Invalid input is reported with its position. No files are left behind.
 func TestRefused(t *testing.T) {
 	const city = "-- city.toml --\n[workspace]\nstart_command = \"exec sh -i\"\n"
 	const pack = "-- packs/a/pack.toml --\n[pack]\nname = \"a\"\nschema = 2\n"
@@ -199,7 +197,6 @@ func nothingBeside(t *testing.T, dir string) {
 	}
 }
 
-// TestFolders checks which source and target folders are rejected.
 func TestFolders(t *testing.T) {
 	files := txtar.Parse([]byte("-- city.toml --\n[imports.a]\nsource = " +
 		"\"https://example.org/a.git\"\n")).Files
@@ -228,7 +225,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestNotPackModel checks that a city that gcity can already read is not converted.
+// A city that gcity can already read is not converted.
 func TestNotPackModel(t *testing.T) {
 	dir := unpack(t, txtar.Parse([]byte("-- city.toml --\n[workspace]\nname = \"x\"\n-- "+
 		"packs/a/pack.toml --\n"+
@@ -242,7 +239,7 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
-// A floating-point number or a date in place of another value is an error. The value is not silently dropped.
+// A floating-point number or a date in place of another value is an error. It is not silently dropped.
 func TestInvalidValuesAreRefused(t *testing.T) {
 	dir := unpack(t, []txtar.File{
 		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\nmax_restarts = 1.5\n" +

@@ -37,7 +37,6 @@ func automationFiles(p *pack) map[string]string {
 	return out
 }
 
-// formulaFiles returns a pack's formula files, by name.
 func formulaFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	entries, _ := os.ReadDir(filepath.Join(p.dir, "formulas"))

@@ -8,13 +8,13 @@ import (
 	"gcity/internal/toml"
 )
 
-// table is one table of an output file. Its values are in TOML form.
+// table is a table in an output file. Its values are in TOML form.
 type table struct {
 	keys   []string
 	values map[string]string
 }
 
-// set sets a key to a rendered value. The value "" removes the key.
+// set sets a key to a rendered value; "" removes the key.
 func (t *table) set(key, rendered string) {
 	if t.values == nil {
 		t.values = map[string]string{}
@@ -57,7 +57,7 @@ func (t *table) write(b *strings.Builder, header string) {
 	}
 }
 
-// bare returns a key in TOML form, with quotes only if the key needs them.
+// bare returns a key in TOML form, with quotes only if necessary.
 func bare(key string) string {
 	for _, r := range key {
 		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' &&

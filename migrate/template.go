@@ -9,7 +9,6 @@ import (
 	"gcity/config/placeholder"
 )
 
-// field matches a field in a template.
 var field = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 })
@@ -47,7 +46,7 @@ func (e emitter) template(v value, a *agent, text string) string {
 	return text
 }
 
-// shellLine returns a shell line in which environment variables replace the fields.
+// shellLine replaces the fields in a shell line with environment variables.
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		name := field().FindStringSubmatch(m)[1]

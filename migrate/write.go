@@ -14,22 +14,21 @@ import (
 	"gcity/internal/toml"
 )
 
-// Limits on the size of a city to convert.
 const (
 	maxFiles = 50_000
 	maxBytes = 1 << 30
 )
 
-// rigSuffix is appended to the name of a pack's topology for rigs, if the pack also has agents for the city.
+// rigSuffix is appended to the name of a pack's topology for rigs if the pack also has agents for the city.
 const rigSuffix = "-rigs"
 
-// formulasSuffix is appended to the name of a topology that contains only a pack's formulas.
+// formulasSuffix is appended to the name of a topology that contains only the formulas of a pack.
 const formulasSuffix = "-formulas"
 
-// layerCopy describes how to copy an overlay layer. Its files overwrite the existing files in the target folder.
+// layerCopy says how to copy an overlay layer. Its files overwrite the existing files in the target folder.
 type layerCopy struct{ from, to string }
 
-// write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.
+// write writes the converted city to a temporary folder next to out, checks it, and renames the folder.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -121,7 +120,6 @@ func fileOf(place string) string {
 	return file
 }
 
-// copyAll copies the city's files, and the files of packs outside the city.
 func (c *conversion) copyAll() error {
 	skip := []string{filepath.Join(c.dir, ".gc")}
 	for _, r := range c.rigs {
@@ -143,7 +141,6 @@ func (c *conversion) copyAll() error {
 	return nil
 }
 
-// tree copies folders and enforces limits.
 type tree struct {
 	skip  []string
 	files int
@@ -176,7 +173,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link if its target is in the copied folder. Otherwise it copies the target's content.
+// link copies a symbolic link if its target is in the copied folder. Otherwise, it copies the target's content.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -251,7 +248,6 @@ func (c *conversion) transform(p *pack) error {
 	return c.topologies(p)
 }
 
-// prompts converts plain-text prompts to templates.
 func (c *conversion) prompts(p *pack) error {
 	for _, a := range p.agents {
 		if !a.plain() {
@@ -320,7 +316,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. If the parameter keep is true, it does not replace an existing file.
+// fragment writes a fragment. If keep is true, it does not replace an existing file.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
@@ -395,7 +391,6 @@ func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {
 	t.write(b, "[topology]")
 }
 
-// overlayLayer copies one layer of an overlay.
 func (c *conversion) overlayLayer(o layerCopy) error {
 	t := &tree{}
 	if filepath.Base(filepath.Dir(o.from)) != "per-provider" {
@@ -404,7 +399,6 @@ func (c *conversion) overlayLayer(o layerCopy) error {
 	return t.copy(c, o.from, filepath.Join(c.stage, o.to))
 }
 
-// noteUnconverted adds notes about data that is not converted.
 func (c *conversion) noteUnconverted() {
 	if exists(filepath.Join(c.dir, ".beads")) {
 		c.note(".beads", "the work was not converted; use `bd export` and `gcity bead "+

@@ -10,13 +10,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// record lists the files that were copied into a folder.
 type record struct {
 	Folder string                `json:"folder"`
-	Files  map[string]fileRecord `json:"files"` // the copied files, by path
+	Files  map[string]fileRecord `json:"files"` // by path
 }
 
-// fileRecord describes one copied file.
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
@@ -84,5 +82,4 @@ func RecordCopied(to, memory string, paths []string) error {
 	return saveRecord(file, known)
 }
 
-// fileOf returns the path of a folder's record.
 func fileOf(memory, to string) string { return filepath.Join(memory, sum([]byte(to))[:16]+".json") }

@@ -92,7 +92,6 @@ func Apply(ctx context.Context, source, target, records string) (Report, error) 
 	return a.report, err
 }
 
-// applier is the state of one call of Apply.
 type applier struct {
 	from     string
 	src, dst *os.Root
@@ -162,7 +161,6 @@ func (a *applier) isBlocked(at string) bool {
 
 func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
-// overwrite handles a file that already exists.
 func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	info, err := a.dst.Lstat(f.Path)
 	if err != nil {
@@ -199,7 +197,6 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	return nil
 }
 
-// mark records that a file is identical to the one in the overlay.
 func (a *applier) mark(at string, data []byte) {
 	hash := sum(data)
 	a.known.Files[at] = fileRecord{From: a.from, Source: hash, Hash: hash}

@@ -16,7 +16,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// world is an overlay, a target folder, and a folder of records.
 type world struct {
 	t                *testing.T
 	from, to, memory string
@@ -104,7 +103,7 @@ func TestApplyUpdatesUnmodifiedFiles(t *testing.T) {
 	w.has("kept", "two")
 	w.has("gone", "two")
 	w.has("edited", "mine")
-	w.put(w.to, "edited", "two", 0o644) // a file edited to match the overlay follows the overlay again
+	w.put(w.to, "edited", "two", 0o644) // the user's edit now matches the overlay, so the file is updated again
 	w.says(w.apply(), "")
 	w.put(w.from, "edited", "three", 0o644)
 	w.says(w.apply(), "updated: edited")
@@ -169,7 +168,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 }
 
-// Two agents with one folder do not treat each other's files as their own.
+// Two agents that share a folder do not treat each other's files as their own.
 func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "CLAUDE.md", "first", 0o644)
@@ -182,8 +181,7 @@ func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w.says(w.apply(), "updated: CLAUDE.md")
 }
 
-// A file that a caller of RecordCopied has changed continues to follow the overlay. A file that was changed otherwise
-// does not.
+// After RecordCopied, Apply keeps updating the files that its caller has changed. Other changed files are not updated.
 func TestRecordCopied(t *testing.T) {
 	w := newWorld(t)
 	own := func(paths ...string) {
@@ -323,7 +321,6 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A reader never sees an incomplete file.
 func TestFilesAreWrittenAtomically(t *testing.T) {
 	w := newWorld(t)
 	big := strings.Repeat("x", 1<<20)

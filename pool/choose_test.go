@@ -28,15 +28,15 @@ func TestChoose(t *testing.T) {
 		{"AAA", 3, "123"},
 		{"AAA", 2, "12"},
 		{"AAB", 2, "13"}, // the highest member without work stops first
-		{"BAB", 1, "1"},  // … and then the highest member with work
+		{"BAB", 1, "1"},  // the highest member with work stops next
 		{"BBB", 2, "12"},
 		{"AAAA", 0, ""},
 		{"-AB", 2, "13"},  // the choice does not depend on whether a member is alive
-		{"-WA", 1, "2"},   // … but members with work are removed last
+		{"-WA", 1, "2"},   // a member with work stays, even if it is not alive
 		{"..a.", 1, "3"},  // members that are alive are added first
-		{".wab", 2, "34"}, // … and members with work before others
+		{".wab", 2, "34"}, // members that are not alive are added last, those with work first
 		{".wab", 3, "234"},
-		{"dab", 2, "23"}, // … and draining members after other live ones
+		{"dab", 2, "23"}, // draining members are added after other members that are alive
 		{"wd.", 1, "2"},
 		{"DAA", 2, "23"}, // a member that is already draining leaves first
 		{"DAA", 1, "2"},

@@ -110,7 +110,6 @@ func Load(f Files, earlier Prefs) Prefs {
 	return p
 }
 
-// stale returns the earlier preferences with the current themes, for use when the file cannot be read.
 func stale(fresh, earlier Prefs, problems []string) Prefs {
 	if earlier.Confirm == "" {
 		earlier = fresh

@@ -10,7 +10,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// home returns the paths of preferences in a new folder that contains the given files.
 func home(t *testing.T, files map[string]string) Files {
 	t.Helper()
 	dir := t.TempDir()

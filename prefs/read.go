@@ -9,7 +9,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// read takes all valid values from the file.
 func (p *Prefs) read(t toml.Table) {
 	t.WarnUnknown("theme", "columns", "reduced_motion", "mouse", "ascii", "fps", "confirm",
 		"on_hangup", "detach_keys", "keys", "trust")
@@ -101,7 +100,6 @@ func columns(t toml.Table) []string {
 	return out
 }
 
-// ascii returns true, false, or nil for "auto".
 func ascii(t toml.Table) *bool {
 	const key = "ascii"
 	switch t.Kind(key) {

@@ -75,8 +75,8 @@ type Field struct {
 }
 
 // Parse parses a template. The list appended contains the names of fragments to append to the template. If several
-// fragments have the same name, Parse uses the last one. It returns an *Error if rendering would fail for all values,
-// because of a syntax error, a missing fragment, or fragments that use each other in a cycle.
+// fragments have the same name, Parse uses the last one. It returns an *Error if rendering would fail for all values.
+// The cause is a syntax error, a missing fragment, or fragments that use each other in a cycle.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),
@@ -192,7 +192,6 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords returns the keyword at the beginning of an action, or "".
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -221,7 +220,6 @@ func parseError(f File, err error) *Error {
 	return e
 }
 
-// walk visits a fragment and, recursively, the fragments that it uses.
 func (t *Template) walk(name string, ancestors []string, seen map[string]bool) error {
 	if at := slices.Index(ancestors, name); at >= 0 {
 		circle := append(slices.Clone(ancestors[at:]), name)
@@ -245,7 +243,6 @@ func (t *Template) walk(name string, ancestors []string, seen map[string]bool) e
 	return nil
 }
 
-// fragments lists the existing fragments for an error message.
 func (t *Template) fragments() string {
 	names := t.Fragments()
 	if len(names) == 0 {
@@ -260,8 +257,6 @@ func (t *Template) Fragments() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reachable returns the fragments that rendering may reach: the template, the appended fragments, and all fragments
-// that they use.
 func (t *Template) reachable() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {

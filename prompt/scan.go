@@ -18,7 +18,6 @@ type scan struct {
 // tick is the name of the function that counts steps. Templates cannot call it.
 const tick = "_step"
 
-// step returns a node that counts one step of the rendering and prints nothing.
 func step(pos parse.Pos) parse.Node {
 	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos,
 		Args: []parse.Node{parse.NewIdentifier(tick).SetPos(pos)}}

@@ -67,12 +67,10 @@ type budget struct {
 	steps, bytes int
 }
 
-// limitError is the error for an exceeded limit.
 type limitError struct{ why string }
 
 func (e *limitError) Error() string { return e.why }
 
-// step counts one step, and returns an error if that exceeds a limit.
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
 		return &limitError{fmt.Sprintf("it takes more than %d steps; does it loop endlessly?",
@@ -135,7 +133,6 @@ func functions(b *budget, v *Values) template.FuncMap {
 	}
 }
 
-// base returns the last part of a qualified name.
 func base(name string) string {
 	if name == "" {
 		return ""

@@ -51,8 +51,8 @@ const (
 
 // Verdict is the decision about one death.
 type Verdict struct {
-	Crash   bool // the death counts as a crash
-	Count   int  // for Quarantine, the number of crashes that led to it
+	Crash   bool
+	Count   int // for Quarantine, the number of crashes that led to it
 	Outcome Outcome
 	At      time.Time // when the agent restarts; zero for Leave
 	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
@@ -152,7 +152,6 @@ func (h *History) prune(now time.Time, window time.Duration) {
 	h.Crashes = keep
 }
 
-// crash reports whether a death counts as a crash.
 func (d Death) crash(p Policy) bool {
 	if d.Lost {
 		return false

@@ -46,8 +46,8 @@ func TestCrashRules(t *testing.T) {
 	}
 }
 
-// The first restart is immediate, then the waits double up to the patrol interval. The crash after max_restarts
-// quarantines for one window, and then the history is empty.
+// The first restart is immediate. The waits before later restarts double up to the patrol interval. The crash after
+// max_restarts quarantines the agent for one window. After that, the history is empty.
 func TestCrashLoop(t *testing.T) {
 	var h History
 	p := policy(Always)

@@ -10,8 +10,8 @@ import (
 // 0 = no stroke.
 type lineArms [4]int
 
-// lineSigns returns the line-drawing characters that this program draws itself, so that they join between cells. The
-// font's characters would leave gaps, because the lines have extra spacing.
+// lineSigns returns the line-drawing characters that this program draws itself. The font's characters would leave gaps
+// between cells, because the lines have extra spacing.
 func lineSigns() map[string]lineArms {
 	return map[string]lineArms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},
@@ -27,7 +27,6 @@ func lineSigns() map[string]lineArms {
 	}
 }
 
-// strokes draws a line-drawing character into its cell.
 func strokes(img *image.RGBA, box image.Rectangle, a lineArms, c color.RGBA) {
 	middle := image.Pt((box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2)
 	widest := 0

@@ -21,7 +21,6 @@ const (
 	fontDir  = "/usr/share/fonts/truetype/dejavu/"
 )
 
-// pen draws text in cells of one size.
 type pen struct {
 	plain, bold    font.Face
 	width, height  int
@@ -82,13 +81,11 @@ func colors(all ...uint32) (out [16]color.RGBA) {
 	return out
 }
 
-// style is the text style that SGR sequences have set.
 type style struct {
 	fore, back                     *color.RGBA
 	bold, faint, reverse, underled bool
 }
 
-// draw returns a picture of styled lines.
 func (p *pen) draw(lines []string, cols, rows int, light bool) *image.RGBA {
 	pal := p.dark
 	if light {
@@ -102,7 +99,6 @@ func (p *pen) draw(lines []string, cols, rows int, light bool) *image.RGBA {
 	return img
 }
 
-// cursor draws the terminal's cursor as a bar.
 func (p *pen) cursor(img *image.RGBA, x, y int, light bool) {
 	pal := p.dark
 	if light {
@@ -175,7 +171,6 @@ func (p *pen) cell(img *image.RGBA, text string, box image.Rectangle, c [2]color
 	}
 }
 
-// apply applies the parameters of one SGR sequence.
 func (s *style) apply(params string, pal palette) {
 	codes := strings.FieldsFunc(params, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {

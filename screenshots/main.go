@@ -1,7 +1,7 @@
 // Command screenshots takes pictures of the control room. It runs the real control room on a recorded city in a real
 // terminal, types the keys in a shot's script, and draws the screen. The clock shows the time of the recording and
-// advances only under the script's control, so a tape always produces the same pictures. `make screenshots` runs this
-// command.
+// advances only when the script says so. Therefore, a tape always produces the same pictures. `make screenshots` runs
+// this command.
 //
 // The tape is a recorded run of the demo city; -record records a new one.
 package main

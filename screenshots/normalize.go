@@ -6,14 +6,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cellStyle contains the SGR parameters of a cell.
 type cellStyle struct{ fore, back, weight, line, reverse string }
 
 // seen reports whether a blank in this style differs visibly from an empty cell.
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical returns a normal form of a line: lines that look the same have the same normal form. Without it, the result
-// would depend on the screen's earlier content, because a program skips blanks that are already on the screen.
+// canonical returns a normal form that is the same for all lines that look the same. Without it, the result would
+// depend on the screen's earlier content, because programs skip blanks that are already on the screen.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set cellStyle
@@ -57,7 +56,6 @@ func (i cellStyle) sequence() string {
 	return "\x1b[" + strings.Join(append([]string{"0"}, all...), ";") + "m"
 }
 
-// apply applies the parameters of one SGR sequence.
 func (i *cellStyle) apply(params string) {
 	codes := strings.FieldsFunc(params, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// player plays a recorded city. Only seek changes its time.
+// player plays back a recorded city. Only seek changes its time.
 type player struct {
 	tape *recording
 
@@ -28,7 +28,6 @@ func newPlayer(t *recording, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
-// now returns the recorded city's time. It can be passed as a clock.
 func (p *player) now() time.Time {
 	at, _ := p.look()
 	return at
@@ -40,7 +39,6 @@ func (p *player) look() (at time.Time, moved chan struct{}) {
 	return p.at, p.moved
 }
 
-// seek advances the time.
 func (p *player) seek(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +90,6 @@ func (p *player) Output(_ context.Context, agent string, _ int) (string, error) 
 		" is recorded"}
 }
 
-// eventsUntil returns the events up to a time.
 func (p *player) eventsUntil(at time.Time) []events.Event {
 	n, _ := slices.BinarySearchFunc(p.tape.Events, at, func(e events.Event, at time.Time) int {
 		if e.TS.After(at) {
@@ -193,7 +190,7 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	}
 }
 
-// until returns the number of elements that are not later than a time.
+// until returns the number of elements that are not later than at.
 func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
 	if n < 0 {
@@ -202,8 +199,7 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening joins a terminal's output since its last start into one frame. open is false if the terminal has been
-// closed.
+// opening joins a terminal's output since its last start into one frame. open is false if the terminal was closed.
 func opening(all []timedFrame) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {

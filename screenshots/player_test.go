@@ -52,7 +52,7 @@ func TestTapeContainsShots(t *testing.T) {
 	}
 }
 
-// A terminal that is opened late shows the same output as a terminal that was open from the start.
+// A terminal that is opened late shows the same output as one that was open from the start.
 func TestLateViewerSeesSameTerminal(t *testing.T) {
 	kept := testRecording(t)
 	for agent, all := range kept.Frames {

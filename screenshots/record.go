@@ -32,7 +32,6 @@ var cues = []struct {
 	{62 * time.Second, city.Release{Agent: "acrobat"}},
 }
 
-// recorder records a city.
 type recorder struct {
 	city *client.Client
 	wg   sync.WaitGroup
@@ -43,7 +42,6 @@ type recorder struct {
 	err   error
 }
 
-// record runs and records a copy of the demo city.
 func record(ctx context.Context, bin, demo, file string) (err error) {
 	box, err := os.MkdirTemp("", "demo-")
 	if err != nil {
@@ -84,7 +82,6 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 	return clean.save(file)
 }
 
-// dial connects to the city's controller. It waits until the controller responds.
 func dial(ctx context.Context, folder string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -107,7 +104,7 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 	}
 }
 
-// listen records the city for the length of a recording, or until ctx ends.
+// listen records the city for length, or until ctx ends.
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -236,7 +233,7 @@ func (r *recorder) terminal(ctx context.Context, agent string) {
 func (r *recorder) about(ctx context.Context, agent string) {
 	a, err := r.city.Inspect(ctx, agent)
 	if err != nil {
-		return // the agent has been removed in the meantime
+		return // the agent was removed in the meantime
 	}
 	r.note(func(t *recording, at time.Time) {
 		t.About[agent] = append(t.About[agent], timedEvent[*about]{at, a})

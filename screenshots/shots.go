@@ -9,13 +9,12 @@ import (
 	"path/filepath"
 )
 
-// shot is one picture.
 type shot struct {
 	name       string
 	cols, rows int
 	at         float64 // seconds since the start of the tape
-	// variant of the picture: "plain" without colors, "ascii" with only ASCII, "fleet" with all cities including the
-	// recorded one, "watchdogs" with watchdogs
+	// variant of the picture: "plain" without colors, "ascii" with only ASCII, "fleet" with all cities, "watchdogs"
+	// with watchdogs
 	as    string
 	light bool // the terminal has a light background
 	steps []step
@@ -27,7 +26,6 @@ const (
 	busy = 49.9 // a run is also in progress
 )
 
-// shots returns all pictures.
 func shots() []shot {
 	builder := []step{{"jjj", "0 builder"}}
 	return []shot{
@@ -63,7 +61,6 @@ func shots() []shot {
 	}
 }
 
-// take takes the picture and stores it in a folder.
 func (s shot) take(ctx context.Context, tapeFile, folder string, p *pen) (err error) {
 	st, err := openRoom(ctx, tapeFile, s)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 
 const (
 	patience = 30 * time.Second // time limit for each wait
-	// a frame is complete after this time without output, which is longer than the interval between updates of a pane
+	// a frame is complete after this time without output; it must be longer than the interval between updates of a pane
 	quiet = 600 * time.Millisecond
 )
 
-// terminalRoom is the control room as a process in a real terminal. It shows a tape, and the caller controls the time.
+// terminalRoom is the control room as a process in a real terminal. It shows a tape at the time that the caller sets.
 type terminalRoom struct {
 	cols, rows int
 	light      bool
@@ -49,7 +49,6 @@ func environ(more ...string) []string {
 	}, more...)
 }
 
-// openRoom starts the control room with a tape at the time of a shot.
 func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -76,7 +75,7 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen from the terminal's output, and replies to queries for the terminal's background.
+// read updates the screen from the terminal's output. It replies to queries about the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -104,7 +103,6 @@ func (s *terminalRoom) background() string {
 	return "rgb:1616/1818/1d1d"
 }
 
-// close stops the control room.
 func (s *terminalRoom) close() error {
 	err := s.orders.Close() // closing the pipe makes the process exit
 	ended := make(chan struct{})
@@ -124,14 +122,12 @@ func (s *terminalRoom) close() error {
 	return err
 }
 
-// order advances the time in the control room by a number of seconds.
 func (s *terminalRoom) order(seconds float64) error {
 	s.at += seconds
 	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
 	return err
 }
 
-// look returns the current screen.
 func (s *terminalRoom) look() (lines []string, more chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +137,6 @@ func (s *terminalRoom) look() (lines []string, more chan struct{}, err error) {
 	return s.screen.Lines(s.cols, s.rows), s.more, err
 }
 
-// sees waits until the screen contains the wanted text and has stopped changing.
 func (s *terminalRoom) sees(want string) error {
 	late := time.After(patience)
 	rest := time.NewTimer(quiet)
@@ -167,7 +162,7 @@ func (s *terminalRoom) sees(want string) error {
 	}
 }
 
-// step is a user action, and text on the screen that shows its result.
+// step is a user action, and text that appears on the screen as its result.
 type step struct {
 	keys string
 	sees string // "" = wait for a moment without output
@@ -187,7 +182,6 @@ func (s *terminalRoom) play(do step) error {
 	return s.sees(do.sees)
 }
 
-// cursor returns the position of the cursor and whether it is visible.
 func (s *terminalRoom) cursor() (x, y int, shown bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ type recording struct {
 	Events []events.Event          `json:"events"`
 	Work   []timedEvent[[]work]    `json:"work"`
 	Frames map[string][]timedFrame `json:"frames"` // by agent
-	// last output when the terminal closed, by agent
+	// last output before the terminal was closed, by agent
 	Words map[string][]words   `json:"words"`
 	Runs  map[string][]printed `json:"runs"` // by run ID
 	Said  []sentCommand        `json:"said"`
@@ -31,7 +31,7 @@ type recording struct {
 	About map[string][]timedEvent[*about] `json:"about"` // inspections, by agent
 }
 
-// state, about and work are results of calls to the recorded city.
+// Results of calls to the recorded city.
 type (
 	state = city.Snapshot
 	about = city.Inspection
@@ -43,7 +43,6 @@ type timedEvent[T any] struct {
 	It T         `json:"it"`
 }
 
-// words contains the last output of an agent.
 type words = timedEvent[string]
 
 // timedFrame is a piece of a terminal's output, or the end of the output.
@@ -51,17 +50,15 @@ type timedFrame struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`
 	End   bool       `json:"end,omitempty"`
-	Why   string     `json:"why,omitempty"` // why the output ended
+	Why   string     `json:"why,omitempty"`
 }
 
-// printed is a piece of a run's output, or the end of the output.
 type printed struct {
 	At    time.Time  `json:"at"`
 	Piece city.Piece `json:"piece"`
 	End   bool       `json:"end,omitempty"`
 }
 
-// sentCommand is a command with the city's response.
 type sentCommand struct {
 	At      time.Time       `json:"at"`
 	Verb    string          `json:"verb"`
@@ -70,7 +67,7 @@ type sentCommand struct {
 	Receipt city.Receipt    `json:"receipt"`
 }
 
-// upTo returns the newest element up to a time, or the zero value.
+// upTo returns the newest element that is not later than at, or the zero value.
 func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {
@@ -81,8 +78,8 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. The
-// parameter pairs contains alternating old and new strings.
+// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. pairs
+// contains alternating old and new strings.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

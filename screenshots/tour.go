@@ -17,13 +17,12 @@ type tourAction struct {
 	keys []string
 }
 
-// The start of the tour, in seconds since the start of the tape, and its length in seconds.
+// The start of the tour on the tape, and its length, both in seconds.
 const (
 	tourFrom   = 12
 	tourLength = 60
 )
 
-// script returns the actions of the tour.
 func script() []tourAction {
 	return []tourAction{
 		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // move down the list
@@ -92,7 +91,6 @@ func tour(ctx context.Context, tapeFile, file string) (err error) {
 	return os.WriteFile(file, c.out.Bytes(), 0o644)
 }
 
-// cast is an animation that is being written.
 type cast struct {
 	out    bytes.Buffer
 	before []string
@@ -110,7 +108,6 @@ func (c *cast) put(v any) error {
 	return e.Encode(v)
 }
 
-// frame writes the lines of the screen that have changed since the last frame.
 func (c *cast) frame(st *terminalRoom, at float64) error {
 	lines, _, err := st.look()
 	if err != nil {

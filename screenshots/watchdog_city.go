@@ -8,10 +8,9 @@ import (
 	"gcity/city"
 )
 
-// watchdogCity adds invented watchdogs to the recorded city, because the demo has no watchdogs.
+// watchdogCity adds invented watchdogs to the recorded city, because the demo has none.
 type watchdogCity struct{ *player }
 
-// watched returns a snapshot with the invented watchdogs.
 func watched(s *city.Snapshot) *city.Snapshot {
 	now := s.Patrol.Last
 	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }

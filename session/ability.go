@@ -13,8 +13,8 @@ import (
 // Ability is an operation that only some providers support. Its value completes the phrase "cannot …" in messages.
 type Ability string
 
-// Abilities that a provider can lack. A type assertion detects those of the first group, because each corresponds to an
-// optional interface. A provider that lacks any of the others must report it through Limiter.
+// Abilities that a provider can lack. A type assertion detects a missing ability of the first group, because each
+// corresponds to an optional interface. If a provider lacks any of the others, it must report that through Limiter.
 const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"
@@ -25,7 +25,7 @@ const (
 	Capturing       Ability = "keep output after an exit"
 	SeeingDrafts    Ability = "detect unsubmitted input"
 	ReportingExits  Ability = "report exits immediately"
-	ExplainingExits Ability = "report how a session ended" // the exit code or signal
+	ExplainingExits Ability = "report how a session ended" // exit code or signal
 	CountingOutput  Ability = "count output"
 	// missing in providers that only simulate sessions or reject every start
 	RunningPrograms Ability = "run programs"
@@ -34,12 +34,12 @@ const (
 // Limits lists the abilities that a provider lacks.
 type Limits struct {
 	Lacks []Ability
-	// why the provider lacks them, as a clause such as "it has no terminal"; "" = unknown
+	// why the provider lacks them, as a clause such as "it has no terminal"; "" if unknown
 	Why string
 }
 
-// String describes the limits as a phrase to put after the provider's name, such as "cannot attach, press keys: it has
-// no terminal". It returns "" if there are no limits.
+// String returns a phrase that follows the provider's name, such as "cannot attach, press keys: it has no terminal".
+// If there are no limits, it returns "".
 func (l Limits) String() string {
 	if len(l.Lacks) == 0 {
 		return ""
@@ -55,8 +55,8 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is implemented by a provider that has the methods for an ability but lacks the ability, or that can explain
-// why it lacks abilities.
+// Limiter is implemented by a provider that has the methods for an ability but lacks the ability. It is also
+// implemented by a provider that can explain why it lacks abilities.
 type Limiter interface {
 	// Limits returns the missing abilities. It can omit those that a type assertion already shows to be missing.
 	Limits() Limits
@@ -67,12 +67,12 @@ type MultiProvider interface {
 	// LimitsOf returns the limits of the named provider. It opens the provider if necessary, and returns the zero
 	// value if that fails.
 	LimitsOf(provider string) Limits
-	// CheckOf returns the result of the named provider's Checker, or the reason why the provider cannot be opened.
-	// It returns nil if the provider is not a Checker.
+	// CheckOf returns the result of the named provider's Checker, or why the provider cannot be opened. If the
+	// provider is not a Checker, CheckOf returns nil.
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf returns all abilities that a provider lacks, as determined by type assertions and by its Limiter.
+// LimitsOf returns all abilities that a provider lacks. It uses type assertions and the provider's Limiter.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {
@@ -115,7 +115,7 @@ func Can(p Provider, a Ability) bool { return !slices.Contains(LimitsOf(p).Lacks
 
 // LackError is an ErrUnsupported that names the missing ability.
 type LackError struct {
-	Provider string // "" = unknown
+	Provider string // "" if unknown
 	Ability  Ability
 	Why      string // see Limits
 }
@@ -134,10 +134,10 @@ func (e *LackError) Error() string {
 // Is reports whether target is ErrUnsupported, which every LackError matches.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// PartialError is the error that List returns if only some of several providers have responded. The sessions returned
-// with it are valid. The sessions of the other providers are unknown.
+// PartialError is List's error if only some of several providers have responded. The sessions returned with it are
+// valid. Those of the other providers are unknown.
 type PartialError struct {
-	Unknown map[string]error // errors from the other providers, by provider name
+	Unknown map[string]error // error of each provider that has failed, by provider name
 }
 
 func (e *PartialError) Error() string {
@@ -148,10 +148,10 @@ func (e *PartialError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// LateError is the error from a provider that calls a slow program (see Patient) if the program has not responded yet.
-// The call is still in progress.
+// LateError is the error of a provider that calls a slow program (see Patient) and has not had a response yet. The
+// call is still in progress.
 type LateError struct {
-	Waited time.Duration // how long the caller has waited
+	Waited time.Duration
 	// Result waits for the call to end and returns its result. All callers share one call.
 	Result func(ctx context.Context) ([]Status, error)
 }
@@ -186,7 +186,7 @@ func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	return all, nil
 }
 
-// Order sorts sessions by name. Among sessions with the same name, ended ones come before the live one.
+// Order sorts sessions by name. If several sessions have the same name, the live one comes last.
 func Order(all []Status) {
 	slices.SortStableFunc(all, func(a, b Status) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 || a.Alive == b.Alive {

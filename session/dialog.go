@@ -14,24 +14,23 @@ import (
 // Dialog is a question that a program may ask after its start, before the program is ready.
 type Dialog struct {
 	Name string `json:"name"` // what the question is about: "trust in the folder"
-	// strings that the screen must all contain while the dialog is open; blanks, line breaks and box-drawing characters
+	// all of these strings are on the screen while the dialog is open; blanks, line breaks and box-drawing characters
 	// between words are ignored
 	Says []string `json:"says"`
-	// keys that answer the question, see Keyer; empty = a user must answer it in the terminal
+	// keys that answer the question, see Keyer; if empty, a user must answer in the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
-// DialogListener is notified when a program asks a question. Launch and Settle call its methods from the goroutine in
-// which they run.
+// DialogListener is notified when a program asks a question. Launch and Settle call its methods in their own
+// goroutine.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
-	// DialogPending reports the question that a user must answer in the terminal. A nil dialog means that the question
-	// is no longer open.
+	// DialogPending reports the question that a user must answer in the terminal. If d is nil, the question is no
+	// longer open.
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether a screen shows that the dialog is open.
 func (d *Dialog) shown(screen string) bool {
 	text := normalize(screen)
 	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
@@ -39,8 +38,7 @@ func (d *Dialog) shown(screen string) bool {
 	})
 }
 
-// normalize returns text as one line without box-drawing characters, so that the comparison does not depend on how the
-// program wrapped its text.
+// normalize returns text as one line without box-drawing characters, because programs wrap their text differently.
 func normalize(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
@@ -53,14 +51,15 @@ type readyWait struct {
 	s           *Spec
 	p           Provider
 	screen      string
-	seen        int     // number of consecutive screens that contained the program's prompt
-	open        *Dialog // the open dialog, if any
-	reported    *Dialog // the last dialog reported to the listener
+	seen        int // number of consecutive screens with the program's prompt
+	open        *Dialog
+	reported    *Dialog // the dialog that was last reported to the listener
 	answered    []bool  // by dialog index; each dialog is answered only once
 	answerError error   // why the dialog cannot be answered
 }
 
-// isReady reports whether the session's prompt is visible. It also answers dialogs if the configuration allows it.
+// isReady reports whether the session's prompt is visible. If the configuration allows it, isReady also answers
+// dialogs.
 func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 	screen, err := w.p.Output(ctx, w.s.Name, 0)
 	if err != nil {
@@ -82,12 +81,11 @@ func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 		w.seen = 0
 		return false, w.s.ended(ctx, w.p)
 	}
-	// a prompt must be on two consecutive screens, because the first can be a dialog that is still being drawn
+	// the prompt must be on two consecutive screens, because the first can be a partly drawn dialog
 	w.seen++
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// report notifies the listener when a dialog starts or stops waiting for a user.
 func (w *readyWait) report(ctx context.Context) {
 	open := w.open
 	if open != nil && len(open.Keys) > 0 && w.answerError == nil {
@@ -102,10 +100,9 @@ func (w *readyWait) report(ctx context.Context) {
 	w.reported = open
 }
 
-// keyTime is the maximum wait for a program to react to a key before the next one is pressed.
+// keyTime is how long to wait for a program to react to a key before pressing the next one.
 const keyTime = 500 * time.Millisecond
 
-// answer presses the keys that answer a dialog. Between keys it waits for the screen to change.
 func (w *readyWait) answer(ctx context.Context, d *Dialog) {
 	keyer, ok := w.p.(Keyer)
 	if !ok {
@@ -125,7 +122,6 @@ func (w *readyWait) answer(ctx context.Context, d *Dialog) {
 	}
 }
 
-// awaitChange waits until the screen changes, or for keyTime.
 func (w *readyWait) awaitChange(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -144,7 +140,6 @@ func (w *readyWait) awaitChange(ctx context.Context) {
 	}
 }
 
-// timeoutError explains why a session did not become ready in time.
 func (w *readyWait) timeoutError(limit time.Duration) error {
 	d := w.open
 	switch {

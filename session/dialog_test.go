@@ -15,7 +15,7 @@ import (
 	"gcity/session/fake"
 )
 
-// stage is a program that shows a sequence of screens. It shows the next one when it gets the expected key, or after a
+// stage is a program that shows a sequence of screens. It shows the next one after the expected key, or after some
 // time.
 type stage struct {
 	*fake.Provider
@@ -30,7 +30,7 @@ type stage struct {
 
 type scene struct {
 	screen string
-	key    string        // key that leads to the next scene; "" = none
+	key    string
 	lasts  time.Duration // how long the scene lasts without a key
 }
 
@@ -78,8 +78,8 @@ const (
 	prompt   = "welcome\n❯ "
 )
 
-// A question that a program asks before it is ready is not mistaken for its prompt. It is answered only if the
-// configuration says so, once and key by key, and it is reported.
+// A question that a program asks before it is ready is not mistaken for its prompt. The question is reported. If the
+// configuration says so, it is answered, once and key by key.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
 		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},

@@ -2,10 +2,10 @@ package session
 
 import "strings"
 
-// Executable is a program that can run without a shell. The zero value means that the command line needs a shell.
+// Executable is a program that can run without a shell. The zero value means that a shell is needed.
 type Executable struct {
 	Path string   // path to execute, relative to the session's folder
-	Args []string // Args[0] is the program's name as written on the command line
+	Args []string // Args[0] is the program's name on the command line
 }
 
 // argv splits a command line as a POSIX shell does. ok is true only if the line is a simple command, without
@@ -29,7 +29,6 @@ func argv(line string) (args []string, ok bool) {
 	return args, true
 }
 
-// cutWord returns the first word of a line, without its quotes, and the rest of the line.
 func cutWord(line string) (word, rest string, ok bool) {
 	var b strings.Builder
 	for line != "" {
@@ -60,7 +59,6 @@ func cutWord(line string) (word, rest string, ok bool) {
 	return b.String(), "", true
 }
 
-// isPlain reports whether a character has no special meaning anywhere in a shell word.
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("_-+./@%:,", r)

@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-// scribe stores marks as a provider does. It fails after a number of writes.
+// scribe stores marks like a provider, but fails after a number of writes.
 type scribe struct {
 	marks map[string]string
 	left  int // number of writes that still succeed
@@ -59,7 +59,7 @@ func TestDrainRoundTrip(t *testing.T) {
 	}
 }
 
-// If the process that writes a drain's marks dies halfway, the session counts as neither draining nor finished.
+// If a process dies while it writes a drain's marks, the session is neither draining nor finished.
 func TestPartialDrainIsIgnored(t *testing.T) {
 	finished := session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}
 	for writes := range 3 {
@@ -95,7 +95,7 @@ func TestDrainCannotBeStored(t *testing.T) {
 	}
 }
 
-// Marks that an agent may have written yield either a drain that can be shown and stored again, or none.
+// Marks from an agent are either ignored, or parsed as a drain that can be shown and stored again.
 func FuzzParseDrain(f *testing.F) {
 	f.Add("1790000000", "pool", "1")
 	f.Add(" 1790000000\n", "operator", "")

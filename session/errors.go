@@ -15,9 +15,9 @@ var (
 	// ErrMissing is the error from a start that was not attempted because the agent or its provider needs a program
 	// that is not installed. No process of the session has run.
 	ErrMissing = errors.New("not found")
-	// ErrExhausted is the error from a start that was not attempted because a resource is exhausted, such as disk
-	// space, file descriptors, terminals or processes. The resource can be that of the machine, this process or the
-	// cluster. No process of the session has run.
+	// ErrExhausted is the error from a start that was not attempted because the machine, this process or the cluster
+	// has run out of a resource. This can be disk space, file descriptors, terminals or processes. No process of the
+	// session has run.
 	ErrExhausted = errors.New("out of resources")
 	// ErrLeave is the cancellation cause of a launch that is canceled because its controller is exiting. The session
 	// stays alive, and the next controller completes the launch.

@@ -6,7 +6,7 @@ import "strings"
 // "plugin:PROGRAM".
 const (
 	Script = "exec" // runs the program once per operation, see package session/script
-	// starts the program once and calls it for all operations, see package session/plugin
+	// runs the program once for all operations, see package session/plugin
 	Plugin = "plugin"
 )
 

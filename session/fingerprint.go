@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Fingerprint detects changes to an agent's configuration. It is a hash of all configured values that the agent was
-// started with, plus a hash per field to explain differences. The zero value means unknown and counts as equal to every
+// Fingerprint detects changes to an agent's configuration. It contains a hash of all configured values with which the
+// agent was started, and a hash for each field to explain differences. The zero value means unknown and equals every
 // fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
@@ -36,11 +36,11 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether f can be compared. The zero value cannot be compared, because it means unknown.
+// Known reports whether f can be compared. The zero value cannot.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift describes the fields that differ between f and want, sorted, for example "env FOO changed". It returns nil if
-// the fingerprints are equal or one of them is unknown.
+// Drift describes the fields that differ between f and want in sorted order, for example "env FOO changed". If one
+// fingerprint is unknown, Drift returns nil.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -66,8 +66,8 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 // ProviderField is the field name under which Drift reports the session provider.
 const ProviderField = "provider"
 
-// Drift describes how a session differs from one that would be started now: it lists the fields with different
-// fingerprints, and the provider if it differs.
+// Drift describes how a session differs from one that would be started now: the fields with different fingerprints
+// and, if it differs, the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
 	if s.ProviderChanged(want) {
@@ -76,8 +76,8 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// ProviderChanged reports whether the session runs in a provider other than the wanted one. An unknown provider counts
-// as the wanted one.
+// ProviderChanged reports whether the session does not run in the wanted provider. An unknown provider counts as the
+// wanted one.
 func (s *Status) ProviderChanged(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

@@ -41,9 +41,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle completes the start of a session: it runs setup, waits for readiness, types the first nudge and sets the ready
-// mark. Launch calls Settle. If a controller dies during a start, the next controller calls it too, and setup runs
-// again. If a step fails, Settle stops the session, unless ctx was canceled with ErrLeave.
+// Settle completes the start of a session: it runs setup, waits for readiness, types the first nudge and sets the
+// ready mark. Launch calls Settle. If a controller dies during a start, the next controller calls Settle too, and
+// setup runs again. If a step fails, Settle stops the session unless ctx was canceled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
@@ -61,9 +61,9 @@ const (
 	stopLimit = 10 * time.Second
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
-	lastLines = 5 // number of screen lines to show in an error
+	lastLines = 5
 
-	// slowReady is how long a start waits before it reports the reason for the wait
+	// slowReady is how long a start waits before it reports what it is waiting for
 	slowReady = 2 * time.Second
 )
 
@@ -94,8 +94,8 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	return nil
 }
 
-// runAll runs shell lines in order, in the session's folder and environment. The variable GC_RUN lets a later
-// controller find processes that the lines leave behind.
+// runAll runs shell lines in order, in the session's folder and environment. A later controller uses the variable
+// GC_RUN to find processes that the lines leave behind.
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
@@ -111,7 +111,7 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	return nil
 }
 
-// await waits until the session is ready (see Ready), has ended, or has exceeded its deadline.
+// await waits until the session is ready (see Ready) or has ended. After a deadline, it returns an error.
 func (s *Spec) await(ctx context.Context, p Provider) error {
 	if !s.Ready.Needed() {
 		return nil
@@ -136,7 +136,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.reported == nil { // an open question has already been reported as the reason
+			if w.reported == nil { // the open question was already reported as the reason
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:
@@ -158,7 +158,6 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// waits returns a clause that says what a start waits for.
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":
@@ -184,7 +183,7 @@ func shows(screen, prefix string) bool {
 }
 
 // ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It queries only the
-// provider that runs the session, because a list of all sessions can be slow.
+// session's provider, because listing all sessions can be slow.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
@@ -219,7 +218,6 @@ func LookAt(ctx context.Context, p Provider, name string) (found Status, err err
 	return found, err
 }
 
-// tail returns the last lines of text, joined into one line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-lastLines):]

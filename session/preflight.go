@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is a provider that can run sessions on this machine. The command of a local session can be checked before it
-// starts.
+// Local is a provider that can run sessions on this machine. A local session's command can be checked before the
+// session starts.
 type Local interface {
 	// IsLocal reports whether the named provider runs its sessions on this machine. Only a MultiProvider uses the name.
 	IsLocal(provider string) bool
@@ -24,8 +24,8 @@ func IsLocal(p Provider, name string) bool {
 	return ok && l.IsLocal(name)
 }
 
-// Preflight returns the program that the session's command runs. It returns an error if this machine cannot run the
-// command because of the program, the command line or the environment. Providers that run sessions on this machine call
+// Preflight returns the program that the session's command runs. It returns an error if the program, the command line
+// or the environment prevents this machine from running the command. Providers that run sessions on this machine call
 // it before each start. It does not call CheckFolder, which can block on a slow file system.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
@@ -34,7 +34,7 @@ func (s *Spec) Preflight() (Executable, error) {
 	return s.FindProgram()
 }
 
-// CheckFolder returns an ErrCommand that says why this user cannot enter the session's folder, or nil.
+// CheckFolder returns an ErrCommand if this user cannot enter the session's folder.
 func (s *Spec) CheckFolder() error {
 	info, err := os.Stat(s.Dir)
 	switch {
@@ -52,13 +52,13 @@ func (s *Spec) CheckFolder() error {
 	return nil
 }
 
-// CheckNewFolder returns an ErrCommand that says why this user cannot create the session's folder, or nil.
+// CheckNewFolder returns an ErrCommand if this user cannot create the session's folder.
 func (s *Spec) CheckNewFolder() error {
 	for at := s.Dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		switch {
 		case errors.Is(err, unix.ENOTDIR), errors.Is(err, fs.ErrNotExist) && at != "/":
-			continue // only the nearest existing folder matters
+			continue // only the nearest existing parent matters
 		case err != nil:
 			return Unfit("the agent's folder %s cannot be created: %v", s.Dir, err)
 		case !info.IsDir():
@@ -75,7 +75,6 @@ func (s *Spec) CheckNewFolder() error {
 // maxArgument is the kernel's size limit for one argument or environment variable, including the final NUL.
 const maxArgument = 128 << 10
 
-// checkArguments returns an error if the kernel would reject the command line or the environment.
 func (s *Spec) checkArguments() error {
 	const tooLong = "%s is too long (%d bytes; the system allows %d): put " +
 		"the text in a file and pass the file's name"

@@ -21,7 +21,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 		return Executable{}, nil
 	}
 	path := ""
-	for _, kv := range s.Env { // the last value of PATH wins
+	for _, kv := range s.Env { // the last value of PATH takes precedence
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "BASH_FUNC_") {
 			return Executable{}, nil
@@ -41,8 +41,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp finds a program as a shell does: in PATH, unless the name contains a slash. If PATH is empty it returns "",
-// because shells then search their own default path.
+// lookUp finds a program as a shell does: in PATH, or at its path if the name contains a slash. If PATH is empty,
+// lookUp returns "", because shells then search their own default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -104,8 +104,8 @@ func (s *Spec) runnable(path string) error {
 // longestWord is the maximum length of a word that can be a program's path.
 const longestWord = 4095
 
-// program returns the first program that a shell would run for a line. It returns "" if the first word is quoted or
-// expanded, or is a builtin, a keyword or an assignment.
+// program returns the first program that a shell would run for a line. It returns "" if the first word is a builtin, a
+// keyword or an assignment, or if it is quoted or expanded.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {
@@ -129,7 +129,6 @@ func program(line string) string {
 	return word
 }
 
-// shellWords returns the builtins, keywords and usual aliases of common shells.
 func shellWords() []string {
 	return strings.Fields(
 		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// program returns the first program of a shell line only if it is certain to run.
+// program returns the first program of a shell line only if that program certainly runs.
 func TestProgram(t *testing.T) {
 	for line, want := range map[string]string{
 		"claude --resume": "claude", "exec claude": "claude", "  /opt/x/run;echo": "/opt/x/run", "cat": "cat", "./run.sh a b": "./run.sh",
@@ -24,8 +24,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A program that is missing or not executable is reported before anything starts. A program that can exist elsewhere is
-// not.
+// A missing program, or one that is not executable, is reported before anything starts. No error is reported for a
+// program that might exist elsewhere.
 func TestMissingProgram(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, mode os.FileMode) {

@@ -37,19 +37,19 @@ type Spec struct {
 	Ready       Ready    `json:"ready"`
 	// questions that the program may ask before it is ready, with their answers
 	Dialogs []Dialog `json:"dialogs,omitempty"`
-	// text to type and submit once the session is ready; "" = none
+	// text to type and submit when the session is ready; "" for none
 	Nudge string `json:"nudge,omitempty"`
 
 	Cols int `json:"cols"` // size of the terminal while there are no viewers
 	Rows int `json:"rows"`
 
-	// names that the agent's own process can have; used to find it
+	// names that the agent's own process can have, by which it is found
 	Processes []string `json:"process_names,omitempty"`
 
-	// name of the signal that asks the agent to exit, see ParseSignal; "" = the one that Ctrl-C sends
+	// name of the signal that asks the agent to exit, see ParseSignal; "" for the signal that Ctrl-C sends
 	StopSignal string `json:"stop_signal,omitempty"`
 
-	// provider that must run the session; "" = the provider on which Start is called
+	// provider that must run the session; "" for the provider on which Start is called
 	Provider string `json:"provider,omitempty"`
 	// the agent has an idle timeout, so its activity must be reported even if that is expensive
 	Idle bool `json:"idle,omitempty"`
@@ -57,7 +57,8 @@ type Spec struct {
 	Fingerprint Fingerprint `json:"fingerprint"`
 }
 
-// Configured returns the entries of Env that come from the configuration or from gcity. The rest is inherited.
+// Configured returns the entries of Env that come from the configuration or from gcity. The other entries are
+// inherited.
 func (s *Spec) Configured() []string {
 	var out []string
 	for _, kv := range s.Env {
@@ -77,11 +78,11 @@ type Ready struct {
 	Prefix string `json:"prefix,omitempty"`
 	// the session is ready after this time, even if Prefix has not appeared
 	Delay time.Duration `json:"delay,omitempty"`
-	// the start fails after this time; 0 = DefaultReadyDeadline
+	// the start fails after this time; 0 means DefaultReadyDeadline
 	Deadline time.Duration `json:"deadline,omitempty"`
 }
 
-// DefaultReadyDeadline is the time limit for a session to become ready if Ready.Deadline is 0.
+// DefaultReadyDeadline is how long a session may take to become ready if Ready.Deadline is 0.
 const DefaultReadyDeadline = 60 * time.Second
 
 // MaxText is the maximum number of bytes that one Send can type.
@@ -100,14 +101,14 @@ type Status struct {
 	Alive  bool // the agent's own process is alive
 	Ready  bool // setup and the first nudge are done, and the agent is ready; see Marker
 	Frozen bool // stopped by SIGSTOP
-	// when the session's holder stopped responding; zero = it responds
+	// when the session's holder stopped responding; zero while it responds
 	Silent time.Time
-	// why a live session is silent or why its platform is ending it: "its pod is terminating …"; "" = neither applies
+	// why a live session is silent, or why its platform is ending it, for example "its pod is terminating …"
 	Reason  string
 	PID     int
 	Started time.Time
 
-	// time of the last output or input, accurate to about 0.1 s; zero = unknown
+	// time of the last output or input, accurate to about 0.1 s; zero if unknown
 	Activity time.Time
 	// approximate number of bytes printed so far; 0 can also mean unknown
 	Output   uint64
@@ -118,19 +119,19 @@ type Status struct {
 
 	Drain Drain // the current drain
 
-	Provider string // provider that runs the session; "" = the one that returned this Status
+	Provider string // provider that runs the session; "" for the one that returned this Status
 
-	Details []string // where the session runs, for users: "node n1", "image x"
+	Details []string // where the session runs, for display: "node n1", "image x"
 
-	Fingerprint Fingerprint // the fingerprint passed to Start; zero = unknown
+	Fingerprint Fingerprint // the fingerprint that was passed to Start; zero if unknown
 	Exit        *Exit       // how the session ended; nil while Alive
 }
 
 // Drain is a request to an agent to finish its work. It is stored in the session's marks (see SetDrain) and ends with
 // the session. The zero value means no request.
 type Drain struct {
-	Since time.Time // rounded to seconds; zero = not draining
-	// what requested the drain: "pool", "operator", …; at most MaxDrainBy letters, digits, - and _; "" = unknown
+	Since time.Time // rounded to seconds; zero if not draining
+	// what requested the drain: "pool", "operator", …; at most MaxDrainBy letters, digits, - and _; "" if unknown
 	By    string
 	Acked bool // the agent has reported that it is done
 }
@@ -140,7 +141,7 @@ type Exit struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
 	ID    string `json:"id"`
-	// exit code; -1 = killed by a signal, or unknown
+	// exit code; -1 if killed by a signal or unknown
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"` // "SIGKILL", …
 	Reason string `json:"reason,omitempty"` // from the platform: "OOMKilled", "Evicted: …"
@@ -154,10 +155,10 @@ type Exit struct {
 // Provider runs sessions. All methods are safe for concurrent use and respect the context's deadline. Calls for
 // different sessions do not wait for each other.
 type Provider interface {
-	// Start starts a session and returns once its process runs. It does not run PreStart and Setup, and does not wait
-	// until the session is ready (see Launch). It returns ErrExists if a session with this name is alive.
+	// Start starts a session and returns when its process is running. It does not run PreStart and Setup, and does not
+	// wait until the session is ready (see Launch). If a session with this name is alive, it returns ErrExists.
 	Start(ctx context.Context, s Spec) (Status, error)
-	// Interrupt does what Ctrl-C does. It returns ErrNotFound if no session with this name is alive.
+	// Interrupt does what Ctrl-C does. If no session with this name is alive, it returns ErrNotFound.
 	Interrupt(ctx context.Context, name string) error
 	// Stop stops the whole process tree and returns when no process is left. It sends an interrupt, waits for the grace
 	// period, sends SIGTERM, and finally SIGKILL. With a grace period of 0, it sends only SIGKILL. It returns nil if
@@ -167,7 +168,7 @@ type Provider interface {
 	// acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
 	// Send types text and submits it. If the program has enabled bracketed paste, the text is one paste. Send returns
-	// once the terminal has accepted everything. If the text cannot be typed, the error is an ErrRejected with the
+	// when the terminal has accepted everything. If the text cannot be typed, the error is an ErrRejected with the
 	// reason.
 	Send(ctx context.Context, name, text string) error
 	// Output returns the last lines of the terminal as plain text; lines <= 0 means the visible screen.
@@ -182,17 +183,17 @@ type (
 	Notifier interface{ Exits() <-chan Exit }
 
 	// Changer signals that the caller should call List for a reason other than an exit. For example, the cluster that
-	// runs the sessions has stopped responding, or responds again. One value can stand for several changes. The channel
-	// is never closed.
+	// runs the sessions stops responding or responds again. One value can stand for several changes. The channel is
+	// never closed.
 	Changer interface{ Changes() <-chan struct{} }
 
-	// Attacher connects to a session's raw terminal, which can be resized while attached. Close detaches.
+	// Attacher connects to a session's raw terminal. An attached terminal can be resized. Close detaches.
 	Attacher interface {
 		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)
 	}
 
 	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new output. A
-	// reader that falls too far behind gets another Reset, and so never misses part of an escape sequence.
+	// reader that is too slow gets another Reset, so it never misses part of an escape sequence.
 	Watcher interface {
 		Watch(ctx context.Context, name string) iter.Seq2[Frame, error]
 	}
@@ -202,15 +203,15 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// PoliteSender is a provider that can send text without disturbing a viewer who is typing. SendPolitely types
-	// nothing and returns ErrBusy if a viewer has unsubmitted text on the line or has typed recently. The parameter
-	// quiet says how recently.
+	// PoliteSender is a provider that can send text without disturbing a viewer's typing. SendPolitely types nothing
+	// and returns ErrBusy if a viewer has unsubmitted text on the line or has typed recently. The parameter quiet says
+	// how recently.
 	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
 
-	// Looker returns the status of one session at a lower cost than List. It returns ErrNotFound if List would not
-	// return the session.
+	// Looker returns the status of one session at a lower cost than List. If List would not return the session, Looker
+	// returns ErrNotFound.
 	Looker interface {
 		Look(ctx context.Context, name string) (Status, error)
 	}
@@ -243,8 +244,7 @@ type (
 		Clear(ctx context.Context, name string) error
 	}
 
-	// Capturer returns the retained output, unprocessed, of the session with this ID. The session is the agent's
-	// current or previous one.
+	// Capturer returns the unprocessed retained output of the agent's current or previous session with this ID.
 	Capturer interface {
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
@@ -273,22 +273,22 @@ const ReadyMark = "GC_READY"
 
 // Metadata keys of a drain. The agent's tools can read DrainMark.
 const (
-	DrainMark    = "GC_DRAIN"     // when the drain began, in Unix seconds
-	DrainByMark  = "GC_DRAIN_BY"  // what requested the drain: "pool", "operator"
-	DrainAckMark = "GC_DRAIN_ACK" // "1" = the agent has reported that it is done
+	DrainMark    = "GC_DRAIN" // when the drain began, in Unix seconds
+	DrainByMark  = "GC_DRAIN_BY"
+	DrainAckMark = "GC_DRAIN_ACK" // "1" after the agent has reported that it is done
 )
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
 	// CPU is the processor time of all live processes in the tree, and of the exited child processes that they have
-	// reaped. Its resolution is 10 ms per process. It can decrease if a process exits and no process in the tree reaps
-	// it.
+	// reaped. Its resolution is 10 ms per process. It can decrease if no process in the tree reaps a process that
+	// exits.
 	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; shared pages are counted once per process
+	RSS   int64 // resident memory in bytes; a shared page counts once for each process
 	Procs int   // number of live processes, at least 1
 }
 
-// Terminal is an attached terminal. Read returns io.EOF once the session has ended or its holder has detached the
+// Terminal is an attached terminal. Read returns io.EOF after the session has ended or its holder has detached the
 // viewer.
 type Terminal interface {
 	io.ReadWriteCloser

@@ -10,7 +10,6 @@ import (
 	"gcity/formula"
 )
 
-// cook expands a formula. The function vars returns the values for the formula's variables.
 func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
 	formula.Molecule, error) {
 	f, err := s.FindFormula(name, rig)
@@ -24,7 +23,6 @@ func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]
 	return m, nil
 }
 
-// given returns a function that returns the same values for every formula.
 func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
@@ -56,7 +54,6 @@ type moleculeOrder struct {
 	shape     func(*beads.Bead)
 }
 
-// molecule cooks a formula and creates its beads.
 func (s *Slinger) molecule(ctx context.Context, store beads.Store,
 	o moleculeOrder) (beads.Bead, error) {
 	m, err := s.cook(o.name, o.rig, o.vars)
@@ -78,7 +75,6 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store,
 	return whole[0], nil
 }
 
-// attach creates a molecule with the steps of a bead's work. The molecule becomes a child of the bead.
 func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job) (
 	root string, err error) {
 	b, req := of.bead, j.req

@@ -24,7 +24,6 @@ import (
 	"gcity/mail"
 )
 
-// slingLimit is the timeout for an agent's sling_query.
 const slingLimit = 30 * time.Second
 
 // changeTries is the maximum number of attempts to change a bead while other processes keep changing it.
@@ -88,7 +87,6 @@ func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Result,
 	return out, err
 }
 
-// dispatch assigns an existing bead.
 func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Result) error {
 	var to *assignee
 	var noTarget error
@@ -129,14 +127,12 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	return s.assign(ctx, f, molecule, job{req, to, out})
 }
 
-// job is a request, together with its target and its result.
 type job struct {
 	req city.SlingRequest
 	to  *assignee
 	out *Result
 }
 
-// locatedBead is a bead, and the store that contains it.
 type locatedBead struct {
 	bead  beads.Bead
 	store beads.Store
@@ -186,7 +182,6 @@ func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	return nil
 }
 
-// make creates the requested bead or molecule, and assigns it.
 func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	out *Result) error {
 	store, err := s.Store(to.rig)
@@ -274,7 +269,6 @@ func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j 
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// query returns the shell command that assigns work to this agent, or "" if the agent has no sling_query.
 func (h *assignee) query() string {
 	if h.by == nil {
 		return ""
@@ -282,7 +276,6 @@ func (h *assignee) query() string {
 	return h.by.SlingQuery
 }
 
-// defaultFormula returns the name of the default formula for this agent's work, or "" if it has none.
 func (h *assignee) defaultFormula() string {
 	if h.by == nil {
 		return ""

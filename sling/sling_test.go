@@ -47,7 +47,6 @@ dir = "yard"
 max = 2
 `
 
-// slinger returns a Slinger for a city with fake stores.
 func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -169,8 +168,8 @@ func TestSlingTarget(t *testing.T) {
 	}
 }
 
-// Work for the only member of a pool, which has the pool's name, is labelled for the pool. Otherwise the pool would not
-// keep the member.
+// If a pool has at most one member, the member has the pool's name. Its work is assigned to the pool, because the
+// member runs only while the pool has work.
 func TestSlingToAPoolOfOne(t *testing.T) {
 	s, stores := slinger(t)
 	s.City.Pools = append(s.City.Pools, city.Pool{Name: "yard/solo", Rig: "yard", Max: 1})
@@ -251,8 +250,8 @@ func TestSlingQuery(t *testing.T) {
 	}
 }
 
-// Beads that were created for work that could not be assigned are closed again, including steps, and the error says so.
-// A retry does not create duplicates.
+// If work cannot be assigned, the beads that were created for it, including steps, are closed, and the error says so. A
+// retry does not create duplicates.
 func TestSlingUndoes(t *testing.T) {
 	s, stores := slinger(t)
 	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {
@@ -298,7 +297,8 @@ func TestSlingUndoes(t *testing.T) {
 	}
 }
 
-// If the sling_query fails after the work was assigned or started, its beads stay open, and the error says so.
+// If a sling_query fails but the work is already assigned or in progress, the created beads stay open, and the error
+// says so.
 func TestSlingLeavesAssignedWork(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {

@@ -12,8 +12,6 @@ import (
 	"gcity/mail"
 )
 
-// target returns the agent or pool for a request's target. The target is the name of an agent, of a pool, or of a rig
-// with a default target.
 func (s *Slinger) target(name string) (*assignee, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
@@ -48,7 +46,6 @@ func (s *Slinger) target(name string) (*assignee, error) {
 				s.names()))}
 }
 
-// assignee returns the agent or pool with this address, or nil if neither exists.
 func (s *Slinger) assignee(to string) *assignee {
 	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
 		p, ok := s.City.Pool(pool)

@@ -15,7 +15,8 @@ import (
 // undoLimit is the timeout for closing beads that were created for work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// undo closes the beads that were created for work that could not be assigned. It adds what it did to the error.
+// undo closes the beads that were created for work that could not be assigned. The returned error extends the given one
+// with a report of the closed beads.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
 	// do not use the request's deadline, which might have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -129,7 +130,6 @@ func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Resu
 	return nil
 }
 
-// recordChange adds an event if the bead has changed.
 func (out *Result) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)

@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if a city that declares this number of agents would exceed the max_agents limit of its tenant.
-// The controller calls it before an edited configuration takes effect.
+// Allow returns an error if a city with this number of agents would exceed the max_agents limit of its tenant. The
+// controller calls it before an edited configuration takes effect.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.tenantCities(path)
 	if t.MaxAgents == 0 {
@@ -71,8 +71,8 @@ func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city
 	return t, others
 }
 
-// declared returns how many agents a city declares: in its active configuration if it is running, and otherwise in its
-// files. It returns 0 if the files cannot be read.
+// declared returns how many agents a city declares. It uses the active configuration of a running city, or else the
+// city's files. It returns 0 if it cannot read the files.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

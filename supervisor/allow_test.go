@@ -8,8 +8,7 @@ import (
 	"gcity/city"
 )
 
-// TestAllow checks that max_agents applies to all of a tenant's cities together. For a running city, the active
-// configuration counts.
+// max_agents applies to all of a tenant's cities together. For a running city, the active configuration counts.
 func TestAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

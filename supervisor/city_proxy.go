@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// proxy is the city.Control of a registered city, which need not be running.
+// proxy is the city.Control of a registered city. The city need not be running.
 type proxy struct {
 	s    *Supervisor
 	path string
@@ -25,7 +25,6 @@ var (
 	_ city.RigEditor     = (*proxy)(nil)
 )
 
-// now returns the running city's control, or an error if the city is not running.
 func (p *proxy) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. A panic that a city itself returns as an error does not have this
-// type, because the city has already logged it.
+// unlogged is a panic that has not been logged yet. If a city itself returns a panic as an error, the error has a
+// different type, because the city has already logged the panic.
 type unlogged struct{ *recovery.Panic }
 
 // guarded calls f, which runs a city's code. It returns a panic in f as an unlogged error.
@@ -42,10 +42,8 @@ func (w *worker) runRecovering() {
 	}
 }
 
-// recordLimit is the timeout for writing a crash to the city's log.
 const recordLimit = 5 * time.Second
 
-// setRefused records why the city cannot be opened.
 func (w *worker) setRefused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
@@ -89,7 +87,7 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	}
 }
 
-// why formats an error as a single line. If the city's agents keep running, the line says so.
+// why formats an error as a single line. It says so if the city's agents keep running.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
@@ -109,7 +107,7 @@ func (w *worker) record(err error, n int, until time.Time) {
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
 		Message: firstLine(err.Error()), Payload: payload}
 	written := make(chan error, 1)
-	// this might never return if the file system hangs
+	// might never return if the file system hangs
 	go func() { written <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()

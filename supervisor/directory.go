@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	// nameTimeout is the timeout for reading a city's name from its folder.
 	nameTimeout = 2 * time.Second
-	// watchInterval is how often the cities' own snapshots are polled for changes, because they send no notification.
+	// watchInterval is how often the supervisor polls the cities' own snapshots, because they send no notification.
 	watchInterval = time.Second
 	// settleLimit is how long Register waits for a city to run or fail.
 	settleLimit = 20 * time.Second
@@ -42,8 +41,7 @@ func (s *Supervisor) Problems() []string {
 		})
 }
 
-// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that the limits are in
-// effect.
+// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that they are in effect.
 func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +49,7 @@ func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.change()
 }
 
-// SetListener records the TCP address of the API, or why the API is not listening on one.
+// SetListener records the TCP address of the API, or why the API does not listen on one.
 func (s *Supervisor) SetListener(d city.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +136,8 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// Register implements city.Registrar. It returns once the city is running, or once it is known why it is not.
+// Register implements city.Registrar. It returns when the city is running or when it is known why the city is not
+// running.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil {
@@ -162,8 +161,8 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if another city uses the name of the entry e, but has no name in the registry. Add
-// compares only names in the registry.
+// nameTaken returns an error if another city uses the name of e but has no name in the registry. Add compares only
+// names in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
@@ -194,7 +193,6 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
 
-// identify returns the path and the name of a folder to register.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid,
@@ -203,7 +201,7 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is the result of examining a folder to register, and count is the result of counting the folder's agents.
+// folder is the result of examining a folder to register. count is the result of counting the folder's agents.
 type folder struct {
 	entry Entry
 	err   error

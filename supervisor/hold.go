@@ -15,9 +15,9 @@ import (
 // Running is the record by which other processes find a running supervisor.
 type Running struct {
 	PID int `json:"pid"`
-	// start time of that process, as in proc.Stat; distinguishes it from a later process with the same PID
+	// start time of the process, as in proc.Stat; distinguishes it from a later process with the same pid
 	Start   uint64    `json:"start"`
-	Home    string    `json:"home"` // the supervisor's home folder
+	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
@@ -34,8 +34,8 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// HomeLock is the exclusive right to run the cities of a home. It consists of two locks: one for the home's cities, and
-// one for the socket.
+// HomeLock is the exclusive right to run the cities of a home. It consists of two locks: one for the home, and one for
+// the socket.
 type HomeLock struct {
 	home  Home
 	locks []*disk.Lock
@@ -51,7 +51,7 @@ func (h Home) locks() []string {
 
 func (h Home) record() string { return filepath.Join(h.Dir, "supervisor.json") }
 
-// Acquire takes the locks and records their owner. If another process holds one of them, the error is a *RunningError.
+// Acquire takes the locks and records their owner. If another process holds a lock, the error is a *RunningError.
 func Acquire(h Home, version string) (*HomeLock, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock retries for a short time. If a process was killed while it was starting a child, the child holds a copy of
-// the lock until the child's exec.
+// tryLock retries for a short time. If a process is killed while it starts a child, the child holds a copy of the lock
+// until its exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -102,11 +102,10 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord returns the path of the second record, which is in the socket folder. It is for supervisors that use the
-// same socket folder with a different home.
+// socketRecord returns the path of the second record, which is in the socket folder. It is for supervisors with the
+// same socket folder and a different home.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
-// holder returns the recorded owner of a lock.
 func (h Home) holder(lock string) Running {
 	record := h.record()
 	if lock == h.lock() {
@@ -130,7 +129,7 @@ func Find(h Home) (_ Running, ok bool, err error) {
 		return Running{}, false, err
 	}
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	// the lock may be held by another call of Find
+	// another call of Find may hold the lock
 	if errors.Is(err, disk.ErrLocked) {
 		return r, proc.Lives(r.PID, r.Start), nil
 	}
@@ -162,6 +161,6 @@ func (h *HomeLock) Release() {
 
 func (h *HomeLock) release() {
 	for _, l := range h.locks {
-		_ = l.Release() // otherwise the kernel releases the lock at exit
+		_ = l.Release() // if this fails, the kernel releases the lock at exit
 	}
 }

@@ -10,15 +10,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for sessions that an earlier run has left in a city that cannot be opened. No controller watches these
-// sessions.
+// Time limits for sessions from an earlier run of a city that cannot be opened. No controller watches these sessions.
 
 const (
-	countLimit = 10 * time.Second // for counting the sessions
-	endLimit   = 90 * time.Second // for stopping the sessions
+	countLimit = 10 * time.Second
+	endLimit   = 90 * time.Second
 )
 
-// countLeftovers counts the sessions from an earlier run in the background.
 func (w *worker) countLeftovers() {
 	if w.s.o.CountLeftovers == nil {
 		return
@@ -38,14 +36,14 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened ends the worker of a city that is not open. It stops the sessions from an earlier run, unless they are to
-// keep running.
+// endUnopened ends the worker of a city that is not open. It also stops the sessions from an earlier run, except those
+// that must keep running.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()
 		return
 	}
-	// a user stopped the city, so any newer sessions are not the supervisor's
+	// a user has stopped the city, so newer sessions do not belong to the supervisor
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return
@@ -68,7 +66,6 @@ func (w *worker) endUnopened(err error, broken bool) {
 	w.end(err)
 }
 
-// stopLeftovers stops the sessions from an earlier run.
 func (w *worker) stopLeftovers() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()

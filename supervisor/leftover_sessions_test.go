@@ -19,7 +19,7 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.CountLeftovers = func(context.Context, string) (int, error) { return 2, nil }
 	l.s.o.StopLeftovers = func(_ context.Context, path string) (int, error) {
-		time.Sleep(time.Second) // on the bubble's clock
+		time.Sleep(time.Second) // on the bubble's fake clock
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		paths = append(paths, path)
@@ -35,8 +35,8 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// If a city cannot be opened, the sessions from its earlier run are shown, and are stopped together with the city,
-// which waits for them. Another controller's sessions are left alone.
+// If a city cannot be opened, the sessions from its earlier run are shown. The city waits for them and is stopped
+// together with them. Another controller's sessions are left alone.
 func TestSessionsOfUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -68,11 +68,11 @@ func TestSessionsOfUnopenableCity(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		close(hang)
-		time.Sleep(time.Second) // on the bubble's clock, to let the city close
+		time.Sleep(time.Second) // on the bubble's fake clock; lets the city close
 	})
 }
 
-// Leave stops no sessions, not even those in a city that cannot be opened.
+// Leave stops no sessions, not even those of a city that cannot be opened.
 func TestLeaveWithUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -90,7 +90,7 @@ func TestLeaveWithUnopenableCity(t *testing.T) {
 	})
 }
 
-// If a city has crashed and cannot be opened again, its agents are stopped together with the supervisor.
+// If a city has crashed and cannot be opened again, its agents stop together with the supervisor.
 func TestStopOfUnopenableCityAfterCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -109,7 +109,7 @@ func TestStopOfUnopenableCityAfterCrash(t *testing.T) {
 	})
 }
 
-// Sessions that another controller has taken over do not count as left behind any more.
+// If another controller takes over sessions, they no longer count as left behind.
 func TestLeftoverSessionsAreAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -133,7 +133,7 @@ func TestLeftoverSessionsAreAdopted(t *testing.T) {
 	})
 }
 
-// If a user stopped a city, the supervisor does not stop sessions that were started there since.
+// If a user has stopped a city, the supervisor does not stop sessions that were started there later.
 func TestStopOfCityStoppedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -155,7 +155,7 @@ func TestStopOfCityStoppedByHand(t *testing.T) {
 	})
 }
 
-// If too many counts do not return, the log says that a city's sessions have not been counted.
+// If too many counts do not return, the log says that a city's sessions were not counted.
 func TestUncountedSessionsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestResourceLimit checks that limits are read both from the tenant's table and from resource_limit.
+// Limits are read from the tenant's own table and from resource_limit.
 func TestResourceLimit(t *testing.T) {
 	h := Home{Dir: t.TempDir(), Run: "/run/gc"}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\ntoken_file = \"t\"\n"
@@ -42,7 +42,7 @@ func TestResourceLimit(t *testing.T) {
 	}
 }
 
-// TestTenantToken checks that the settings can contain a token if no other user can read them.
+// The settings can contain a token if no other user can read them.
 func TestTenantToken(t *testing.T) {
 	h := Home{Dir: t.TempDir()}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\nsocket = \"acme.sock\"\n"

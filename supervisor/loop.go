@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// loop is the main loop. It makes all decisions until the supervisor stops, and waits for nothing but its inputs.
+// loop makes all decisions until the supervisor stops. It waits only for its inputs.
 func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	defer close(s.readsOver)
 	patrol := time.NewTicker(s.patrol())
@@ -59,7 +59,6 @@ func (s *Supervisor) count() int {
 // that starts a supervisor registers its city in less time.
 const idlePulses = 30
 
-// wait waits for the workers to stop.
 func (s *Supervisor) wait(pulse <-chan time.Time) {
 	over := make(chan struct{})
 	go func() { s.wg.Wait(); close(over) }()

@@ -8,10 +8,9 @@ import (
 	"gcity/internal/suggest"
 )
 
-// A city's name is its address, so no two workers have the same name, not even right after a city was renamed in the
-// registry or removed from it.
+// A city's name is its address. Two workers therefore never have the same name, not even right after a city was renamed
+// or removed in the registry.
 
-// takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
 	name, path string // name and path of the other city
 	next       string // the other city's name after its next start; "" = it is stopping
@@ -26,8 +25,8 @@ func (e *takenError) Error() string {
 		"next start", e.name, e.path, e.next)
 }
 
-// takeName gives a city its next name, if the city is neither running nor being opened. If another running or stopping
-// city still uses that name, takeName leaves the name as it is and returns an error. The caller must hold mu.
+// takeName gives a city its next name, unless the city is running or being opened. If another running or stopping city
+// still uses that name, takeName changes nothing and returns an error. The caller must hold mu.
 func (w *worker) takeName() error {
 	taken := map[string]bool{}
 	var by, idle *worker
@@ -62,8 +61,7 @@ func (w *worker) takeName() error {
 	return e
 }
 
-// inUse reports whether the city is running or being opened. It then has to keep the name that it was opened with. The
-// caller must hold mu.
+// inUse reports whether the city is running or being opened. It must then keep its name. The caller must hold mu.
 func (w *worker) inUse() bool { return w.running != nil || w.opens }
 
 // retryNames retries the cities that are waiting for a name. The caller must hold mu.
@@ -75,7 +73,7 @@ func (s *Supervisor) retryNames() {
 	}
 }
 
-// rename sets the name that a city has after its next start. The caller must hold mu.
+// rename sets the name for a city's next start. The caller must hold mu.
 func (w *worker) rename(name string) {
 	if w.next == name {
 		return
@@ -103,7 +101,7 @@ func (s *Supervisor) unknown(name string) error {
 }
 
 // namesOf returns names for the cities that have no name in the registry. A known city gets its next name. Any other
-// city gets the name in its configuration, if the folder responds.
+// city gets the name in its configuration, if its folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()

@@ -14,7 +14,7 @@ func (w *worker) open() (City, error) {
 		}
 		defer func() { <-w.s.slots }()
 		w.opening = make(chan opened, 1)
-		go w.tryOpen(w.opening, w.startOpening()) // not in a WaitGroup, because it may never return
+		go w.tryOpen(w.opening, w.startOpening()) // might never return, so not in a WaitGroup
 	}
 	late := time.NewTimer(w.s.o.OpenTimeout)
 	defer late.Stop()
@@ -37,7 +37,7 @@ func (w *worker) open() (City, error) {
 	}
 }
 
-// startOpening records that the city is being opened. It returns the city's path, and its name, which is then fixed.
+// startOpening records that the city is being opened. From now on, the city's name is fixed.
 func (w *worker) startOpening() (e Entry) {
 	w.set(func() {
 		w.opens = true
@@ -46,8 +46,8 @@ func (w *worker) startOpening() (e Entry) {
 	return e
 }
 
-// slot waits for permission to open the city, and reports whether permission was given. If the city should stop, slot
-// waits only briefly.
+// slot waits for permission to open the city, and reports whether it was given. If the city should stop, slot waits
+// only briefly.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:
@@ -74,13 +74,13 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// discardOpening closes a city that is still being opened but is no longer wanted. It waits at most closeLimit.
+// discardOpening closes a city that is no longer wanted while it is being opened. It waits at most closeLimit.
 func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return
 	}
 	over := make(chan struct{})
-	go func(o <-chan opened) { // not in a WaitGroup, because it might never return
+	go func(o <-chan opened) { // might never return, so not in a WaitGroup
 		defer close(over)
 		if o := <-o; o.city != nil {
 			o.city.Close()

@@ -9,9 +9,9 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home contains the folders of a supervisor. Both belong to one user.
+// Home contains the folders of a supervisor. They belong to one user.
 type Home struct {
-	Dir string // GC_HOME, or ~/.gc: registry, settings and log
+	Dir string // $GC_HOME or ~/.gc: registry, settings and log
 	Run string // $XDG_RUNTIME_DIR/gc, or the same as Dir: lock and socket
 }
 
@@ -38,7 +38,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	return h, nil
 }
 
-// Make creates the folders. If a folder exists already, Make removes other users' access to it.
+// Make creates the folders. If a folder exists, Make removes other users' access to it.
 func (h Home) Make() error {
 	for _, dir := range []string{h.Dir, h.Run} {
 		if err := makePrivate(dir); err != nil {
@@ -78,7 +78,7 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token returns the default path of the file with the API token. The settings can name another file.
+// Token returns the default path of the file with the API token. The settings can name a different file.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
 // Log returns the path of the supervisor's log.
@@ -87,7 +87,6 @@ func (h Home) Log() string { return filepath.Join(h.Dir, "supervisor.log") }
 // Socket returns the path of the supervisor's socket.
 func (h Home) Socket() string { return filepath.Join(h.Run, "supervisor.sock") }
 
-// tenantSocket returns the default path of a tenant's socket.
 func (h Home) tenantSocket(name string) string {
 	return filepath.Join(h.Run, "tenant-"+name+".sock")
 }

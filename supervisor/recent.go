@@ -32,7 +32,7 @@ func (h Home) recentFile(path string) string {
 	return filepath.Join(h.recentFolder(), hex.EncodeToString(sum[:12])+".json")
 }
 
-// Remember records that a city was opened. It forgets the cities that were opened longest ago, if there are too many.
+// Remember records that a city was opened. If there are too many records, it removes the oldest.
 func Remember(h Home, e Entry, now time.Time) error {
 	data, err := json.Marshal(recentCity{e.Path, e.Name, now.UTC()})
 	if err == nil {
@@ -70,7 +70,7 @@ func Recent(h Home) []Entry {
 	return out
 }
 
-// readRecent returns the records, most recent first.
+// readRecent returns the newest records first.
 func readRecent(h Home) (all []recentCity) {
 	files, _ := filepath.Glob(filepath.Join(h.recentFolder(), "*.json"))
 	for _, file := range files {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The newest cities are remembered, also if several processes write at the same time. A damaged record hides only its
+// The newest cities are remembered, even if several processes write at the same time. A damaged record hides only its
 // own city.
 func TestRecentCities(t *testing.T) {
 	h := Home{Dir: filepath.Join(t.TempDir(), "gc")}

@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// a file that has not changed for this long is probably complete
+	// after this time without changes, a file is probably complete
 	quietPeriod = 200 * time.Millisecond
 	maxRereads  = 10              // maximum number of rereads of a file that keeps changing
-	readLimit   = 5 * time.Second // a read that takes longer counts as hung
+	readLimit   = 5 * time.Second // if a read takes longer, the file system counts as hung
 )
 
-// readResult is the result of reading the supervisor's files.
 type readResult struct {
 	settings Settings
 	setErr   error
 	entries  []Entry
-	// the configured names of the cities that have no name in the registry
+	// configured names of the cities that have no name in the registry
 	names  map[string]string
 	regErr error
 	fault  error // a panic during the read; the other fields are then invalid
@@ -36,14 +35,14 @@ func (s *Supervisor) readFiles() (saw readResult) {
 	return saw
 }
 
-// refresher decides when to read the files and when to apply what was read. The loop owns it.
+// refresher decides when to read the files and when to apply the results. The loop owns it.
 type refresher struct {
 	s    *Supervisor
-	seen chan readResult // receives the result of the read in progress; nil = no read in progress
+	seen chan readResult // receives the result of the read in progress; nil = no read
 	// the read in progress has exceeded its time limit, so its result will be out of date
 	late bool
 	more bool // the files might have changed since the read began
-	// fires when the read is late, or when it is time to confirm a doubtful result
+	// fires when the read is late, or when a doubtful result must be confirmed
 	timer *time.Timer
 
 	// number of consecutive reads that were not applied because they would stop cities
@@ -63,18 +62,18 @@ func newRefresher(s *Supervisor) *refresher {
 
 func (e *refresher) close() { e.timer.Stop() }
 
-// poke starts a read, or schedules another one if a read is in progress.
+// poke starts a read. If a read is in progress, poke schedules another one.
 func (e *refresher) poke() {
 	switch {
 	case e.seen != nil:
 		e.more = true
-	case e.doubts == 0: // otherwise the timer starts the next read
+	case e.doubts == 0: // otherwise, the timer starts the next read
 		e.startRead()
 	}
 }
 
-// request registers a channel that is closed when the next read has finished. A read that has already started does not
-// count. If the read in progress is late, request closes the channel immediately.
+// request registers a channel that is closed when the next read has finished. A read in progress does not count. If the
+// read in progress is late, request closes the channel immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)
@@ -117,8 +116,8 @@ func (e *refresher) timerExpired() {
 	e.notifyCallers()
 }
 
-// finishRead handles the result of a read. It returns false if the result is not applied yet. That is the case if the
-// read was late, or if the result would stop a city and a second read must confirm it.
+// finishRead handles the result of a read. It returns false if the result is not applied yet. This happens if the read
+// was late, or if the result would stop a city and a second read must confirm it.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late
@@ -161,7 +160,6 @@ func (e *refresher) notifyCallers() {
 	e.served = nil
 }
 
-// readNow requests a read, and waits until its result has been applied or rejected.
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {

@@ -60,10 +60,10 @@ func TestRegistryKeepsChanging(t *testing.T) {
 	})
 }
 
-const tenth = 100 * time.Millisecond // on the bubble's clock
+const tenth = 100 * time.Millisecond
 
-// While the disk does not respond, the supervisor reports its status and the problem, responds to requests to register
-// a city, and can be stopped. If the result of a read arrives too late, it is not applied.
+// While the disk does not respond, the supervisor still reports its status and the problem, answers requests to
+// register a city, and can be stopped. The result of a late read is not applied.
 func TestRegistryDoesNotRespond(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestRegisterDuringRead(t *testing.T) {
 	})
 }
 
-// If a city is unregistered during a read, the result of the read does not restart it, whether or not the city has
+// If a city is unregistered during a read, the result of the read does not restart the city, whether or not it has
 // stopped by then.
 func TestUnregisterDuringRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 // Entry is a registered city.
 type Entry struct {
 	Path string // absolute, without symbolic links; identifies the city
-	Name string // "" = the name is in the city's configuration
+	Name string // "" = the name in the city's configuration
 }
 
 const maxRegistry = 1 << 20
@@ -36,7 +36,6 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 // CheckName returns why a name is invalid for a city, or "" if it is valid.
 func CheckName(name string) string { return checkName("city", name) }
 
-// checkName returns why a name is invalid for a city or a tenant, or "" if it is valid.
 func checkName(kind, name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
 		return fmt.Sprintf("invalid %s name %q: use letters, digits, and . _ -, starting with "+
@@ -45,7 +44,8 @@ func checkName(kind, name string) string {
 	return ""
 }
 
-// Read reads the registry of a home. A missing file is an empty registry. Errors in the file are toml.Problems.
+// Read reads the registry of a home. A missing file is an empty registry. The error for an invalid file is a
+// toml.Problems.
 func Read(h Home) ([]Entry, error) {
 	data, err := readFile(h.Registry())
 	if err != nil {
@@ -110,8 +110,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
-// Add adds a city to the registry of a home unless it is already there. If a city in another folder has the same name,
-// the error is a *city.Error with code Conflict that names the folder.
+// Add adds a city to the registry of a home. It does nothing if the city is already registered. If a city in another
+// folder has the same name, the error is a *city.Error with code Conflict that names the folder.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
 		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
@@ -151,7 +151,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder is known not to exist.
+// gone reports whether a folder certainly does not exist.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -216,7 +216,7 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 	for {
 		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
 		if err == nil {
-			// otherwise the kernel releases the lock at exit
+			// if this fails, the kernel releases the lock at exit
 			return func() { _ = lock.Release() }, nil
 		}
 		if !errors.Is(err, disk.ErrLocked) {
@@ -265,7 +265,7 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// addEntry adds an entry to a valid registry. It appends the entry if it can. Otherwise it rewrites the whole file.
+// addEntry adds an entry to a valid registry. It appends the entry if it can. Otherwise, it rewrites the whole file.
 func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)
@@ -282,7 +282,7 @@ func marshalRegistry(all []Entry) (out []byte) {
 	return out
 }
 
-// removeEntry removes an entry from a valid file. It removes the entry's lines or, where that does not work, rewrites
+// removeEntry removes an entry from a valid registry. It removes the entry's lines if it can. Otherwise, it rewrites
 // the whole file.
 func removeEntry(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
@@ -297,7 +297,7 @@ func removeEntry(data []byte, all []Entry, path string) []byte {
 // cutLines removes the lines of an entry. Comments directly above the next header belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
-	var from []int // index of each entry's header line
+	var from []int // line number of each entry's header
 	root := toml.Read("", []byte(text), maxRegistry).Root()
 	at := -1
 	for i, t := range root.Tables("cities") {
@@ -328,7 +328,6 @@ func cutLines(text, path string) (string, bool) {
 	return out, true
 }
 
-// hasContent reports whether a line is neither blank nor a comment.
 func hasContent(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && !strings.HasPrefix(line, "#")
@@ -361,7 +360,7 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed returns a free name for a city: its folder's name with a number.
+// unnamed returns an unused name for a city: its folder's name with a number.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A registry that is missing, or empty for a moment, stops no cities. The next registration writes the other cities
-// back.
+// If the registry is missing, or empty for a moment, no cities are stopped. The next registration writes the other
+// cities back.
 func TestEmptiedRegistry(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":     os.Remove,
@@ -55,7 +55,7 @@ func TestEmptiedRegistry(t *testing.T) {
 	}
 }
 
-// Registering a city while the registry is empty does not stop the others.
+// Registering a city while the registry is empty does not stop the other cities.
 func TestRegisterIntoEmptiedRegistry(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {

@@ -83,7 +83,7 @@ func TestHomeIsPrivate(t *testing.T) {
 }
 
 // Entries can be added, renamed and removed. The path is the key, and names are unique. Adding an entry twice is
-// allowed, and the user's other text stays.
+// allowed. Other text in the file stays.
 func TestRegistry(t *testing.T) {
 	h, ctx := newHome(t), t.Context()
 	if all, err := Read(h); err != nil || len(all) != 0 {
@@ -253,7 +253,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // another environment
+	elsewhere := Home{Dir: h.Dir, Run: h.Dir}
 	if r, runs, err := Find(elsewhere); !runs || err != nil || r.PID != os.Getpid() || r.Socket != h.Socket() || r.Version != "v1" {
 		t.Errorf("%+v, %v, %v", r, runs, err)
 	}
@@ -274,8 +274,8 @@ func TestHold(t *testing.T) {
 	second.Release()
 }
 
-// No content of the file causes a panic. All problems have a position, and a registry that was read can be written and
-// read again.
+// No content of the file causes a panic. All problems have a position. A registry that was read can be written and read
+// again.
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte("[[cities]]\npath = \"/a\"\nname = \"a\"\n# x\n[[cities]]\npath = '/b'\n"), "/a")
 	f.Add([]byte("cities = [{path = \"/a\"}]"), "/a")
@@ -305,8 +305,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// The record of a supervisor that was killed is not used, even if its PID now belongs to another process and a third
-// process is testing the lock. Otherwise a stop would signal that PID.
+// The record of a killed supervisor is not used, even if its pid now belongs to another process and a third process is
+// testing the lock. Otherwise, a stop would signal that pid.
 func TestOtherProcessIsNotSupervisor(t *testing.T) {
 	h := newHome(t)
 	hold, err := Acquire(h, "v1")

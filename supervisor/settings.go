@@ -16,28 +16,28 @@ import (
 	"gcity/internal/toml"
 )
 
-// Settings are the settings in supervisor.toml.
+// Settings contains the settings from supervisor.toml.
 type Settings struct {
 	Port      int    // TCP port; 0 = only the unix socket
-	AnyPort   bool   // neither Port nor Bind is set in the file, so the API is optional
+	AnyPort   bool   // the file sets neither Port nor Bind, so the API is optional
 	Bind      string // IP address, or "localhost"
 	Patrol    time.Duration
 	TokenFile string // absolute path; "" = no token required
 	MakeToken bool   // TokenFile is the default, so the supervisor creates the file
-	ReadFile  string // absolute path of the file with the read-only token; "" = none
+	ReadFile  string // absolute path of the file with the read-only token; "" = no such token
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
-	Warnings  []string // warnings about settings that have no effect
+	Warnings  []string
 }
 
 // Tenant is a user of a shared machine with access to only some of its cities.
 type Tenant struct {
 	Name      string
-	Cities    []string // names of the tenant's cities
-	Token     string   // the token, if the settings contain it; "" = it is in TokenFile
-	TokenFile string   // absolute path
-	Socket    string   // absolute path
-	// limit for the agents that all of the tenant's cities declare together; 0 = no limit
+	Cities    []string
+	Token     string // the token, if the settings contain it; "" = it is in TokenFile
+	TokenFile string // absolute path
+	Socket    string // absolute path
+	// maximum number of agents that all of the tenant's cities declare together; 0 = no limit
 	MaxAgents int
 	MaxCities int
 	MaxCPUs   float64 // processors for all of the tenant's agents together; 0 = no limit
@@ -50,14 +50,14 @@ func (t *Tenant) equal(u *Tenant) bool {
 	return slices.Equal(t.Cities, u.Cities) && reflect.DeepEqual(a, b)
 }
 
-// Defaults returns the settings of a home that has no supervisor.toml.
+// Defaults returns the settings of a home without a supervisor.toml.
 func Defaults(h Home) Settings {
 	return Settings{Port: 8080, AnyPort: true, Bind: "127.0.0.1", Patrol: 10 * time.Second,
 		TokenFile: h.Token(), MakeToken: true}
 }
 
-// ReadSettings reads supervisor.toml. If the file does not exist, it returns the defaults. Errors in the file are
-// toml.Problems.
+// ReadSettings reads supervisor.toml. If the file does not exist, it returns the defaults. The error for an invalid
+// file is a toml.Problems.
 func ReadSettings(h Home) (Settings, error) {
 	d, err := toml.Load(h.Settings(), h.Settings(), maxRegistry)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +161,6 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	return one
 }
 
-// token reads the tenant's token, or the path of the token's file.
 func (one *Tenant) token(h Home, t toml.Table) {
 	if !t.Has("token") {
 		if one.TokenFile == "" {
@@ -183,7 +182,6 @@ func (one *Tenant) token(h Home, t toml.Table) {
 
 func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 
-// limitKeys returns the keys of a tenant's limits.
 func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
 
 // limits reads a tenant's limits from its own table or, as in Gas City, from resource_limit.

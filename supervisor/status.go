@@ -7,7 +7,6 @@ import (
 	"gcity/city"
 )
 
-// status describes the supervisor in one line, for a service manager.
 func (s *Supervisor) status() string {
 	all, _ := s.list()
 	up := 0

@@ -1,13 +1,13 @@
-// Package supervisor runs a machine's cities in one process. The registry, a file that users can edit, lists them.
-// Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
+// Package supervisor runs a machine's cities in one process. They are listed in the registry, a file that users can
+// edit. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
 //
 // # Concurrency
 //
 // Run has one goroutine that makes all decisions, and one for each city (worker.go). A city's goroutine opens the city,
-// runs it, and waits before the next attempt. The deciding goroutine waits only for its inputs: other goroutines read
-// the files (refresh.go) and send it the results. Reading a file or opening a city may never return. Such a call leaves
-// a goroutine behind but blocks nothing else. All other goroutines have ended when Run returns. Exported methods are
-// safe for concurrent use.
+// runs it, and waits before the next attempt. The deciding goroutine waits only for its inputs. Other goroutines read
+// the files (refresh.go) and send it the results. Reading a file or opening a city might never return. Such a call
+// leaves a goroutine behind but blocks nothing else. All other goroutines have ended when Run returns. Exported methods
+// are safe for concurrent use.
 package supervisor
 
 import (
@@ -24,9 +24,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// City is an opened city, which can be run once.
+// City is an opened city. It can be run only once.
 type City interface {
-	// Control returns the city's control.
 	Control() city.Control
 	// Run runs the city until it has stopped, and then releases its resources. When ctx ends, Run stops the city and
 	// its agents within a time limit. It calls ready once, as soon as the city responds. If the error is a
@@ -46,7 +45,7 @@ type Options struct {
 	Logger  *slog.Logger
 	Version string
 
-	// Open opens a city. It might never return, and can panic.
+	// Open opens a city. It might never return, and it can panic.
 	Open func(ctx context.Context, e Entry) (City, error)
 	// Name returns a city's name from its configuration, or "" if the configuration cannot be read. It might never
 	// return.
@@ -57,11 +56,11 @@ type Options struct {
 	// CountLeftovers counts the running sessions of a city without a controller. It might never return.
 	CountLeftovers func(ctx context.Context, path string) (int, error)
 	// StopLeftovers stops the sessions of a city without a controller and returns their number. If the sessions belong
-	// to another controller, Busy recognizes the error.
+	// to another controller, Busy returns true for the error.
 	StopLeftovers func(ctx context.Context, path string) (int, error)
 	// Record writes an event to the log of a city that has no controller.
 	Record func(path string, e events.Event) error
-	// Watch returns a channel that receives a value whenever a city's configuration changes, until ctx ends. Watch may
+	// Watch returns a channel that receives a value whenever a city's configuration changes, until ctx ends. It might
 	// never return.
 	Watch func(ctx context.Context, path string) <-chan struct{}
 	// Busy reports whether an error from Open means that another controller is running the city.
@@ -72,7 +71,7 @@ type Options struct {
 	// called after each change to the settings; must not block; can be nil
 	Apply        func(Settings)
 	ReportStatus func(status string) // called once per Pulse with a status line; can be nil
-	// maximum number of cities to open at the same time; 0 = depends on the number of processors
+	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
 	MaxOpening int
 	// how often ReportStatus and periodic checks run; 0 = 1 s
 	Pulse time.Duration
@@ -90,26 +89,26 @@ type Supervisor struct {
 	reloads chan struct{}
 	// requests to read the files; the channel in a request is closed after the read
 	readRequests chan chan<- struct{}
-	readsOver    chan struct{}           // closed when the files are no longer read
+	readsOver    chan struct{}           // closed when no more reads will happen
 	read         func() readResult       // reads the registry and the settings; might never return
-	names        *deadline.Calls[string] // calls that read city names from configurations
-	folders      *deadline.Calls[folder] // calls that read folders to register
-	counts       *deadline.Calls[count]  // calls that count agents in configurations
-	leftovers    *deadline.Calls[int]    // calls that count sessions from earlier runs
+	names        *deadline.Calls[string] // calls that read a city's name from its configuration
+	folders      *deadline.Calls[folder] // calls that examine a folder to register
+	counts       *deadline.Calls[count]  // calls that count the agents in a configuration
+	leftovers    *deadline.Calls[int]    // calls that count the sessions from an earlier run
 
 	mu      sync.Mutex
-	workers map[string]*worker // all workers, by path
-	// paths that were unregistered after the current read began; its result is out of date for them
+	workers map[string]*worker // by path
+	// paths unregistered during the current read, so its result is out of date for them
 	dropped  map[string]bool
 	settings Settings
-	problem  string // problem with the registry or the settings; "" = none
+	problem  string // problem with the registry or the settings; "" = no problem
 	listener city.Listener
 	limits   string // why the tenants' limits have no effect; "" = they are in effect
 	applied  bool   // Options.Apply has been called
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // context for everything that Run starts
-	wg       sync.WaitGroup  // for the workers' goroutines
+	wg       sync.WaitGroup
 }
 
 type ending int
@@ -151,7 +150,7 @@ func New(o Options) *Supervisor {
 }
 
 // Run runs the cities until ctx ends or Leave is called. When ctx ends, Run stops all cities and their agents. It
-// returns once every city has stopped or has been abandoned. The error names the abandoned cities.
+// returns when each city has stopped or was abandoned. The error names the abandoned cities.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -179,7 +178,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the registry and the settings, and immediately retries the cities that are waiting.
+// Reload reads the registry and the settings. It immediately retries the cities that are waiting.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.workers {

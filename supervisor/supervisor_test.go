@@ -18,7 +18,7 @@ import (
 	"gcity/events"
 )
 
-// fakeFleet is a set of simulated cities, by folder. All times are on the synctest bubble's clock.
+// fakeFleet is a set of simulated cities, by folder. All times are those of the synctest bubble's fake clock.
 type fakeFleet struct {
 	t    *testing.T
 	s    *Supervisor
@@ -26,22 +26,21 @@ type fakeFleet struct {
 	logs strings.Builder
 	stop context.CancelFunc
 	end  chan error
-	edit map[string]chan struct{} // signals changes to configurations
+	edit map[string]chan struct{} // receives a value after each change to a configuration
 
 	mu     sync.Mutex
 	opens  map[string]int
-	wrong  map[string]error         // errors from the next attempts to open
-	hangs  map[string]chan struct{} // attempts to open that block
+	wrong  map[string]error         // error of the next attempt to open the city
+	hangs  map[string]chan struct{} // attempts to open the city block until this channel is closed
 	panics map[string]bool
 	cities map[string]*testCity
-	told   []string // events
+	told   []string
 	beats  int
 	most   int // maximum number of cities being opened at the same time
 	now    int
 	set    []Settings
 }
 
-// testCity is a running city.
 type testCity struct {
 	land  *fakeFleet
 	path  string
@@ -49,10 +48,10 @@ type testCity struct {
 	fails chan any // receives an error, nil, or the value to panic with
 	left  chan struct{}
 	hurry chan struct{}
-	slow  chan struct{} // nil: the city stops immediately
+	slow  chan struct{} // nil = the city stops immediately
 	over  bool
 	deaf  bool // ignores the request to leave its agents running
-	ended bool // its agents were asked to stop
+	ended bool // the city's agents were asked to stop
 }
 
 var errBusy = errors.New("another controller has it")
@@ -69,7 +68,6 @@ func newFakeFleet(t *testing.T) *fakeFleet {
 	return l
 }
 
-// begin runs the supervisor until the test ends.
 func (l *fakeFleet) begin(paths ...string) {
 	for _, p := range paths {
 		if err := Add(l.t.Context(), l.h, Entry{p, filepath.Base(p)}); err != nil {
@@ -107,7 +105,7 @@ func (l *fakeFleet) open(_ context.Context, e Entry) (City, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	time.Sleep(time.Millisecond) // on the bubble's clock
+	time.Sleep(time.Millisecond) // on the bubble's fake clock
 	t := &testCity{land: l, path: e.Path, fails: make(chan any, 1), left: make(chan struct{}), hurry: make(chan struct{}, 9),
 		snap: city.Snapshot{Name: e.Name, Path: e.Path, Patrol: city.Patrol{Interval: time.Second}}}
 	l.mu.Lock()
@@ -154,7 +152,6 @@ func (l *fakeFleet) watch(ctx context.Context, path string) <-chan struct{} {
 	return out
 }
 
-// is returns the states of the cities, sorted by name.
 func (l *fakeFleet) is() string {
 	synctest.Wait()
 	all, err := l.s.Cities(l.t.Context())
@@ -184,7 +181,6 @@ func (l *fakeFleet) want(want string) {
 
 func (t *testCity) Control() city.Control { return &fakeControl{t: t} }
 
-// fakeControl is the control of a testCity.
 type fakeControl struct {
 	city.Control
 	t *testCity
@@ -244,10 +240,10 @@ func (t *testCity) Close() {
 	t.over = true
 }
 
-func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's clock
+func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's fake clock
 
-// If a city crashes, the others continue, and the crash is reported. The city is retried after longer and longer waits,
-// or when its configuration changes.
+// If a city crashes, the other cities continue, and the crash is reported. The city is retried after longer and longer
+// waits, or when its configuration changes.
 func TestCityCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -306,7 +302,7 @@ func TestCityCrashes(t *testing.T) {
 	})
 }
 
-// A city that cannot be opened shows why, is retried, and does not block others.
+// A city that cannot be opened shows why and is retried. It does not block other cities.
 func TestCityCannotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -493,8 +489,8 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
-// No two cities ever have the same name. A city that is to get another one's name waits until that city has stopped or
-// has its new name.
+// No two cities ever have the same name. If a city is renamed to another city's name, it waits until the other city has
+// stopped or was renamed.
 func TestNamesAreUnique(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -592,7 +588,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// A supervisor that a command has started exits some time after its last city is unregistered.
+// A supervisor that was started by a command exits some time after its last city was unregistered.
 func TestUntilEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -615,8 +611,8 @@ func TestUntilEmpty(t *testing.T) {
 	})
 }
 
-// A stop also stops agents that an earlier run has left in a city that is being opened, or that has crashed and waits
-// for a retry.
+// A stop also stops agents from an earlier run of a city that is being opened, or that has crashed and waits for a
+// retry.
 func TestStopOfCityNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

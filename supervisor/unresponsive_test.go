@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// For a folder that does not respond, at most one read is in progress, however often it is registered.
+// However often a folder that does not respond is registered, at most one read of it is in progress.
 func TestFolderDoesNotRespond(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	"gcity/restart"
 )
 
-// retryDelays determines when to retry a city that crashed or could not be opened.
+// retryDelays determines when to retry a city that has crashed or cannot be opened.
 var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
 	// time limit for stopping a city without its agents
 	leaveLimit = 30 * time.Second
-	closeLimit = 5 * time.Second // time limit for opening a city that is no longer wanted
+	closeLimit = 5 * time.Second // how long to wait for an opening city that is no longer wanted
 )
 
 var (
@@ -34,7 +34,7 @@ type worker struct {
 	gone chan struct{} // closed to stop the worker
 	left chan struct{} // closed before the channel gone if the agents must keep running
 	done chan struct{} // closed when the worker has stopped
-	wake chan struct{} // requests an immediate retry
+	wake chan struct{} // receives a value to request an immediate retry
 
 	// result of opening the city; only the worker's goroutine uses it
 	opening chan opened
@@ -53,7 +53,7 @@ type worker struct {
 	running City // nil = the city is not running
 	opens   bool // the city is being opened under its current name
 	how     ending
-	again   *Entry // the city has been registered again but has not stopped yet
+	again   *Entry // set if the city was registered again before it stopped
 	err     error  // error from stopping the city
 }
 
@@ -68,8 +68,8 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until the worker is stopped. It then stops the agents unless they must keep running. A city that is
-// being opened, or that crashed and is waiting for a retry, can have agents too.
+// run runs the city until the worker is stopped. It then stops the agents unless they must keep running. There can also
+// be agents if the city is being opened, or has crashed and waits for a retry.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -116,7 +116,6 @@ func (w *worker) run() {
 	}
 }
 
-// runCity runs the city until it has stopped.
 func (w *worker) runCity(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
@@ -178,7 +177,7 @@ func (w *worker) pause(until time.Time) bool {
 	return true
 }
 
-// watch signals edits to the configuration until ctx ends. It does not start a second watch if an earlier one has not
+// watch reports edits to the configuration until ctx ends. It does not start a second watch if an earlier one has not
 // returned.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.startWatching() {
@@ -235,8 +234,7 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// changeState changes the state. In all states except running and stopping, a city has no control. The caller must hold
-// mu.
+// changeState changes the state. A city has a control only in the states running and stopping. The caller must hold mu.
 func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
@@ -279,7 +277,6 @@ func (w *worker) entry() Entry {
 	return Entry{Path: w.path, Name: w.name}
 }
 
-// result returns the error from stopping the city, if any.
 func (w *worker) result() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -289,8 +286,8 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a city that is waiting. If the parameter stopped is true, it also starts a city that a user
-// has stopped. The caller must hold mu.
+// poke immediately retries a city that is waiting. If stopped is true, it also starts a city that a user has stopped.
+// The caller must hold mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
@@ -309,7 +306,6 @@ func (w *worker) poke(stopped bool) {
 	}
 }
 
-// finish stops the worker because the supervisor is ending.
 func (w *worker) finish(how ending) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -317,8 +313,8 @@ func (w *worker) finish(how ending) {
 	w.dismiss()
 }
 
-// dismiss stops the worker, and also the agents of its city unless the supervisor leaves them running. The caller must
-// hold mu.
+// dismiss stops the worker. It also stops the agents of its city unless the supervisor leaves them running. The caller
+// must hold mu.
 func (w *worker) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// reconcile makes the workers match the registry. A city that has no name in the registry keeps its name, or takes the
+// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or takes the
 // one from its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
@@ -62,7 +62,7 @@ func (s *Supervisor) addWorker(e Entry) *worker {
 	return w
 }
 
-// removeWorker runs at the end of a worker's goroutine. If the city has been registered again, it starts a new worker.
+// removeWorker runs at the end of a worker's goroutine. If the city was registered again, it starts a new worker.
 func (s *Supervisor) removeWorker(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

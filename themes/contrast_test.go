@@ -43,9 +43,37 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// The default theme does not know the terminal's background, and none of the sixteen colors is readable on black and on
-// white. The text of problems and the selected row therefore use the terminal's own text and background colors. A theme
-// that does not set the style of problems uses that of warnings.
+// Each text color of the default theme is readable: on black with xterm's colors, and in the light form on white. Bold
+// text has at least 3 to 1.
+func TestContrastOfTheDefaultTheme(t *testing.T) {
+	dark, err := Load(Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	xterm := map[string]string{"1": "#cd0000", "2": "#00cd00", "3": "#cdcd00", "6": "#00cdcd"}
+	for ground, th := range map[string]Theme{"#000000": dark, "#ffffff": dark.OnLight()} {
+		for k := range Tokens {
+			s, need := th.Style(k), 4.5
+			if s.Text == "" {
+				continue
+			}
+			text := s.Text
+			if ground == "#000000" {
+				text = xterm[text]
+				if s.Bold {
+					need = 3
+				}
+			}
+			if got := contrast(lipgloss.Color(text), lipgloss.Color(ground)); got < need || s.Faint {
+				t.Errorf("%s (%+v) on %s has the contrast %.2f, want %.1f", names()[k], s, ground, got, need)
+			}
+		}
+	}
+}
+
+// The default theme must be readable on any background, but none of the sixteen colors is readable on both black and
+// white. Problems and the selected row therefore use the terminal's own text and background colors. A theme without a
+// style for problems uses its style for warnings.
 func TestAlertsAreReadableOnAnyBackground(t *testing.T) {
 	th, err := Load(Default)
 	if err != nil {

@@ -17,7 +17,8 @@ type Glyphs struct {
 	// lines: 0 none, 1 thin, 2 heavy. Top contains the symbols for the top of a bar.
 	Join, Top [3][3]string
 	Foot      [3]string // bottom of a bar: on no line, on a thin line, on a heavy line
-	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
+	// HeavyBar and Corner draw the frames of dialogs. The order of Corner is top left, top right, bottom left, bottom
+	// right.
 	HeavyBar string
 	Corner   [4]string
 	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: from 0 (nothing) and 1
@@ -64,13 +65,13 @@ func Unicode() Glyphs {
 func ASCII() Glyphs {
 	return Glyphs{
 		Running: "*", Suspended: "-", Exited: ".",
-		Failed: "X", Starting: "o", Waiting: "?",
-		Backoff: "@", Leaving: "v",
+		Failed: "X", Starting: "o", Waiting: "w",
+		Backoff: "b", Leaving: "d",
 		SharedStates: SharedStates{
-			Quarantined: "Q", Stopping: "V", Stopped: "S", Unknown: "U", Shrinking: "<",
-			Manual: "m", Refused: "R", Silent: "z", Stalled: "=",
+			Quarantined: "Q", Stopping: "s", Stopped: "S", Unknown: "U", Shrinking: "<",
+			Manual: "m", Refused: "R", Silent: "z", Stalled: "L",
 		},
-		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%", Above: "^",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "/", More: "~", Dot: "-", Mail: "%", Above: "^",
 		Below: "v",
 		Thin:  "-", Heavy: "=", Bar: "|",
 		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},

@@ -32,10 +32,9 @@ const (
 	Key                 // a key to press
 	Alert               // the text of a problem below the header; Warn if the theme does not set it
 
-	Tokens // number of tokens
+	Tokens
 )
 
-// names returns the keys of a theme file, in token order.
 func names() [Tokens]string {
 	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad",
 		"off", "select", "key", "alert"}
@@ -129,8 +128,21 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colorless returns the theme without colors, which uses only bold, faint and reversed text. Words or glyphs also show
-// everything that these styles show, except which row is selected.
+// OnLight returns the theme for a light background. Darker colors from the palette replace the terminal's own colors,
+// most of which are too bright for such a background.
+func (t *Theme) OnLight() Theme {
+	light := *t
+	darker := map[string]string{"1": "124", "2": "22", "3": "94", "6": "24"}
+	for k := range light.styles {
+		if s := &light.styles[k]; darker[s.Text] != "" {
+			s.Text = darker[s.Text]
+		}
+	}
+	return light
+}
+
+// Colorless returns the theme without colors, which uses only bold, faint and reversed text. Except for the selected
+// row, words or glyphs carry the same information as these styles.
 func Colorless() Theme {
 	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true

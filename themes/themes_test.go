@@ -90,6 +90,24 @@ func TestGlyphsAreOneColumn(t *testing.T) {
 	}
 }
 
+// In ASCII, each symbol of a state differs from the others, from the symbols around the lists, and from the keys in the
+// header.
+func TestASCIISymbolsOfStatesDiffer(t *testing.T) {
+	g := ASCII()
+	used := map[string]bool{"?": true, "@": true, "~": true}
+	for _, other := range []string{g.Cursor, g.Mark, g.Mail, g.Above, g.Below, g.Bar, g.Heavy} {
+		used[other] = true
+	}
+	signs := []string{g.Running, g.Suspended, g.Exited, g.Failed, g.Starting, g.Waiting, g.Backoff, g.Leaving, g.Alert, g.Done}
+	walk(reflect.ValueOf(g.SharedStates), func(s string) { signs = append(signs, s) })
+	for _, s := range signs {
+		if used[s] {
+			t.Errorf("%q has two meanings", s)
+		}
+		used[s] = true
+	}
+}
+
 func walk(v reflect.Value, see func(string)) {
 	switch v.Kind() {
 	case reflect.String:

@@ -31,9 +31,9 @@ type Result struct {
 	Repaired bool
 }
 
-// Fetch updates a topology's copy to the commit in the lock file. If the lock file has no commit, if the source or the
-// ref has changed, or if the parameter update is true, it fetches the ref's newest commit instead, and updates the lock
-// file. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
+// Fetch updates a topology's copy to the commit in the lock file. In three cases it fetches the ref's newest commit
+// instead, and updates the lock file: the lock file has no commit, the source or the ref has changed, or the parameter
+// update is true. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
 // environment. A correct copy is not changed. A copy with changed or missing files is replaced. After an error, the
 // copy and the lock file are unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
@@ -137,7 +137,6 @@ func (g git) replace(
 	return commit, nil
 }
 
-// swap replaces the old copy with a new copy.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
@@ -145,7 +144,7 @@ func swap(fresh, folder string) error {
 		return err
 	}
 	if err := disk.Rename(fresh, filepath.Base(folder)); err != nil {
-		_ = disk.Rename(old, filepath.Base(folder)) // restore the old copy
+		_ = disk.Rename(old, filepath.Base(folder))
 		return err
 	}
 	return disk.RemoveAll(old)
@@ -196,7 +195,6 @@ func clean(environ []string) []string {
 	return append(out, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-// git runs git commands in a folder.
 type git struct {
 	dir string
 	env []string
@@ -269,7 +267,6 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 	return strings.TrimSpace(string(got.Stdout)), nil
 }
 
-// oneLine returns the first line of git's error output.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "fatal: "), "error: ")

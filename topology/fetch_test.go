@@ -17,7 +17,6 @@ func environ(t testing.TB) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_DIR=/nowhere"}
 }
 
-// do runs git in a folder, like an author of topologies.
 func do(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"}, args...)...)
@@ -30,7 +29,6 @@ func do(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// repository creates a git repository with a topology, and returns its folder and its first commit.
 func repository(t testing.TB) (dir, commit string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -44,7 +42,6 @@ func repository(t testing.TB) (dir, commit string) {
 	return dir, change(t, dir, "one")
 }
 
-// change commits a topology.toml with a different text, and returns the commit.
 func change(t testing.TB, dir, text string) string {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o644); err != nil {
@@ -127,7 +124,7 @@ func TestFetch(t *testing.T) {
 	if err := os.RemoveAll(repo); err != nil {
 		t.Fatal(err)
 	}
-	// The copy is up to date, so the repository is not needed. It no longer exists.
+	// The repository no longer exists. It is not needed, because the copy is up to date.
 	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second {
 		t.Errorf("%+v, %v", got, err)
 	}

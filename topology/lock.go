@@ -25,7 +25,6 @@ import (
 // topologies.
 const LockFile = "topologies.lock"
 
-// maxLock is the maximum size of a lock file in bytes.
 const maxLock = 1 << 20
 
 // Remote describes a topology in a git repository, as configured.
@@ -54,7 +53,6 @@ func (w Remote) missingFile(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-// checkFetched returns an error if the fetched commit does not contain the topology.
 func (w Remote) checkFetched(folder, commit string) error {
 	if file := w.missingFile(folder); file != "" {
 		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
@@ -112,7 +110,6 @@ func ReadLock(city string) (Lock, error) {
 	return out, nil
 }
 
-// write replaces a city's lock file.
 func (l Lock) write(city string) error {
 	var b strings.Builder
 	b.WriteString("# The commits of this city's topologies. `gcity topology fetch` writes this " +
@@ -143,10 +140,9 @@ func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Folder returns the path of a topology's copy, which may not exist.
+// Folder returns the path of a topology's copy. The copy might not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
-// head returns the commit of a copy, or "" if the copy does not exist.
 func head(folder string) string {
 	data, err := os.ReadFile(filepath.Join(folder, ".git", "HEAD"))
 	if commit := strings.TrimSpace(string(data)); err == nil && isCommit(commit) {
@@ -174,7 +170,6 @@ func Fetched(city string, w Remote) (string, error) {
 	return folder, nil
 }
 
-// stale returns why a copy cannot be used, or "" if it can be used.
 func (l Lock) stale(folder string, w Remote) string {
 	pin, held := l[w.Name]
 	at := head(folder)

@@ -58,7 +58,6 @@ func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Conte
 	return b.check(dir)
 }
 
-// tooLarge is the error for a repository that exceeds the limits.
 type tooLarge struct{ what string }
 
 func (e *tooLarge) Error() string {

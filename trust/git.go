@@ -75,13 +75,13 @@ func headOf(gitDir string) Head {
 }
 
 // Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old.
-// settledHeads waits for that for at most settleLimit, and reports checkouts that are not settled as busy.
+// settledHeads waits at most settleLimit for this, and reports checkouts that are not settled as busy.
 const (
 	settleTime  = time.Second
 	settleLimit = 3 * time.Second
 )
 
-// settledHeads returns Heads after git has finished its current command in each checkout.
+// settledHeads returns the result of Heads after git has finished its current command in each checkout.
 func settledHeads(dir string, programs []Program) map[string]Head {
 	for deadline := time.Now().Add(settleLimit); ; time.Sleep(settleTime / 20) {
 		heads, now := Heads(dir, programs), time.Now()

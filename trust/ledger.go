@@ -17,7 +17,7 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger stores which cities a user trusts. Its settings can also trust cities without a record.
+// Ledger stores which cities a user trusts. Its settings can make a city trusted even without a record.
 type Ledger struct {
 	dir     string          // folder of the records; "" = the environment does not specify one
 	all     bool            // GCITY_TRUST is "all"
@@ -164,7 +164,6 @@ func (l *Ledger) Trust(dir string, programs []Program, now time.Time) error {
 	return l.Save(NewRecord(dir, programs, Heads(dir, programs), now))
 }
 
-// revokedFile returns the path of the file that keeps a city's record after the user has revoked the trust in the city.
 func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }

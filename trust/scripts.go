@@ -16,7 +16,8 @@ const (
 )
 
 // WithScripts returns the program with its scripts and their hashes. Its scripts are the files that the command line
-// names and that are in one of the folders, because a city cannot change files elsewhere on the machine.
+// names, if they are in one of the folders. Files elsewhere on the machine are not included, because a city cannot
+// change them.
 func (p Program) WithScripts(folders ...string) Program {
 	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
 	for _, s := range scripts(p.Line, folders) {

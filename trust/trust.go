@@ -77,8 +77,8 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy is set if the checkout can contain files from a commit to which HEAD has not moved yet, because git is
-	// changing the checkout or a merge is in progress.
+	// Busy is set if the checkout can contain files from a commit that HEAD has not reached yet. This happens while git
+	// changes the checkout, and during a merge.
 	Busy bool
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
@@ -99,7 +99,7 @@ func (r *Refusal) Error() string {
 		"confirm them with `%s`", r.Dir, r.Why, r.Command())
 }
 
-// Command returns the command that asks the user.
+// Command returns the command with which the user can trust the programs.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
 // Judge decides whether a city's programs are allowed to run. The parameter rec is the city's record, or nil if it has
@@ -138,7 +138,6 @@ func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	return ""
 }
 
-// moved reports whether a checkout might have received commits from elsewhere.
 func moved(rec *Record, repo string, now Head) bool {
 	was, known := rec.Heads[repo]
 	switch {
@@ -150,12 +149,10 @@ func moved(rec *Record, repo string, now Head) bool {
 	return now.Since == nil || !now.Since(was)
 }
 
-// within reports whether path is folder or below it.
 func within(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// checkoutOf returns the innermost checkout that contains a file, or "".
 func checkoutOf(file string, heads map[string]Head) string {
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		if _, is := heads[dir]; is {

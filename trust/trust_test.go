@@ -159,7 +159,6 @@ func TestLedgerRefusesForeignRecords(t *testing.T) {
 	}
 }
 
-// git runs git in a real repository.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
@@ -297,7 +296,7 @@ func TestPullIsNotAnEdit(t *testing.T) {
 	}
 }
 
-// commitTree returns a new commit on top of HEAD, which it does not move.
+// commitTree creates a commit on top of HEAD without moving HEAD, and returns the commit.
 func commitTree(t *testing.T, dir string) string {
 	t.Helper()
 	c := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-p", "HEAD",

@@ -63,7 +63,6 @@ func (s *inCity) until(what string, ok func() bool) {
 	eventually.True(s.t, what, func() bool { s.look(); return ok() })
 }
 
-// sees waits until the screen shows all of these texts.
 func (s *inCity) sees(want ...string) {
 	s.t.Helper()
 	s.until(strings.Join(want, ", "), func() bool {
@@ -96,7 +95,6 @@ func (s *inCity) answer() {
 	s.t.Fatal("the room and the city never become idle")
 }
 
-// write types text and carries out the effects of each key.
 func (s *inCity) write(text string) {
 	for _, c := range text {
 		s.press(strings.ReplaceAll(string(c), " ", "space"))
@@ -116,7 +114,6 @@ func (s *inCity) act(keys ...string) {
 	s.look()
 }
 
-// Actions in Rigs reach the city.
 func TestActsOnRigs(t *testing.T) {
 	s := newInCity(t)
 	s.act("7", "s", "y")
@@ -132,7 +129,6 @@ func TestActsOnRigs(t *testing.T) {
 	})
 }
 
-// Actions in Work reach the city: a bead is created, assigned and closed.
 func TestActsOnWork(t *testing.T) {
 	s := newInCity(t)
 	s.act("8")
@@ -152,7 +148,6 @@ func TestActsOnWork(t *testing.T) {
 	}
 }
 
-// Actions in Mail reach the city: a message is read, answered, marked as unread and archived.
 func TestActsOnMail(t *testing.T) {
 	s := newInCity(t)
 	if _, err := city.SendMail(t.Context(), s.city, mail.Message{From: "lead", To: mail.Person, Subject: "may I merge?", Text: "The branch is green."}); err != nil {

@@ -9,7 +9,6 @@ import (
 	"gcity/tui/feed"
 )
 
-// builderInspection returns the inspection of an agent with a prompt.
 func builderInspection() *city.Inspection {
 	in := scoutInspection()
 	in.Agent, in.Drift, in.Crashes, in.Env = "builder", nil, nil, nil

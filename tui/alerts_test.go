@@ -68,7 +68,6 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 		"configuration held: removes 1 of 2 running agents: C shows the plan.")
 }
 
-// A title never shows a zero in the error color.
 func TestNoZeroIsRed(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := demo(t, 120, 40)
@@ -88,7 +87,7 @@ func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed })
 	})
-	s.shows("scout quarantined  press 3")
+	s.shows("scout quarantined, exit 3, retries in 54m  press 3")
 	s.press("3")
 	if s.m.Focus != panel.IDQuarantine || s.m.Agents.SelectedKey != "scout" {
 		t.Errorf("the focus is on %s, the agent is %s", s.m.Focus, s.m.Agents.SelectedKey)
@@ -121,4 +120,13 @@ func TestASuspendedCityIsAnAlert(t *testing.T) {
 	s.wait(time.Second)
 	s.shows("the city is suspended")
 	s.hides("type resume city")
+}
+
+// At 80 columns, the row of a quarantined agent and the alert show the cause and the end of the quarantine.
+func TestTheCauseOfAQuarantineIsNotCut(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.agent("prober", func(a *city.Agent) { a.State, a.Until = city.Running, nil })
+	s.press("g")
+	s.shows("! scout quarantined, exit 3, retries in 54m  press 3")
+	s.shows("quarantined  scout          exit 3, crashed 6× in … · retries in 54m ")
 }

@@ -19,7 +19,6 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// automating returns the names of the visible automations.
 func (s *stage) automating() []string {
 	var names []string
 	for _, i := range s.m.Automations.List.Shown {
@@ -77,7 +76,6 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows("ready in 2m01s", "running 54s", "due for 43s")
 }
 
-// The details of an automation that only runs by hand name the key once, and do not repeat the gate as a reason.
 func TestTheDetailsOfAManualAutomationNameItsKeyOnce(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("release")
@@ -380,4 +378,40 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.press("enter")
 	s.shows(`automation.gate: there is no gate "x"`, "automation.foo: unknown key")
 	s.hides("␊")
+}
+
+// Until the user enters Automations, its cursor is on the automation that needs attention, so that entering the panel
+// does not move the cursor. Afterwards the cursor stays on its automation.
+func TestEnteringAutomationsMovesNoCursor(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.change(func(n *city.Snapshot) {
+		withAutomations(n)
+		n.Automations = slices.DeleteFunc(n.Automations, func(a city.Automation) bool {
+			return a.State == city.AutomationBroken
+		})
+	})
+	fail := func(name string) {
+		s.wait(time.Minute)
+		s.change(func(n *city.Snapshot) {
+			n.Automations = slices.Clone(n.Automations)
+			for i := range n.Automations {
+				n.Automations[i].Failures = 0
+				if n.Automations[i].Name == name {
+					n.Automations[i].Failures = 3
+				}
+			}
+		})
+		s.wait(time.Minute)
+	}
+	fail("nightly")
+	before := s.m.Automations.SelectedKey
+	s.press("4")
+	if now := s.m.Automations.SelectedKey; before != "nightly" || now != before {
+		t.Errorf("4 moves the cursor from %s to %s", before, now)
+	}
+	fail("release")
+	s.press("1", "4")
+	if now := s.m.Automations.SelectedKey; now != before {
+		t.Errorf("the cursor moved from %s to %s", before, now)
+	}
 }

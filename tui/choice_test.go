@@ -33,7 +33,7 @@ func TestAnswersAreWrapped(t *testing.T) {
 	}
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 		s, _ := open(size[0], size[1])
-		inside := map[int]string{} // by row of the screen
+		inside := map[int]string{} // text between the borders, by row of the screen
 		var said strings.Builder
 		for y, l := range strings.Split(s.text(), "\n") {
 			if parts := strings.Split(l, "┃"); len(parts) == 3 {

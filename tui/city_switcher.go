@@ -30,19 +30,18 @@ type roomSwitcher struct {
 	visits  int
 
 	mu          sync.Mutex
-	mailbox     *feed.Mailbox     // the visible room's mailbox
+	mailbox     *feed.Mailbox
 	preferences *feed.Preferences // the changed preferences; nil = they have not changed
 }
 
 type cityRoom struct {
 	m           *state.Room
 	r           *feed.Runner
-	stateFile   string // file that stores the state of the room
+	stateFile   string
 	stopReading context.CancelFunc
 	lastVisit   int // value of the switcher's visits counter at the latest visit
 }
 
-// maxRooms is the maximum number of rooms kept.
 const maxRooms = 16
 
 // newRoomSwitcher opens the first room: the room of the city, or the all-cities room.
@@ -103,7 +102,6 @@ func (t *roomSwitcher) show(s *cityRoom) {
 	}
 }
 
-// putPreferences sends changed preferences to the visible room.
 func (t *roomSwitcher) putPreferences(p feed.Preferences) {
 	t.mu.Lock()
 	t.preferences = &p
@@ -192,7 +190,6 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	return tea.Sequence(cmd, r.runEffects(todo))
 }
 
-// switchTo returns the effect that switches to a room.
 func (t *roomSwitcher) switchTo(s *cityRoom) feed.SwitchCity {
 	if s.m.FleetRoom {
 		return feed.SwitchCity{}
@@ -227,7 +224,11 @@ func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 			"Only "+state.CityName(m)+" runs in this program. "+other, "")
 	}
 	if !m.Status.Pending && !m.Status.Failed { // do not replace the status of an earlier action
-		state.ShowSuccess(m, "switched to "+state.CityName(m))
+		done := "switched to "
+		if m == from {
+			done = "started "
+		}
+		state.ShowSuccess(m, done+state.CityTitle(m, 50))
 	}
 	if a.Agent != "" {
 		actions.GoTo(m, []string{a.Agent})
@@ -235,7 +236,6 @@ func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 	return nil
 }
 
-// build creates the all-cities room, or the room of a city that has not been visited before.
 func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	o := t.options
 	if o.Mode == state.Hosting {

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
 	"gcity/tui/state"
 )
 
@@ -76,7 +77,6 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// A switch to another city times out if the directory does not respond.
 func TestSwitchToACityHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -156,11 +156,30 @@ func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s.shows("`gcity start` in this city's folder hands it over")
 }
 
-// Two cities can have the same name. The header shows the name from the list, where the names differ.
+// Two cities can have the same name, so the header shows the unique name from the list of cities.
 func TestHeaderNamesTheListedCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.OpenedAs = "bright-lights-2"
 	s.shows("bright-lights-2")
 	s.m.OpenedAs = ""
 	s.hides("bright-lights-2")
+}
+
+// If another known city has the same name, the header, the list of cities and the questions also show the folder.
+func TestTwoCitiesOfTheSameName(t *testing.T) {
+	for _, w := range []int{80, 200} {
+		s := among(t, w, 24)
+		f := demoFleet(epoch)
+		f.Rows[0].Info.Path = "/srv/harbourside/lights"
+		f.Rows = append(f.Rows, f.Rows[0])
+		other := &f.Rows[len(f.Rows)-1]
+		other.Info.Name, other.Info.Path = "bright-lights-2", "/srv/hillside/lights"
+		fleet.Distinguish(f.Rows)
+		s.m.Folder, s.m.HomeFolder = "/srv/harbourside/lights", "/srv/harbourside/lights"
+		s.hear(feed.News{Fleet: f})
+		title := map[int]string{80: " bright-lights (harboursi…) ", 200: " bright-lights (harbourside) "}[w]
+		s.shows(title, "4 running")
+		s.press("@")
+		s.shows("✓ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
+	}
 }

@@ -81,7 +81,8 @@ func (c *console) to(name string) {
 }
 
 // After a switch, the list of cities still needs the snapshots of the previous city, but nothing else is read from it.
-// Commands that were started there still finish. Their results, and the cursor, are shown when the user comes back.
+// Commands that were started there still finish. When the user comes back, the room shows their results and the same
+// cursor position.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -236,7 +237,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	own, err := d.City("alpha") // its controller loop runs, as for a city in this process
+	own, err := d.City("alpha") // has a running controller loop, like a city in this process
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +261,6 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 }
 
-// The state of the room is stored for each city separately.
 func TestEachCityRemembersItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -283,7 +283,7 @@ func TestEachCityRemembersItself(t *testing.T) {
 	}
 }
 
-// fifty returns 50 cities of 100 agents.
+// fifty returns 50 cities with 100 agents each.
 func fifty() (*citytest.Directory, []*citytest.Fake) {
 	d := citytest.NewDirectory()
 	all := make([]*citytest.Fake, 50)
@@ -345,7 +345,6 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return l.Directory.Watch(ctx)
 }
 
-// A room that was opened before the supervisor started detects the supervisor later.
 func TestSupervisorStartsLater(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -364,7 +363,6 @@ func TestSupervisorStartsLater(t *testing.T) {
 	c.sees("0 two")
 }
 
-// If there is only one city, the list says in one line how to create and open another one.
 func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@")

@@ -75,8 +75,8 @@ func TestColumnsStay(t *testing.T) {
 	}
 }
 
-// The name column gets the room that the reasons leave. A shortened qualified name keeps the beginning of the pool's
-// name.
+// The name column gets the space that the reasons do not need. A shortened qualified name keeps the beginning of the
+// pool's name.
 func TestNamesGetTheRoom(t *testing.T) {
 	for w, want := range map[int][]string{80: {"/long-worker-pool-03", "/long-tester-pool-03"}, 60: {"long-wo", "long-te"}} {
 		s := demo(t, w, map[int]int{80: 24, 60: 20}[w])

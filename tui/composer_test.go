@@ -22,7 +22,6 @@ import (
 
 const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301.\nThen tell me what you would change, and why; do not change it yet."
 
-// withTexts gives an agent a list of messages that were sent to it.
 func withTexts(a *city.Agent) {
 	a.Sends = []city.Send{
 		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
@@ -31,7 +30,6 @@ func withTexts(a *city.Agent) {
 	}
 }
 
-// markRunning marks all running agents.
 func markRunning(s *stage) {
 	for _, a := range s.m.Snap.Agents {
 		if a.Running {
@@ -89,7 +87,6 @@ func TestComposerWritesManyLines(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "one!\ntwo\nthree\nfour"})
 }
 
-// A draft is kept for its recipients.
 func TestComposerKeepsADraft(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("idle")

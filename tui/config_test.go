@@ -8,8 +8,8 @@ import (
 	"gcity/tui/state"
 )
 
-// held returns a change that gives a snapshot a held configuration. The configuration removes all but one running
-// agent.
+// held returns a change that gives a snapshot a held configuration. The configuration removes the given agents and
+// keeps one more running agent.
 func held(removes ...string) func(*city.Snapshot) {
 	return func(n *city.Snapshot) {
 		n.Config.Held = &city.Held{Revision: "9f8e7d6c5b4a", Since: epoch, Removes: removes, Running: len(removes) + 1,

@@ -16,7 +16,7 @@ import (
 	"gcity/tui/state"
 )
 
-// copied opens the menu, runs the first row that a search leaves, and returns what was sent to the clipboard.
+// copied opens the menu, runs the first row that matches a search, and returns what was sent to the clipboard.
 func (s *stage) copied(search string) string {
 	s.t.Helper()
 	s.press("y")

@@ -29,7 +29,6 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A crash long after a restart is not attributed to that restart.
 func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -78,7 +77,6 @@ func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A failure that is caused by an invalid configuration is shown until the configuration is valid.
 func TestAFailureByAnInvalidConfigurationEndsWithIt(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -179,7 +179,7 @@ func TestDrainAllOfMany(t *testing.T) {
 	}
 }
 
-// Each question about leaving goes back to the city in which the user pressed the quit key, if the user stays.
+// If the user stays, the room switches back to the city in which the user pressed the quit key.
 func TestStayGoesBack(t *testing.T) {
 	for _, keys := range [][]string{{"esc"}, {"n"}, {"d", "esc"}, {"s", "n"}, {"s", "enter"}} {
 		s := demo(t, 120, 40)

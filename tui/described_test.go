@@ -9,8 +9,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// If there is room for only one panel below a list, that panel shows the details of the selected row, and not the
-// terminal of an unrelated agent. The pane comes back when it gets the focus.
+// If there is room for only one panel below a list, that panel shows the details of the selected row. It does not show
+// the terminal of an unrelated agent. The pane comes back when it gets the focus.
 func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s := pooled(t, 80, 24)
 	for _, key := range []string{"2", "7"} {

@@ -133,7 +133,6 @@ func TestHangingIndent(t *testing.T) {
 	}
 }
 
-// Agent verbs are refused in the details of a pool.
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "d", "u")

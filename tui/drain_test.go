@@ -151,8 +151,8 @@ func TestDrainOneMemberOfAPool(t *testing.T) {
 	}
 }
 
-// If the user is draining a member, the same keys keep it. For a surplus member, and for one that is not running, a
-// message says why it cannot be drained.
+// If the user is draining a member, the same keys cancel the drain. A surplus member, and one that is not running,
+// cannot be drained, and a message says why.
 func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
@@ -178,7 +178,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	}
 }
 
-// The size of a pool changes by itself, so D in Pools also asks if a pool has only one member.
+// D in Pools always asks which member to drain, because the size of a pool can change at any time.
 func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	for keys, says := range map[string]string{"enter": "enter drains it", "down": "It is asked to finish"} {
 		s := pooled(t, 120, 40)
@@ -281,7 +281,6 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.shows("or after 1m30s.")
 }
 
-// After a drain is canceled, the footer offers to drain again.
 func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("deployer")
@@ -291,7 +290,8 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.hides("undo canceling")
 }
 
-// While the user is draining a member, the pool is not short of it. Once the member is gone, a new wait begins.
+// A member that the user is draining does not make its pool short. Once the member is gone, the pool counts as short
+// after MaxShort.
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -329,8 +329,8 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.shows("Not drained: flaky is in backoff.")
 }
 
-// The list of a pool's members is about the pool that it names, also when a reload removes that pool and the cursor of
-// Pools moves to another one. The same applies to the question about all members.
+// The list of a pool's members is about the pool that its title names, even if a reload removes that pool. The same
+// applies to the question about all members.
 func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	gone := func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
@@ -364,7 +364,6 @@ func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	}
 }
 
-// The entry for all members says whether it asks for confirmation.
 func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 	normal := pooled(t, 120, 40).m.Confirm
 	for _, c := range []struct {

@@ -14,7 +14,6 @@ import (
 	"gcity/tui/state"
 )
 
-// placed returns a stage on which builder is declared at the given position.
 func placed(t *testing.T, source string, patched ...string) *stage {
 	t.Helper()
 	s := newStage(t, Options{Config: textFile{"/srv/city/city.toml"}})
@@ -95,7 +94,6 @@ func TestEditAMistake(t *testing.T) {
 	}
 }
 
-// In Pools, an edit starts at the declaration of the pool.
 func TestEditAPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.m.Files = textFile{"/srv/city/city.toml"}

@@ -173,7 +173,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// The question about a finished edit does not appear before the user has stopped typing.
+// The question about a finished edit appears only after the user has stopped typing.
 func TestEditWaitsForATypingUser(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)

@@ -56,7 +56,7 @@ func TestFilterOfEvents(t *testing.T) {
 	}
 }
 
-// In a narrow list, event types are shown in words. The filter finds both forms.
+// In a narrow list, event types are shown in words. The filter finds both the words and the type.
 func TestEventTypesInWords(t *testing.T) {
 	for kind, want := range map[string]string{events.AgentIdleKilled: "idle timeout", events.ConfigReloaded: "config reloaded"} {
 		s := demo(t, 80, 24)
@@ -72,8 +72,8 @@ func TestEventTypesInWords(t *testing.T) {
 	}
 }
 
-// While Events shows only the selected agent, its rows and its title are about the same agent, also after a command of
-// the palette has selected the agent.
+// If a palette command selects an agent while Events shows only the selected agent, the rows and the title of Events
+// change to the new agent.
 func TestEventsFollowASelectionFromThePalette(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
@@ -204,7 +204,7 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	}
 	s.send(tuitest.KeyPress("G"))
 	s.send(tuitest.KeyPress("enter"))
-	s.shows("about       chatty") // the user has moved the cursor there
+	s.shows("about       chatty") // G has moved the cursor to the newest event
 }
 
 // At the top of the list, the panel loads older events, one page at a time, up to a limit. The cursor stays on its
@@ -328,7 +328,6 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// A reload that removes agents is shown in the status line.
 func TestAReloadThatRemovesAgentsIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	next := s.m.Events.Rows[len(s.m.Events.Rows)-1].Event.Seq + 1

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/feed"
 )
 
-// withAutomations gives a city automations of every kind, and work.
 func withAutomations(s *city.Snapshot) {
 	ago := func(d time.Duration) *time.Time { at := epoch.Add(-d); return &at }
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
@@ -54,7 +53,6 @@ func withAutomations(s *city.Snapshot) {
 	s.Work = city.Work{Open: 4, InProgress: 1, Pools: map[string]int{"worker": 3, "triage": 1}}
 }
 
-// someWork returns the beads of the demo city, including the runs of its automations.
 func someWork() []beads.Bead {
 	at := func(ago time.Duration) time.Time { return epoch.Add(-ago) }
 	run := func(id, name, outcome, code string, opened, took time.Duration) beads.Bead {
@@ -99,7 +97,6 @@ func automationEvents() []events.Event {
 	return es
 }
 
-// automated returns a stage of w by h cells with a city that has automations and pools.
 func automated(t testing.TB, w, h int) *stage {
 	s := pooled(t, w, h)
 	s.change(withAutomations)
@@ -143,7 +140,6 @@ func (s *stage) point(name string) {
 	}
 }
 
-// automation changes one automation of the city.
 func (s *stage) automation(name string, edit func(*city.Automation)) {
 	s.change(func(n *city.Snapshot) {
 		all := append([]city.Automation(nil), n.Automations...)
@@ -156,7 +152,6 @@ func (s *stage) automation(name string, edit func(*city.Automation)) {
 	})
 }
 
-// Beads implements city.Control.
 func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

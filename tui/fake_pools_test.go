@@ -9,7 +9,6 @@ import (
 	"gcity/city"
 )
 
-// withPools gives a city pools of every kind, their members, and a rig.
 func withPools(s *city.Snapshot) {
 	ago := func(d time.Duration) *time.Time { at := epoch.Add(-d); return &at }
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
@@ -74,7 +73,6 @@ func withPools(s *city.Snapshot) {
 	slices.SortFunc(s.Agents, func(a, b city.Agent) int { return cmpName(a.Name, b.Name) })
 }
 
-// pooled returns a stage of w by h cells with a city that has pools.
 func pooled(t testing.TB, w, h int) *stage {
 	s := demo(t, w, h)
 	s.change(withPools)

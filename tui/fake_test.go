@@ -26,7 +26,7 @@ type fakeCity struct {
 	mu      sync.Mutex
 	snap    *city.Snapshot
 	events  []events.Event
-	earlier []events.Event // only History returns them
+	earlier []events.Event // older events, which only History returns
 	about   city.Inspection
 	changed chan struct{}
 	screens map[string][]byte
@@ -47,7 +47,6 @@ func newFakeCity(now time.Time) *fakeCity {
 	return f
 }
 
-// change publishes a changed copy of the snapshot.
 func (f *fakeCity) change(edit func(*city.Snapshot)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -37,13 +37,11 @@ func withWatchdogs(s *city.Snapshot) {
 	}
 }
 
-// guarded adds pools, automations, work and watchdogs to the city of a stage.
 func guarded(s *stage) {
 	withAll(s)
 	s.change(withWatchdogs)
 }
 
-// pointWatchdog moves the cursor of Watchdogs to a watchdog by pressing keys.
 func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")
@@ -58,7 +56,6 @@ func (s *stage) pointWatchdog(name string) {
 	}
 }
 
-// watchdog changes one watchdog of the city.
 func (s *stage) watchdog(name string, edit func(*city.Watchdog)) {
 	s.change(func(n *city.Snapshot) {
 		all := append([]city.Watchdog(nil), n.Watchdogs...)

@@ -11,7 +11,6 @@ import (
 	"gcity/tui/state"
 )
 
-// demoFleet returns a list of cities in many states.
 func demoFleet(now time.Time) *fleet.List {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	again := now.Add(8 * time.Second)

@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// If no agent needs attention, the key that goes to agents that need attention says so.
+// If no agent needs attention, pressing the key that goes to such agents shows a message.
 func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	quiet := demoFleet(epoch)
@@ -45,7 +45,7 @@ func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s.hides("tab agents")
 }
 
-// The room of a city shows when the list of all cities becomes unavailable and when it is back.
+// If the list of all cities becomes unavailable, or available again, the room of a city shows a message.
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)
 	none := &fleet.List{Problem: "no supervisor runs", Unmaintained: true}
@@ -77,7 +77,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 }
 
-// A click on a title or on a column heading selects no row, no matter how far the lists are scrolled.
+// A click on a title or on a column heading does not move the cursor, no matter how far the lists are scrolled.
 func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	f := demoFleet(epoch)
@@ -109,7 +109,7 @@ func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s.hides("works in a city")
 }
 
-// A draining agent does not count as running, as in the header of its city.
+// As in the header of its city, a draining agent does not count as running.
 func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
 	n := demoSnapshot(epoch)
 	if got, want := fleet.Summarize(n, epoch).Running, n.Count()[city.Running]; got != want {

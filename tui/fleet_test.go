@@ -275,8 +275,8 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// At any width, the header shows how many other cities need attention. If there is room next to the counts of agents,
-// it says so in words and shows the number of cities.
+// At any width, the header shows the number of problems in other cities. A wide header also shows this city's position
+// in the list.
 func TestHeaderNamesOtherCities(t *testing.T) {
 	for w, want := range map[int]string{200: "1 of 8 · 5 problems in other cities @", 120: "1 of 8 · 5 problems in other cities @", 99: "5 problems elsewhere @", 80: "@!5", 60: "@!5", 40: "@!5"} {
 		s := among(t, w, 20)
@@ -287,8 +287,8 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 	}
 }
 
-// While there is only one city, the key for other cities is on every screen from 80x24 on, in each panel. Below 120
-// columns, the header contains it.
+// While there is only one city, the key for other cities is on every screen of at least 80x24, no matter which panel
+// has the focus. Below 120 columns, the key is in the header.
 func TestKeyForOtherCitiesIsShown(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {100, 30}, {119, 40}, {120, 40}, {200, 60}} {
 		s := among(t, size[0], size[1])
@@ -345,6 +345,27 @@ func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	if h := fleet.HealthOf(&s.m.Look, c); h.Word != "suspended" || c.AttentionCount() != 0 {
 		t.Errorf("%+v, %d need attention", h, c.AttentionCount())
 	}
+}
+
+// A city that is stopping is not in trouble, even if its agents had problems, or if its controller has just ended.
+func TestStoppingCityIsNotInTrouble(t *testing.T) {
+	s := among(t, 80, 24)
+	f := demoFleet(epoch)
+	c := f.Find("orchard")
+	ending := demoSnapshot(epoch)
+	ending.ShutDown = true
+	c.Summary = fleet.Summarize(ending, epoch)
+	for _, gone := range []string{"", "connection refused"} {
+		c.Unresponsive = gone
+		if h := fleet.HealthOf(&s.m.Look, c); h.Word != "stopping" || c.AttentionCount() != 0 ||
+			c.Why(epoch) != "its agents are stopping" {
+			t.Errorf("%+v, %d need attention, %s", h, c.AttentionCount(), c.Why(epoch))
+		}
+	}
+	s.hear(feed.News{Fleet: f})
+	s.press("@")
+	s.shows("orchard        ↓ stopping")
+	s.hides("shutting down")
 }
 
 // While the room waits for all agents to drain before leaving, the user cannot switch cities.
@@ -418,6 +439,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
+	s.m.HomeSnap.Name = s.m.Home
 	s.shows("9 cities · ") // including the 8 registered cities
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "4/12 up", "not registered")
@@ -428,7 +450,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	}
 }
 
-// The list of all cities has the city that the program was started for, even if it is not registered.
+// The list of all cities contains the city that the program was started for, even if that city is not registered.
 func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.m.Home, s.m.HomeFolder = "cottage", "/home/cottage"
@@ -446,7 +468,6 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	}
 }
 
-// When the list of cities opens, the cursor is on a different city.
 func TestTheCursorIsOnAnotherCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "enter")

@@ -88,7 +88,6 @@ func (s *stage) activeTab() string {
 	return ""
 }
 
-// reversed returns the part of a line that is in reverse video.
 func reversed(line string) (text string) {
 	for _, p := range paintedParts(line) {
 		if strings.Contains(p.style, ";7;") {
@@ -211,7 +210,6 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	}
 }
 
-// Quarantine has a selection of its own.
 func TestQuarantineKeepsTheSelectionOfAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/view"
 )
 
-// Small screens also show the keys that filter, show the help and leave.
+// Small screens also show the keys for the filter, for the help and for leaving.
 func TestSmallScreensShowTheHelpKeys(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
 		for _, panel := range []string{"1", "2", "3"} {
@@ -98,7 +98,8 @@ func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s.shows("q quit")
 }
 
-// At 120 columns, the verbs for an agent have priority over keys that ? lists, also with other cities and unread mail.
+// At 120 columns, the verbs for an agent have priority over keys that ? lists, even if there are other cities and
+// unread mail.
 func TestTheFooterAt120ColumnsHasTheVerbsOfAnAgent(t *testing.T) {
 	for _, fleet := range []bool{false, true} {
 		s := demo(t, 120, 36)

@@ -130,7 +130,6 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// crowd returns a city of n agents.
 func crowd(n int) *city.Snapshot {
 	snap := demoSnapshot(epoch)
 	some := snap.Agents
@@ -196,7 +195,6 @@ func BenchmarkFrameKey(b *testing.B) {
 	}
 }
 
-// BenchmarkFrameDialog measures a frame with a dialog.
 func BenchmarkFrameDialog(b *testing.B) {
 	s := benchStage(b, 200)
 	s.press("q")

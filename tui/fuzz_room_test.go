@@ -37,7 +37,6 @@ func newExplorer(t testing.TB, seed uint64) *explorer {
 	return x
 }
 
-// text returns a random name or message.
 func (x *explorer) text() string {
 	texts := []string{"", "a", "worker", "shop/reviewer", "日本語エージェント", "e\u0301\u0301 combining", "👨‍👩‍👧‍👦🏳️‍🌈", "a\nb\x00\u202ec", "\x1b[31mred\x1b[2J",
 		"\x1b]0;x\x07", "ไทยเด็ก", "मराठी क्षत्रिय", "عربى", "\u200b\u2060", "▶\ufe0f⚠\ufe0f", "\t\ttabs", "crashed 6× in 4m → …", "gc-214", `{"a":[1,{"b":null}]}`,
@@ -62,12 +61,10 @@ func (x *explorer) perhaps() *time.Time {
 	return &at
 }
 
-// number returns a random count.
 func (x *explorer) number() int {
 	return []int{0, 1, 2, 5, 40, 12345, -3, 1 << 40}[x.IntN(8)]
 }
 
-// city delivers a random snapshot of the city.
 func (x *explorer) city() {
 	n := demoSnapshot(x.now)
 	if x.m.Snap != nil {
@@ -128,7 +125,6 @@ func (x *explorer) change1(n *city.Snapshot) {
 	}
 }
 
-// answer responds to the last requests of the room, with success or failure.
 func (x *explorer) answer() {
 	for _, e := range x.out {
 		why := ""

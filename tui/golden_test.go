@@ -45,7 +45,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// scenes returns, by name, functions that bring a stage to the screens that an operator sees.
+// scenes returns the scenes by name. Each function brings a stage into the state that the scene's golden files show.
 func scenes() map[string]func(s *stage) {
 	return map[string]func(s *stage){
 		"start": func(*stage) {},
@@ -239,7 +239,6 @@ func scenes() map[string]func(s *stage) {
 	}
 }
 
-// editPlan returns the plan of an edit that contains every kind of change.
 func editPlan() feed.Plan {
 	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", Kind: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", Kind: "none", Why: "runs as configured"},
@@ -260,7 +259,6 @@ func bulk(s *stage) {
 		Receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, Failures: []string{"chatty: its holder does not answer"}}}})
 }
 
-// withAll gives a city pools, automations and work.
 func withAll(s *stage) {
 	s.change(withPools)
 	s.change(withAutomations)
@@ -355,8 +353,8 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.shows("1 failed  1 quarantined  1 backoff  0 running of 8")
 }
 
-// The state of the controller and the clock have priority over the place of the city. Agents in trouble have priority
-// over all of these, except for a late patrol.
+// On a narrow screen, the state of the controller and the clock take precedence over the host and the mode. Agents in
+// trouble take precedence over all of them, but not over a late patrol.
 func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("1 backoff  4 running of 12\n")

@@ -35,7 +35,6 @@ func newStage(t testing.TB, o Options) *stage {
 	return &stage{t: t, m: newModel(o, epoch), now: epoch}
 }
 
-// demo returns a stage of w by h cells with the demo city.
 func demo(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{})
 	s.size(w, h)
@@ -118,7 +117,6 @@ func (s *stage) choose(name string) {
 	}
 }
 
-// actionOf returns the action with the given ID from the registry.
 func actionOf(m *state.Room, id string) *state.Action {
 	for i := range m.Keys.Actions {
 		if m.Keys.Actions[i].ID == id {
@@ -157,7 +155,6 @@ func (s *stage) hides(not ...string) {
 	}
 }
 
-// commands returns the commands in the effects of the latest messages.
 func (s *stage) commands() []city.Command {
 	var all []city.Command
 	for _, e := range s.out {
@@ -168,7 +165,6 @@ func (s *stage) commands() []city.Command {
 	return all
 }
 
-// effectOf returns the last effect of a type.
 func effectOf[E feed.Effect](s *stage) (E, bool) {
 	var zero E
 	for i := len(s.out) - 1; i >= 0; i-- {
@@ -179,14 +175,12 @@ func effectOf[E feed.Effect](s *stage) (E, bool) {
 	return zero, false
 }
 
-// feedOf returns news with a changed snapshot of the demo city.
 func feedOf(edit func(*city.Snapshot)) feed.News {
 	n := demoSnapshot(epoch)
 	edit(n)
 	return feed.News{Snap: n}
 }
 
-// terminalWith returns a real screen with the given output.
 func terminalWith(text string) terminal.Screen {
 	s := terminal.NewScreen(terminal.DefaultCols, terminal.DefaultRows, terminal.Scrollback)
 	_, _ = s.Write([]byte(text)) // never fails

@@ -1,14 +1,22 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/dialog"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
-// The help can be scrolled by pages and to its ends. It shows its length, and the full text of a row under the cursor
-// that is shortened.
+// The help can be scrolled by page and to both ends. It shows its length. If the row under the cursor is shortened, the
+// help also shows the row's full text.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -34,7 +42,6 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 }
 
-// On a screen of 100 columns, no action in the help is cut.
 func TestHelpFits(t *testing.T) {
 	s := demo(t, 100, 200)
 	s.press("?")
@@ -44,10 +51,9 @@ func TestHelpFits(t *testing.T) {
 			t.Errorf("cut: %s", l)
 		}
 	}
-	s.shows("release or undo: end quarantine, backoff or drain; otherwise undo (30s)")
+	s.shows("release or undo: end quarantine, backoff or drain, or undo an action")
 }
 
-// The key that searches elsewhere does not become part of the search in the help.
 func TestHelpIgnoresALeadingSlash(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("?", "/", "q", "/")
@@ -56,7 +62,7 @@ func TestHelpIgnoresALeadingSlash(t *testing.T) {
 	}
 }
 
-// The meanings of the symbols, and the preferences file, are found by words that a user would search for.
+// The search in the help finds the meanings of symbols, and the preferences.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -75,6 +81,36 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.press("?", "↻", "enter")
 	s.shows("restarts after a delay")
 	s.hides("runs it")
+}
+
+// The legend explains the symbol of every state, in Unicode and in ASCII.
+func TestTheLegendHasEveryState(t *testing.T) {
+	for _, g := range []themes.Glyphs{themes.Unicode(), themes.ASCII()} {
+		look := widget.NewStyles(themes.Colorless(), g)
+		legend := palette.Legend[int](&look, func(string) string { return "" }, "")
+		explained := func(sign, list, word string) {
+			if !slices.ContainsFunc(legend, func(row dialog.Item[int]) bool {
+				return row.Keys != nil && row.Keys[0] == sign && strings.Contains(row.Title, word)
+			}) {
+				t.Errorf("%s: %q (%s) is not in the legend", list, sign, word)
+			}
+		}
+		for _, s := range city.States {
+			sign, _ := panel.AgentSign(&look, s)
+			explained(sign, "agents", string(s))
+		}
+		for _, s := range []panel.AutomationState{panel.AutomationBroken, panel.AutomationFailing,
+			panel.AutomationRunning, panel.AutomationDue, panel.AutomationIdle, panel.AutomationManual, panel.AutomationOff} {
+			sign, _ := panel.AutomationSign(&look, s)
+			explained(sign, "automations", string(s))
+		}
+		growing, _ := panel.PoolSign(&look, "growing")
+		explained(growing, "pools", "growing")
+		for _, c := range demoFleet(epoch).Rows {
+			h := fleet.HealthOf(&look, &c)
+			explained(h.Sign, "cities", h.Word)
+		}
+	}
 }
 
 // The help begins with the keys of the focused panel. The other keys follow by section. A search hides the headings.

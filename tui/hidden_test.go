@@ -32,7 +32,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.press("G")
 		s.shows(fmt.Sprintf("Agents 80 %s%d ", c.up, all-rows))
 		s.hides(c.down + fmt.Sprint(all-rows))
-		for range rows { // to one row above the first visible row
+		for range rows { // the last key scrolls by one row
 			s.press("k")
 		}
 		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))
@@ -64,7 +64,6 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s.wants(city.Restart{Agent: s.m.Agents.SelectedKey})
 }
 
-// below returns the number of rows below the window according to the title.
 func (s *stage) below(t *testing.T, sign string) int {
 	t.Helper()
 	text := s.text()
@@ -83,7 +82,6 @@ func (s *stage) below(t *testing.T, sign string) int {
 	return n
 }
 
-// If all rows are visible, the title shows no numbers of hidden rows.
 func TestNothingHiddenIsNotCounted(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.hides("Agents 14 ↓", "Agents 14 ↑")

@@ -11,7 +11,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// From 160 columns on, an agent's row has a chart of its CPU usage. The chart changes only once a minute.
+// On screens of at least 160 columns, an agent's row has a chart of its CPU usage. The chart changes only once a
+// minute.
 func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)

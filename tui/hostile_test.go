@@ -60,7 +60,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				s := demo(t, 80, 24)
 				s.choose("builder")
 				v.Show(feed.Watch{Agent: "builder", Session: "builder-1", Running: true})
-				time.Sleep(feed.SettleDelay + time.Minute) // fake time; the viewer pauses in a flood
+				time.Sleep(feed.SettleDelay + time.Minute) // fake time; the viewer pauses while much output arrives
 				p := seen(t, b)
 				s.hear(feed.News{Pane: &p})
 				s.frame(name)
@@ -82,7 +82,6 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 	}
 }
 
-// onlyLines checks that every line of a text is safe to print in a pager.
 func onlyLines(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.SplitSeq(text, "\n") {
@@ -93,7 +92,7 @@ func onlyLines(t *testing.T, text string) {
 // Unterminated control strings and lines use a bounded amount of memory, no matter how long they are.
 func TestEndlessOutputIsBounded(t *testing.T) {
 	const piece, pieces = 64 << 10, 200 // 12 MB
-	const most = 3 << 20                // growth allowed in the second half
+	const most = 3 << 20                // maximum memory growth in the second half of the output
 	for name, c := range map[string]struct{ begin, more string }{
 		"OSC":  {"\x1b]52;c;", "A"},
 		"DCS":  {"\x1bPq", "~"},
@@ -104,7 +103,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 		_, _ = s.Write([]byte(c.begin)) // it never fails
 		chunk := bytes.Repeat([]byte(c.more), piece/len(c.more))
 		n := pieces
-		if name == "text" { // text is drawn, which is slower
+		if name == "text" { // drawing text is slower
 			n = pieces / 12
 		}
 		var before, after runtime.MemStats
@@ -127,7 +126,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile names and hostile stored texts do not damage the frame either.
+// Hostile names and hostile stored texts do not damage the frame.
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

@@ -37,18 +37,15 @@ func someMail() []beads.Bead {
 	}
 }
 
-// withMail sets the mail counts of the city and of builder.
 func withMail(s *stage) {
 	s.change(func(n *city.Snapshot) { n.Mail = city.MailCount{Unread: 2, Total: 3} })
 	s.agent("builder", func(a *city.Agent) { a.Mail = 1 })
 }
 
-// openWork returns work that is ready.
 func openWork() []beads.Bead {
 	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == state.RunType || b.Status != beads.StatusOpen })
 }
 
-// wantsTasks compares the tasks of the last message with the expected tasks.
 func (s *stage) wantsTasks(want ...feed.Task) {
 	s.t.Helper()
 	var got []feed.Task
@@ -85,7 +82,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.press("t")
 	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
 	s.agent("builder", func(a *city.Agent) { a.Mail = 3 })
-	s.shows("9 Mail 5 (all mail, 5 unread)") // with the unread messages of agents
+	s.shows("9 Mail 5 (all mail, 5 unread)") // the count includes unread messages to agents
 	s.press("G", "t", "k")
 	if s.m.Mail.SelectedKey != "gc-229" {
 		t.Errorf("the cursor is on %s", s.m.Mail.SelectedKey)
@@ -421,8 +418,7 @@ func TestReadyWorkHasNoOwner(t *testing.T) {
 	}
 }
 
-// Tasks reach the city. A failure of one does not hide the success of another, and a panic ends the room but not the
-// process.
+// Tasks reach the city. If one fails, the others can still succeed. A panic ends the room but not the process.
 func TestTasks(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = someMail()
@@ -471,8 +467,8 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	}
 }
 
-// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither ever covers
-// the typed text.
+// The prompt for the text of mail shows how to send it, even if there is no room for the whole subject. Neither the
+// hint nor the subject ever covers the typed text.
 func TestTheTextOfMailSaysHowToSend(t *testing.T) {
 	for w, want := range map[int]string{200: "esc closes", 120: "esc closes", 80: "alt+enter new line  esc closes", 60: "enter sends", 40: "enter sends"} {
 		s := demo(t, w, 24)

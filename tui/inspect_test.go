@@ -15,7 +15,6 @@ import (
 	"gcity/tui/state"
 )
 
-// scoutInspection returns the inspection of the quarantined agent of the demo city.
 func scoutInspection() *city.Inspection {
 	exit := func(ago time.Duration, code int) city.Exit {
 		return city.Exit{Code: code, At: epoch.Add(-ago), Uptime: 4 * time.Second}
@@ -33,7 +32,6 @@ func scoutInspection() *city.Inspection {
 	}
 }
 
-// asked returns the request for an inspection from the latest effects.
 func (s *stage) asked() feed.Inspect {
 	s.t.Helper()
 	for _, e := range s.out {
@@ -125,7 +123,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	}
 }
 
-// For any inspection, the details and crashes are plain text in an intact frame (L12).
+// Hostile text in an inspection does not damage the frame. The details and crashes show it as plain text (L12).
 func TestHostileInspection(t *testing.T) {
 	for name, text := range hostile() {
 		about := &city.Inspection{
@@ -159,7 +157,7 @@ func TestHostileInspection(t *testing.T) {
 	}
 }
 
-// From a page about the agent that the details are about, esc leads back to the details.
+// On a page that was opened from an agent's details, esc goes back to the details.
 func TestAPageOfTheDetailsLeadsBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// Lists and pane share a screen. From 180 columns on, the pane has at least 100 columns.
+// On screens of at least 180 columns, the pane has at least 100 columns.
 func TestListsWidth(t *testing.T) {
 	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 139, 300: 146} {
 		if got := state.ListsWidth(w); got != want {
@@ -25,7 +25,8 @@ func TestListsWidth(t *testing.T) {
 	}
 }
 
-// On a screen of 247 columns, rows are complete. On a narrower screen, short reasons do not change the columns.
+// On a screen of 247 columns, rows are complete. On a screen of 200 columns, the set of columns does not depend on the
+// reasons.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
@@ -42,7 +43,6 @@ func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s.hides("mem  restarts")
 }
 
-// A screen that is too small shows the required size.
 func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	for _, size := range [][2]int{{39, 9}, {30, 4}, {20, 5}} {
 		s := demo(t, size[0], size[1])
@@ -53,8 +53,8 @@ func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	demo(t, 40, 10).hides("needs")
 }
 
-// From 120 columns on, the details of the selected agent are next to the pane. For a healthy agent they show its
-// description.
+// On screens of at least 120 columns, the details of the selected agent are next to the pane. For a healthy agent they
+// show its description.
 func TestDetailsAreNextToThePane(t *testing.T) {
 	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
 		s := demo(t, size[0], size[1])

@@ -21,7 +21,6 @@ func without(name string) func(*city.Snapshot) {
 	}
 }
 
-// The time in a question about firing counts down.
 func TestTheQuestionAboutAGateCountsDown(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := automated(t, size[0], size[1])
@@ -88,7 +87,7 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 		s.press(string(digit))
 	}
 	s.change(without("builder"))
-	s.send(tuitest.KeyPress("enter")) // the change does not delay the answer
+	s.send(tuitest.KeyPress("enter")) // the answer counts although the question has just changed
 	s.wants(city.Suspend{})
 }
 
@@ -106,7 +105,6 @@ func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s.wants(city.Restart{Agent: "chatty"})
 }
 
-// The question about a restart names the agents that it leaves out, and the key that helps.
 func TestRestartNamesSkippedAgents(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -122,7 +120,7 @@ func TestRestartNamesSkippedAgents(t *testing.T) {
 	}
 }
 
-// closes checks that the open question has closed, says why, and that an answer does nothing.
+// closes checks that the open question has closed with the given reason, and that an answer then does nothing.
 func (s *stage) closes(why string) {
 	s.t.Helper()
 	if c := s.m.Dialogs.Choice(); c != nil {
@@ -135,7 +133,6 @@ func (s *stage) closes(why string) {
 	s.press("esc")
 }
 
-// reread delivers the given beads to the lists.
 func (s *stage) reread(all []beads.Bead) {
 	s.t.Helper()
 	state.MarkListsOutdated(s.m, true)
@@ -143,7 +140,6 @@ func (s *stage) reread(all []beads.Bead) {
 	s.find(all, "")
 }
 
-// withoutBead returns beads without the one with the given ID.
 func withoutBead(all []beads.Bead, id string) []beads.Bead {
 	return slices.DeleteFunc(slices.Clone(all), func(b beads.Bead) bool { return b.ID == id })
 }
@@ -206,7 +202,6 @@ func TestTheQuestionAboutClosingBeadsIsLive(t *testing.T) {
 	s.wants()
 }
 
-// The question about archiving mail follows the list.
 func TestTheQuestionAboutArchivingMailIsLive(t *testing.T) {
 	s := mailed(t)
 	s.press("t", "g")
@@ -272,7 +267,8 @@ func TestQuestionsAboutRigsAreLive(t *testing.T) {
 	s.closes("nothing was done: rig shop no longer exists")
 }
 
-// The questions of Rigs do not turn into their opposite, and drop rigs that are gone.
+// Questions about rigs omit rigs that no longer exist. A question about suspending rigs closes if all of them are
+// suspended in the meantime.
 func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
 	open := func(key string, rigs ...string) *stage {
 		s := rigged(t, 120, 40)
@@ -313,7 +309,6 @@ func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
 	s.wants()
 }
 
-// The questions about a city follow the list of cities.
 func TestQuestionsAboutCitiesAreLive(t *testing.T) {
 	list := func(s *stage, edit func(f *fleet.List)) {
 		f := demoFleet(epoch)

@@ -14,7 +14,6 @@ import (
 	"gcity/tui/view"
 )
 
-// mistakes returns the error for a configuration that contains n mistakes.
 func mistakes(n int) string {
 	lines := make([]string, n)
 	for i := range lines {

@@ -109,7 +109,7 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.now = s.now.Add(keymap.DialogGuard / 2)
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("enter came too early")
-	s.send(tuitest.KeyPress("y")) // the user may not have seen that the previous keys were rejected
+	s.send(tuitest.KeyPress("y")) // the user might not have seen that the previous keys were rejected
 	s.wants()
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
@@ -284,7 +284,6 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
-// If the typed text is not the required text, a message says so.
 func TestInvalidNameIsReported(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
@@ -366,8 +365,8 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}{
 		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` again", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` again", false},
-		{state.ReadOnly, false, "no controller for 1h00; agents keep running", false},
+		{state.Joined, false, "no controller for 1h00; run `gcity` again; agents keep running", false},
+		{state.ReadOnly, false, "no controller for 1h00; run `gcity` again; agents keep running", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -412,7 +411,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 	}
 }
 
-// The state of a city that has stopped with all its agents is known, so its ages grow.
+// If a city has stopped together with all its agents, its state is known, so the ages on the screen keep growing.
 func TestAgesGrowInAStoppedCity(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)
@@ -507,7 +506,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s.shows("0 builder following")
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("no controller for 0s; agents keep running. Run `gcity` again", "0 builder frozen at 10:")
+	s.shows("no controller for 0s; run `gcity` again; agents keep running", "0 builder frozen at 10:")
 	for _, key := range []string{"r", "s", "D", "i", "ctrl+k", "W"} {
 		s.press(key)
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {

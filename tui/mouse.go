@@ -13,7 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// doubleClick is the maximum time between the two clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
 // wheelBatch is how long wheel events are collected before they are applied. Terminals can send wheel events faster
@@ -23,7 +22,6 @@ const wheelBatch = 16 * time.Millisecond
 // wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
 type wheel struct{ x, y, notches int }
 
-// handlePointer handles pastes and the mouse.
 func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
 	m.UI++
 	switch msg := msg.(type) {
@@ -108,7 +106,7 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// openRow does what the enter key does in a panel, except that it never attaches to an agent: a user who clicks might
+// openRow does what the enter key does in a panel, except that it never attaches to an agent. A user who clicks might
 // not have a hand on the keyboard.
 func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {

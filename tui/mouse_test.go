@@ -15,7 +15,6 @@ import (
 	"gcity/tui/terminal"
 )
 
-// where returns the position of some text on the screen.
 func (s *stage) where(text string) (x, y int) {
 	s.t.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {

@@ -14,7 +14,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// receiveFleet handles a new list of cities.
 func receiveFleet(m *state.Room, f *fleet.List) {
 	m.UI++
 	reportCityListChange(m, f)

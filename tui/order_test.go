@@ -280,7 +280,7 @@ func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	}
 }
 
-// An agent that crashes repeatedly also needs attention during the short times in which it is running.
+// An agent that crashes repeatedly needs attention even during the short times in which it is running.
 func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Crashes, a.Since = city.Running, true, 3, s.now })
@@ -313,8 +313,7 @@ func TestOneColumnHasTheArrow(t *testing.T) {
 	s.shows(`sorted by "cpu", in reverse`)
 }
 
-// While the user is working in a list, the arrow and the rule say that rows keep their places. Afterwards, the rows are
-// sorted.
+// While the user works in a list, the sort arrow is in parentheses, and a wide screen says that the order is paused.
 func TestAPausedOrderIsShown(t *testing.T) {
 	for _, w := range []int{200, 80} {
 		s := demo(t, w, 40)

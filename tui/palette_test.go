@@ -113,7 +113,6 @@ func TestPaletteListsFirstWhatWorks(t *testing.T) {
 	}
 }
 
-// The palette lists the switch to another city only once.
 func TestPaletteListsTheSwitchOnce(t *testing.T) {
 	for _, text := range []string{"", "city", "cities"} {
 		s := among(t, 120, 40)
@@ -257,7 +256,8 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
-// The words of a line may be abbreviated and in any order. Verbs that ask for confirmation still do so.
+// The words of a line can be abbreviated, and their order does not matter. Abbreviated verbs still ask for
+// confirmation.
 func TestPaletteAbbreviations(t *testing.T) {
 	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
 		s := pooled(t, 120, 40)
@@ -320,7 +320,6 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	}
 }
 
-// A line is found by its words in any order: verb, kind and name.
 func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -353,7 +352,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 		}
 		s.press("esc")
 	}
-	s.line("shop suspend") // an empty completion hides no result
+	s.line("shop suspend") // an empty completion does not hide results
 	s.shows("suspend rig shop", "rig, 2 agents")
 	s.press("esc")
 	for _, line := range []string{"suspend rig shop", "rig suspend shop"} {
@@ -371,7 +370,6 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s.shows("and the city?")
 }
 
-// If the user types a noun and presses enter, the panel for that noun opens.
 func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)
@@ -435,7 +433,6 @@ func TestPaletteOrder(t *testing.T) {
 	}
 }
 
-// If nothing matches in a searchable list, enter does not close the list.
 func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.pick("worker")

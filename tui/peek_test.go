@@ -17,7 +17,6 @@ import (
 	"gcity/tui/view"
 )
 
-// watchingBuilder returns a stage that shows builder's terminal in the focused pane, and that terminal.
 func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")
@@ -27,7 +26,6 @@ func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Sc
 	return s, p.Screen
 }
 
-// prints adds output to the terminal and delivers it to the pane.
 func (s *stage) prints(screen terminal.Screen, text string) {
 	_, _ = screen.Write([]byte(text)) // never fails
 	n := s.m.Peek.News
@@ -198,7 +196,7 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 	s.shows("cannot mark: a full-screen program has no lines")
 }
 
-// If gcity stopped the previous session, the rule above the new session says why the new one was started, and does not
+// If gcity stopped the previous session, the rule above the new session says why gcity started a new one. It does not
 // mention an older exit. The time is in the user's time zone.
 func TestTheRuleOfASessionThatFollowsAStop(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
@@ -241,7 +239,6 @@ func TestNewSession(t *testing.T) {
 	s.shows("I am new", "new session")
 }
 
-// Wrapped lines scroll row by row to their end.
 func TestWrappedLinesAreSeenToTheEnd(t *testing.T) {
 	long := strings.Repeat("0123456789", 11) + " END"
 	s, screen := watchingBuilder(t, 80, 24, strings.Repeat(long+"\r\n", 40)+"the last")
@@ -314,8 +311,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	}
 }
 
-// The pane shows a program that draws on the whole main screen from its top, where the headings are. The view can be
-// scrolled.
+// A full-screen program on the main screen is shown from its first row, and the view can be scrolled.
 func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("$ top\r\n\x1b[H\x1b[J")
@@ -408,8 +404,8 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	s.shows("the event under the cursor is not about an")
 }
 
-// While Events shows only the selected agent, the cursor can be on an event about another agent, which the selected one
-// has caused. The logs are then those of the event's agent, as in the rest of Events.
+// If Events shows only the selected agent, it includes events that this agent caused. For such an event, the l key
+// shows the logs of the agent that the event is about.
 func TestLogsOfAnEventThatTheSelectedAgentCaused(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.hear(feed.News{Events: []events.Event{{Seq: 900, TS: s.now, Type: events.AgentDraining, Actor: "chatty", Subject: "builder"}}})

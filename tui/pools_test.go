@@ -14,7 +14,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// pool changes one pool of the city.
 func (s *stage) pool(name string, edit func(*city.Pool)) {
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Pools {
@@ -40,7 +39,6 @@ func (s *stage) pick(name string) {
 	}
 }
 
-// pooling returns the names of the visible pools.
 func (s *stage) pooling() []string {
 	var names []string
 	for _, i := range s.m.Pools.List.Shown {
@@ -99,7 +97,6 @@ func TestDetailsShowThePool(t *testing.T) {
 	s.hides("pool worker")
 }
 
-// A shortened description says how many of its lines are missing.
 func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("2")
@@ -118,7 +115,7 @@ func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 			shown++
 		}
 	}
-	s.shows(fmt.Sprintf("… %d more", 25-shown)) // also the output and the last decision
+	s.shows(fmt.Sprintf("… %d more", 25-shown)) // the omitted lines include the output and the last decision
 }
 
 // A pool that is starting members is growing. If a pool has had too few members for a long time, it needs attention.
@@ -131,7 +128,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2 again" })
 	s.shows("growing    worker")
 	s.wait(time.Second)
-	s.shows("! short      worker", "1 failing, 2 short") // batch is short, too
+	s.shows("! short      worker", "1 failing, 2 short") // the other short pool is batch
 	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
 	s.shows("steady     worker")
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
@@ -222,7 +219,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 	}
 }
 
-// Titles that do not fit lose first space, counts and notes, then their names, but never their keys.
+// If titles do not fit, they lose spaces, counts and notes first, and then names. They always keep their keys.
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
@@ -268,7 +265,6 @@ func TestTheFilterOfAPoolEndsWithItsList(t *testing.T) {
 	}
 }
 
-// While a pool restarts, its row shows the progress.
 func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -276,8 +272,8 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.shows("restarting, 1 of 2 done")
 }
 
-// In the list of a pool's members, the cursor stays on its line when its member ends. It does not go to the first
-// entry, which drains all members.
+// In the list of a pool's members, the cursor stays on its line when the member on that line exits. It does not go to
+// the first entry, which drains all members.
 func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("batch")
@@ -316,7 +312,6 @@ func TestThePaneFollowsThePool(t *testing.T) {
 	}
 }
 
-// The pane shows the agent that the chosen event is about.
 func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")

@@ -42,7 +42,6 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 	state.ApplyTheme(m)
 }
 
-// reloadPreferences applies changed preferences and reports the change.
 func reloadPreferences(m *state.Room, p feed.Preferences) {
 	m.UI++
 	applyPreferences(m, p)
@@ -57,7 +56,6 @@ func reloadPreferences(m *state.Room, p feed.Preferences) {
 	state.ShowSuccess(m, "the preferences were reloaded")
 }
 
-// receiveBackground handles the terminal's report of its background color.
 func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 	m.Terminal.Background = state.BackgroundLight
 	if msg.Color == nil || msg.IsDark() {

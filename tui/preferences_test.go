@@ -66,13 +66,14 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// If the terminal does not announce its background and a theme depends on it, the room queries the background once.
+// If the terminal does not announce its background and the theme depends on it, the room queries the background once.
 func TestAutoAsksOnce(t *testing.T) {
-	s := demo(t, 120, 40)
+	s := newStage(t, Options{Preferences: feed.Preferences{Theme: "dark"}})
+	s.size(120, 40)
 	if _, asked := effectOf[feed.QueryBackground](s); asked {
-		t.Error("the terminal is queried although no theme needs it")
+		t.Error("the terminal is queried although the theme does not depend on it")
 	}
-	s.change(func(n *city.Snapshot) { n.Console.Theme = state.AutoTheme })
+	s.hear(feed.News{Preferences: &feed.Preferences{Theme: state.AutoTheme}})
 	if _, asked := effectOf[feed.QueryBackground](s); !asked {
 		t.Error("the terminal is not queried")
 	}
@@ -83,6 +84,37 @@ func TestAutoAsksOnce(t *testing.T) {
 	s.send(tea.BackgroundColorMsg{Color: color.Black})
 	if got := s.m.Theme.Name; got != "dark" {
 		t.Errorf("in a dark terminal: %s", got)
+	}
+}
+
+// The default theme has darker colors on a light background. A theme that the user has chosen stays as it is, and so
+// does the default theme in a terminal that does not report its background.
+func TestDefaultThemeOnALightBackground(t *testing.T) {
+	warning := func(o Options, msgs ...tea.Msg) string {
+		s := newStage(t, o)
+		s.size(120, 40)
+		_, asked := effectOf[feed.QueryBackground](s)
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
+		if depends := o.Preferences.Theme == "" && !o.NoColor; asked != depends {
+			t.Errorf("theme %q: the terminal is queried: %v", o.Preferences.Theme, asked)
+		}
+		for _, m := range msgs {
+			s.send(m)
+		}
+		return s.m.Theme.Style(themes.Warn).Text
+	}
+	light, chosen := tea.BackgroundColorMsg{Color: color.White}, feed.Preferences{Theme: "terminal"}
+	for want, got := range map[string][]string{
+		"94": {warning(Options{}, light)},
+		"3": {warning(Options{}), warning(Options{}, tea.BackgroundColorMsg{Color: color.Black}),
+			warning(Options{Preferences: chosen}, light)},
+		"": {warning(Options{NoColor: true}, light)},
+	} {
+		for i, g := range got {
+			if g != want {
+				t.Errorf("%s, case %d: the color of warnings is %q", want, i, g)
+			}
+		}
 	}
 }
 
@@ -205,7 +237,6 @@ func TestChosenColumns(t *testing.T) {
 	}
 }
 
-// headLine returns the row with the column headings of Agents.
 func headLine(t *testing.T, s *stage) string {
 	t.Helper()
 	for line := range strings.SplitSeq(s.text(), "\n") {

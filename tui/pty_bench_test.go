@@ -11,7 +11,7 @@ import (
 // paneBench returns a control room of 200x60 in a terminal, with the focus on the pane, which shows builder's terminal.
 func paneBench(b *testing.B, mode string) *console {
 	c := open(b, mode, 200, 60)
-	c.sees("Agents 12") // Events may already contain the names of the agents
+	c.sees("Agents 12") // Events might already contain the names of the agents
 	c.keys("jjjjjj0")
 	c.sees("0 builder following")
 	return c
@@ -37,8 +37,8 @@ func BenchmarkPaneUnderFlood(b *testing.B) {
 	b.ReportMetric(c.resident(), "MB")
 }
 
-// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time: next to the
-// lists and below them, with and without the focus.
+// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time. The pane is
+// next to the lists or below them, with and without the focus.
 func BenchmarkPaneBytes(b *testing.B) {
 	for _, place := range []string{"beside", "below"} {
 		for _, focus := range []string{"focused", "unfocused"} {
@@ -81,7 +81,6 @@ func (c *console) misses(not string) {
 	}
 }
 
-// cost returns the number of bytes that the room has sent, and its processor time.
 func (c *console) cost() (bytes int, cpu time.Duration) {
 	c.mu.Lock()
 	bytes = c.raw.Len()

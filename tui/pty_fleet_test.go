@@ -12,8 +12,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// twoCities is a directory of two cities, each with an agent of the same name. The commands that each city receives are
-// written to a file.
+// twoCities returns a directory of two cities, each with an agent of the same name. The commands that each city
+// receives are written to a file.
 func twoCities(dir string) *citytest.Directory {
 	d := citytest.NewDirectory()
 	for _, name := range []string{"alpha", "beta"} {
@@ -37,7 +37,6 @@ func twoCities(dir string) *citytest.Directory {
 	return d
 }
 
-// did returns the commands that a city has received.
 func (c *console) did(name string) string {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(c.report), name))
@@ -93,7 +92,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.ends("leave")
 }
 
-// A city that does not respond and a city that cannot be opened can be shown and left again.
+// The room of a city shows that the city does not respond, or that its city.toml does not exist.
 func TestTerminalSilentCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -153,8 +152,8 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// If this program runs a city, leaving the room of another city asks about the city that the program runs, and says
-// that it does. If the user stays, the room shows the other city again.
+// A program can run one city and show another. If the user quits, the question is about the city that the program runs.
+// If the user stays, the room shows the other city again.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -178,7 +177,6 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.ends("hand over")
 }
 
-// An attach in the room of another city opens that city's agent.
 func TestTerminalAttachElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 80, 24)

@@ -14,7 +14,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 			for b.Loop() {
 				r := open(b, c.mode, 200, 60)
 				r.sees(c.sees)
-				_ = r.cmd.Process.Kill() // it may have ended already
+				_ = r.cmd.Process.Kill() // it might have ended already
 				_ = r.master.Close()
 				r.wg.Wait()
 			}
@@ -48,8 +48,8 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkBytes measures how many bytes a room of 120x40 with 100 agents sends to the terminal: per second without a
-// key, and per key that moves the cursor.
+// BenchmarkBytes measures how many bytes a room of 120x40 with 100 agents sends to the terminal. It reports bytes per
+// second without a key, and bytes per key that moves the cursor.
 func BenchmarkBytes(b *testing.B) {
 	open := func(b *testing.B) *console {
 		c := open(b, "hosting crowd-100", 120, 40)

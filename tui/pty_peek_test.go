@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// modes returns the current settings of the terminal.
 func (c *console) modes() *term.State {
 	c.t.Helper()
 	s, err := term.GetState(c.tty.Fd())
@@ -59,7 +58,7 @@ func TestTerminalTermDuringAPager(t *testing.T) {
 	c.sees("compiling")
 	c.keys("|")
 	c.sees("THE PAGER WAITS")
-	c.signal(syscall.SIGINT) // like ctrl+c while the pager gets the terminal
+	c.signal(syscall.SIGINT) // like a ctrl+c that arrives while the pager takes over the terminal
 	c.keys("\r")
 	c.sees("0 builder following")
 	c.keys("|")
@@ -84,7 +83,7 @@ func TestTerminalSave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := open(t, "readonly", 200, 40, "HOME="+dir)
-	c.sees("builds and tests") // only the list shows this text; agents' names may already be visible in Events
+	c.sees("builds and tests") // only the list shows this text; agents' names might already be visible in Events
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	path := filepath.Join(dir, "kept.txt")

@@ -68,7 +68,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	}
 	c.wg.Go(c.read)
 	t.Cleanup(func() {
-		_ = c.cmd.Process.Kill() // it may have ended
+		_ = c.cmd.Process.Kill() // it might have ended already
 		_ = c.cmd.Wait()
 		_ = master.Close()
 		_ = tty.Close()
@@ -156,7 +156,7 @@ func (c *console) insist(key, want string) {
 		select {
 		case <-more:
 		case <-again.C:
-			_, _ = c.master.WriteString(key) // it may have ended
+			_, _ = c.master.WriteString(key) // it might have ended already
 		case <-late:
 			c.t.Fatalf("%q never makes the screen show %q:\n%s", key, want, text)
 		}
@@ -304,7 +304,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 			c.sees("size:80x23")
 		}
 		if i%2 == 0 {
-			c.keys("\x1b[113;5u") // ctrl+q, as a terminal sends it after the agent asked for exact keys
+			c.keys("\x1b[113;5u") // ctrl+q in the Kitty keyboard protocol, which the agent has turned on
 		} else {
 			c.keys("\x11")
 		}
@@ -370,7 +370,7 @@ func TestTerminalContextEnds(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined", 80, 24)
 	c.sees("prober")
-	c.signal(syscall.SIGUSR1) // the child ends the context
+	c.signal(syscall.SIGUSR1) // makes the child cancel its context
 	c.ends("ended <nil>")
 }
 

@@ -56,7 +56,7 @@ func TestTerminalInTmux(t *testing.T) {
 	}
 	m := multiplexer{t, filepath.Join(dir, "s")}
 	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", m.socket, "kill-server").Run() // it may have ended
+		_ = exec.Command("tmux", "-S", m.socket, "kill-server").Run() // it might have ended already
 		_ = os.RemoveAll(dir)
 	})
 	script := fmt.Sprintf("stty -g >%[1]s/before; TUI_CHILD='hosting -' TUI_REPORT=%[1]s/exit TUI_LOG=%[1]s/log '%[2]s'; stty -g >%[1]s/after; echo over; read end", dir, os.Args[0])

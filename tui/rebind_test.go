@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// bound returns a registry with user-defined keys, and the problems with these keys.
 func bound(pairs ...string) (*state.Registry, string) {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
@@ -28,8 +27,8 @@ func bound(pairs ...string) (*state.Registry, string) {
 
 func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
-// Texts contain user-defined keys. If a user's binding takes the last key that leaves the room, that action gets a
-// default key back, and a message says so.
+// Texts show the user's own keys. If a user's binding takes the last key of the action that leaves the room, that
+// action gets a default key back, and a message says so.
 func TestTextsShowTheUsersKeys(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{
@@ -160,7 +159,6 @@ func FuzzRebind(f *testing.F) {
 	})
 }
 
-// Hints contain the user's keys instead of the default ones.
 func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
 		Options{Preferences: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",

@@ -99,7 +99,6 @@ func TestKeysDoc(t *testing.T) {
 	golden(t, "../docs/keys.md", keysDoc(actions.NewRegistry(panel.NewLists().Panels)))
 }
 
-// keysDoc returns the documentation page about all keys.
 func keysDoc(r *state.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Control room keys\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
@@ -126,7 +125,7 @@ func keysDoc(r *state.Registry) string {
 			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.Key), a.Title(), a.Risk, a.ID)
 		}
 	}
-	b.WriteString("\n## In every input line\n\nInput lines are the only place where you can paste text with your terminal.\n\n| key | action |\n|---|---|\n")
+	b.WriteString("\n## In every input line\n\nIn the control room, you can paste text only into input lines.\n\n| key | action |\n|---|---|\n")
 	e := widget.Editing()
 	for _, k := range []key.Binding{
 		e.CharacterBackward, e.CharacterForward, e.WordBackward, e.WordForward, e.LineStart, e.LineEnd, e.DeleteCharacterBackward,
@@ -139,12 +138,12 @@ func keysDoc(r *state.Registry) string {
 	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\n## Actions with names, in the palette\n\nThese actions have the same names as on the command line. They act on what you name, regardless of what is selected or\n" +
-		"marked, and do not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| text | action |\n|---|---|\n")
+	b.WriteString("\n## Actions with names, in the palette\n\nThese actions have the same names as on the command line. An action that takes a name applies to what you name, not to\n" +
+		"the selected or marked rows, and does not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| text | action |\n|---|---|\n")
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
-	b.WriteString("\nIn a question, the letter next to an answer chooses that answer immediately. After a question\nopens, it ignores all other keys for 0.3 seconds, and says so.\n")
+	b.WriteString("\nIn a question, the letter next to an answer chooses that answer. For 0.3 seconds after the question opens, `enter` and\nclicks do not choose an answer, because they might be meant for the previous screen. If the question opened without a\nkey press, the same applies to the letters.\n")
 	b.WriteString("\nTo change the key for an action, set the action's ID from the tables above under `[keys]` in the file that\n`gcity prefs path` prints; see [room.md](room.md#preferences).\n")
 	return b.String()
 }

@@ -184,7 +184,6 @@ func TestTabsScroll(t *testing.T) {
 	}
 }
 
-// tabLine returns the line with the titles of the panels.
 func (s *stage) tabLine() string {
 	for _, line := range strings.Split(s.text(), "\n") {
 		if strings.Contains(line, "Rigs") {

@@ -15,14 +15,14 @@ import (
 type room struct {
 	m             *state.Room
 	r             *feed.Runner
-	stateFile     string        // file that stores the state of the room
+	stateFile     string
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
 	// the effect to carry out after the program has quit: attach, show text, edit or quit
 	exitEffect feed.Effect
 
 	wheel      wheel // wheel events since the latest message
-	wheelTimer bool  // a timer for wheel events is running
+	wheelTimer bool
 }
 
 func (r *room) Init() tea.Cmd { return nil }
@@ -129,7 +129,7 @@ func (r *room) View() (v tea.View) {
 	if actions.UsesMouse(r.m) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = state.CityName(r.m) + " - gcity"
+	v.WindowTitle = state.CityTitle(r.m, 80) + " - gcity"
 	if r.m.FleetRoom {
 		v.WindowTitle = "all cities - gcity"
 	}

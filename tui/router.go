@@ -21,7 +21,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// receiveBeads handles the result of a request for beads. Results of outdated requests are ignored.
+// receiveBeads handles the result of a request for beads, unless a newer request has replaced it.
 func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	if h := m.Dialogs.History(); h != nil && h.RequestID == f.ID {
 		h.RequestID, h.Responded, h.Problem = 0, true, widget.Plain(f.Problem)
@@ -43,7 +43,6 @@ func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	actions.RefreshQuestion(m)
 }
 
-// newModel returns a control room that has not received any data from the city yet.
 func newModel(o Options, now time.Time) *state.Room {
 	m := &state.Room{Mode: o.Mode, Remote: o.OverSSH, Now: now, Lists: panel.NewLists(),
 		ConfigEdit: state.ConfigEdit{Files: o.Config},
@@ -59,7 +58,6 @@ func newModel(o Options, now time.Time) *state.Room {
 	return m
 }
 
-// handle applies a message to the model and returns effects.
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.Now = now
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
@@ -151,7 +149,6 @@ func reportRemoved(m *state.Room, all []events.Event) {
 // failure is an error from outside the model, to be shown in the status line.
 type failure string
 
-// receive applies the contents of the mailbox.
 func receive(m *state.Room, n feed.News) {
 	if n.Preferences != nil {
 		reloadPreferences(m, *n.Preferences)
@@ -170,7 +167,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	actions.RefreshMembers(m)
 	actions.RefreshQuestion(m)
-	// Even without new data, rows may start to need attention as time passes.
+	// Even without new data, rows can start to need attention as time passes.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}
@@ -236,7 +233,6 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return nil
 }
 
-// perform runs an action, or shows why it cannot run.
 func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	if m.Status.Note {
 		if m.Status = (state.Status{}); a.ID == state.BackID || a.ID == "fleet.back" {

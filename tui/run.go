@@ -177,7 +177,6 @@ func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) 
 	}
 }
 
-// attachToAgent attaches the terminal to an agent. The control room shows the result afterwards.
 func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room,
 	agent string) {
 	defer r.RecoverPanic("attach")

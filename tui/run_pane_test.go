@@ -123,7 +123,6 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.shows("wisp-compact is broken:", "formulas/automations/wisp-compact/automation.toml:4:1")
 }
 
-// Only visible output is streamed.
 func TestHiddenRunsAreNotWatched(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.live("nightly", 3)
@@ -166,7 +165,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 	s.shows("━ automation nightly ━")
 }
 
-// The details scroll with the end of a run's output until the user scrolls.
+// The details follow a run's output until the user scrolls.
 func TestDetailsFollowARun(t *testing.T) {
 	s := automated(t, 80, 24)
 	s.live("nightly", 60)
@@ -243,7 +242,7 @@ func TestRunOutputIsSafe(t *testing.T) {
 	}
 }
 
-// The room stores cleaned output as it is. It does not clean the output again.
+// The room stores cleaned output unchanged.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.MaxRunLine/2)}
@@ -311,7 +310,6 @@ func TestViewerGetsRuns(t *testing.T) {
 	})
 }
 
-// An automation can be fired from the pane that shows its run.
 func TestVerbsFromTheRunsPane(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("release")

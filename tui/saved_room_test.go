@@ -130,7 +130,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		s.hides("Welcome.")
 		stamps := regexp.MustCompile(`  10:42:\d\d  \S+`).FindAllString(s.text(), -1)
 		s.m.ShowHint = true
-		if size[0] == 200 { // the hint takes rows from the panels, but hides no new event
+		if size[0] == 200 { // the hint takes rows from the panels, but the newest event stays visible
 			s.shows(stamps[len(stamps)-1])
 		}
 		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds an action",

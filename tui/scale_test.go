@@ -94,7 +94,7 @@ func TestRepeatedMoreAddsUp(t *testing.T) {
 	s.press(">")
 	s.wants()
 	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
-	s.wait(state.StatusDuration) // the city has not changed the size, so the city's size counts again
+	s.wait(state.StatusDuration) // the city has not changed the size in time, so > starts from the city's size again
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
@@ -121,7 +121,7 @@ func TestLessAndMoreKnowTheBounds(t *testing.T) {
 	s.press("esc")
 	s.pick("shop/tester")
 	s.pool("shop/tester", func(p *city.Pool) { p.Min = 2 })
-	s.press(">") // the pool is suspended and needs no member, but the minimum is 2
+	s.press(">") // the pool is suspended and has no members, but its minimum size is 2
 	s.wants(city.Scale{Pool: "shop/tester", Size: 3})
 }
 
@@ -142,7 +142,7 @@ func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
 	s.wants(city.Scale{Pool: "batch", Size: 2})
 }
 
-// A prompt scales the pool that its label names. If that pool has disappeared, it refuses.
+// A prompt scales the pool that its label names. If that pool has disappeared, the prompt rejects the size.
 func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")

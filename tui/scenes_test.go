@@ -12,7 +12,6 @@ import (
 	"gcity/tui/view"
 )
 
-// allScenes returns functions that lead to the screens that an operator sees, by screen name.
 func allScenes() map[string]func(s *stage) {
 	all := scenes()
 	maps.Copy(all, map[string]func(s *stage){
@@ -73,7 +72,7 @@ func allScenes() map[string]func(s *stage) {
 	return all
 }
 
-// wideNames gives everything long names of wide characters, and reasons in the same script.
+// wideNames replaces names and reasons with long text in wide characters.
 func wideNames(n *city.Snapshot) {
 	const name, why = "東京支社の審査担当エージェント", "準備ができるまで待っています。次の確認は一分後です。"
 	n.Name, n.Host = "明るい灯の街", "開発機"
@@ -91,7 +90,6 @@ func wideNames(n *city.Snapshot) {
 	n.Automations = all
 }
 
-// looks returns the options for several appearances of a screen, by name.
 func looks() map[string]Options {
 	load := func(name string) themes.Theme {
 		t, err := themes.Load(name)

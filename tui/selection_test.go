@@ -81,7 +81,7 @@ func TestAFilterGivesTheSelectionBack(t *testing.T) {
 			s.press(keys...)
 			selects(strings.Join(keys, " "), "idle")
 		}
-		s.press("/", "f", "l", "a", "k", "y", "enter", "esc") // the user has found it
+		s.press("/", "f", "l", "a", "k", "y", "enter", "esc")
 		selects("after a search", "flaky")
 		s.choose("idle")
 		s.press("!", "j")

@@ -31,8 +31,8 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.wants(city.Drain{Agent: "worker-3"})
 }
 
-// In a command line, a member can be named by its number. If the number is not unique, no row is marked, and enter says
-// so.
+// In a command line, a member's number can stand for its name. If the number is not unique, no row is marked, and enter
+// reports an error.
 func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	s := longPool(t)
 	s.line("drain 14", "enter", "y")
@@ -66,7 +66,6 @@ func longPool(t *testing.T) *stage {
 	return s
 }
 
-// In Pools, there is a key that leads to the members of the pool.
 func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -106,7 +105,7 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	}
 }
 
-// The question about one member can restart the entire pool instead.
+// The question about restarting one member offers to restart the entire pool instead.
 func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s := longPool(t)
 	s.pool("worker", func(p *city.Pool) { p.Size = 40 })
@@ -123,7 +122,6 @@ func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s.hides("pool: restart")
 }
 
-// If a key works only in another panel, the status line says where.
 func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("K")

@@ -47,8 +47,8 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	}
 }
 
-// In Pools and Automations, too, the row under the cursor stays. In Quarantine, the row of an agent that leaves
-// quarantine stays.
+// With the attention filter, the row under the cursor in Pools and Automations stays even if it no longer needs
+// attention. In Quarantine, it stays even if the agent leaves quarantine.
 func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

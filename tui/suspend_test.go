@@ -57,7 +57,7 @@ func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s.wants(city.Resume{Agent: "shop/writer"})
 }
 
-// If a pool can have several members, a member has no flag of its own.
+// If a pool can have several members, a member cannot be suspended on its own.
 func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-1")

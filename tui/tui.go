@@ -21,12 +21,12 @@ type Options struct {
 	Theme themes.Theme
 
 	NoColor bool // no colors, only bold, faint and reversed text
-	ASCII   bool // draw with ASCII characters only
+	ASCII   bool
 	// less motion: clocks change once a minute where possible
 	ReducedMotion bool
 	// fewer frames; the pane is below the lists, at full width
 	OverSSH     bool
-	Preferences feed.Preferences        // the user's preferences
+	Preferences feed.Preferences
 	Changes     <-chan feed.Preferences // delivers changed preferences; nil = they never change
 	// file that stores the state of the room; its folder is created. "" = the state is not stored
 	StateFile string

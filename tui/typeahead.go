@@ -18,7 +18,6 @@ import (
 // characters before they notice that sending is not possible.
 const keyPause = 500 * time.Millisecond
 
-// startsText reports whether an action opens a text input.
 func startsText(a *state.Action) bool {
 	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
 }
@@ -60,7 +59,7 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm the last action, although that action did not ask
+// answersMissingQuestion reports whether a key was meant to confirm the latest action, although that action did not ask
 // for confirmation. Such a key is ignored, because otherwise it would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
@@ -89,7 +88,6 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	showKeyNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
 }
 
-// explainFleetKey shows why a typed key does nothing in the all-cities room.
 func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return

@@ -77,7 +77,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	})
 }
 
-// If a kill is refused and the user still types the name, the letters run no verbs.
+// If a kill is refused while the user is typing the agent's name, the letters do not run verbs.
 func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
@@ -92,7 +92,7 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	}
 }
 
-// If the user presses an arrow key before typing the name, the letters run no verbs either.
+// The name typed for a refused kill does not run verbs, even after an arrow key.
 func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
@@ -106,7 +106,7 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	}
 }
 
-// Keys that arrive together have the same effect as keys that arrive one by one: a move is never dropped, and an early
+// Keys that arrive together have the same effect as keys that arrive one by one. A move is never dropped, and an early
 // enter always is.
 func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -171,7 +171,7 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s.choose("builder")
 	s.m.SessionEnded, s.m.StrayKeyAt = true, time.Time{}
 	state.ShowSuccess(s.m, "the session of builder has ended")
-	s.wait(time.Second) // the terminal needs time; the pause counts from the first frame
+	s.wait(time.Second) // the room resumes now, and keyPause starts
 	for _, k := range []string{"s", "y", "enter", "s", "ctrl+k"} {
 		s.now = s.now.Add(keyPause - 1)
 		s.send(tuitest.KeyPress(k))

@@ -84,7 +84,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		}
 	}
 	s.choose("builder")
-	s.press("s", "y", "r", "y") // the last verb is a restart, which cannot be undone
+	s.press("s", "y", "r", "y") // the latest verb is a restart, which cannot be undone
 	s.hides("undoes")
 }
 
@@ -102,7 +102,7 @@ func TestUndoScaling(t *testing.T) {
 	}
 }
 
-// In Quarantine, u releases an agent, as the rows say.
+// In Quarantine, u releases the agent under the cursor. It does not undo the latest verb.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -171,7 +171,7 @@ func TestMarkRange(t *testing.T) {
 	if order := s.order(); !s.m.Agents.Marks[order[1]] || !s.m.Agents.Marks[order[4]] || s.m.Agents.Marks[order[0]] || s.m.Agents.Marks[order[5]] {
 		t.Errorf("marked are %v of %v", s.m.Agents.Marks, order)
 	}
-	s.press("g", "v") // upwards, too, from the latest mark
+	s.press("g", "v") // a range can also extend upwards from the latest mark
 	s.shows("5 marked")
 	s.press("esc", "j", "j", "v") // a range does not start at a mark that has been cleared
 	s.shows("1 marked")
@@ -277,8 +277,8 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// The hint about u says what it undoes. If the selected agent is quarantined and the last verb was about another agent,
-// u releases the selected agent.
+// The hint about u says what it undoes. If the selected agent is quarantined and the latest verb was about another
+// agent, u releases the selected agent.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -317,7 +317,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.wants()
 }
 
-// The offer of undo disappears with the snapshot that shows that nothing is left to undo, and u says why.
+// The offer to undo disappears when a snapshot shows that nothing is left to undo. After that, u shows the reason.
 func TestUndoEndsWithItsAction(t *testing.T) {
 	for _, c := range []struct {
 		name, why string
@@ -363,8 +363,8 @@ func TestUndoEndsWithItsAction(t *testing.T) {
 	}
 }
 
-// The offer to undo a drain ends at its deadline, even before a snapshot shows its end. Then u says only that the drain
-// has ended, in every panel in which u neither releases an agent nor marks a message.
+// The offer to undo a drain ends at the drain's deadline, even if no snapshot shows yet that the drain has ended. After
+// that, u only reports that the drain has ended, unless u has another use in the focused panel.
 func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	for _, id := range []string{"agents", "pools", "rigs", "automations", "work", "events"} {
 		s := pooled(t, 120, 40)
@@ -404,8 +404,8 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	}
 }
 
-// A snapshot that does not show the action yet does not end its undo. If one of several targets is left, u undoes that
-// one.
+// A snapshot that does not show the action yet does not end the undo. If only one of several targets can still be
+// undone, u undoes that one.
 func TestUndoOfWhatIsLeft(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -438,7 +438,6 @@ func TestUndoSurvivesHarmlessKeys(t *testing.T) {
 	s.shows("undoing: suspending builder")
 }
 
-// suspendedBuilder returns a stage on which the user has just suspended builder.
 func suspendedBuilder(t *testing.T) *stage {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -469,8 +468,7 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 	}
 }
 
-// While u releases the selected agent, the palette line undo undoes the latest verb. The footer names both agents, and
-// the status line names the palette line.
+// If u releases the selected agent, the palette line "undo" undoes the latest verb. The footer shows both.
 func TestUndoAndReleaseAreBothShown(t *testing.T) {
 	for _, w := range []int{80, 120, 200} {
 		s := demo(t, w, 40)

@@ -21,29 +21,33 @@ func unsupervisedFleet() *fleet.List {
 	f := demoFleet(epoch)
 	f.Rows = append(f.Rows[:1:1], f.Rows[2], f.Rows[7])
 	f.Unmaintained = true
-	f.Rows[1].Summary.Mode, f.Rows[2].Responded = "headless", false
+	f.Rows[1].Summary.Runner, f.Rows[2].Responded = "background (gcity --headless, pid 7)", false
 	f.Rows = append(f.Rows, fleet.City{DisplayName: "wharf",
 		Info: city.Info{Name: "wharf", Path: "/srv/wharf", Status: city.CityStopped, LeftoverSessions: 2}})
 	return f
 }
 
-// If control rooms host several cities, @ marks the one that this room shows.
-func TestTheListOfCitiesMarksTheCityOfThisRoom(t *testing.T) {
-	for mode, want := range map[state.Mode]string{state.Hosting: "this room", state.Joined: "this room; hosted by a control"} {
+// @ and the details of a city say which process runs it: this control room, another one, or a process without a room.
+func TestTheListOfCitiesSaysWhatRunsThem(t *testing.T) {
+	for mode, others := range map[state.Mode]int{state.Hosting: 1, state.Joined: 2} {
 		s := among(t, 80, 24)
 		s.m.Mode = mode
 		f := unsupervisedFleet()
-		f.Rows[0].Summary.Mode, f.Rows[1].Summary.Mode = "hosted by a control room", "hosted by a control room"
+		f.Rows[0].Summary = fleet.Summary{Runner: "control room (pid 7)"}
+		f.Rows[1].Summary.Runner = "control room (pid 8)"
 		s.hear(feed.News{Fleet: f})
 		s.press("@")
-		s.shows(want)
-		if n := strings.Count(s.text(), "this room"); n != 1 {
-			t.Errorf("%d cities are marked", n)
-		}
-		if n := strings.Count(s.text(), " hosted by a control"); mode == state.Hosting && n != 1 {
-			t.Errorf("%d cities are hosted by another control room", n)
+		for text, want := range map[string]int{"this control room": 2 - others, "another control room (pid": others} {
+			if n := strings.Count(s.text(), text); n != want {
+				t.Errorf("%v: %q is shown %d times, want %d", mode, text, n, want)
+			}
 		}
 	}
+	s := lobby(t, 120, 40, Options{})
+	f := unsupervisedFleet()
+	s.hear(feed.News{Fleet: f})
+	s.sail("harbour")
+	s.shows("run by", "background (gcity --headless, pid 7)")
 }
 
 // Without a supervisor, @ lists the registered cities and says how each of them runs. It switches to a city that is
@@ -52,7 +56,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s := among(t, 120, 40)
 	s.hear(feed.News{Fleet: unsupervisedFleet()})
 	s.press("@")
-	s.shows("Cities: no supervisor is running", "harbour", "headless", "tower", "not running",
+	s.shows("Cities: no supervisor is running", "harbour", "background (gcity --headless, pid 7)", "tower", "not running",
 		"no controller; agents still running: 2", "how to start a supervisor")
 	s.press("h", "a", "r", "enter")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Start {
@@ -110,6 +114,37 @@ func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	s = lobby(t, 120, 40, Options{})
 	s.press("/", "t", "o", "w", "enter", "ctrl+k")
 	s.shows("tower is stopped and is not registered; enter starts it")
+}
+
+// If the city of the room has stopped, @ starts it. The alert, the refused keys and the empty lists say so.
+func TestARoomStartsItsStoppedCity(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		s := among(t, 80, 24)
+		why, f := feed.Exited, unsupervisedFleet()
+		if alone {
+			f.Rows = f.Rows[:1]
+		}
+		s.change(func(n *city.Snapshot) { n.ShutDown = true })
+		s.hear(feed.News{Unreachable: &why, Fleet: f}) // the list still says that the city is running
+		s.shows("the city stopped 0s ago; @ starts it; ")
+		s.press("r")
+		s.shows("the city stopped 0s ago; @ starts it  esc")
+		s.press("8")
+		s.m.Work.Problem = "no response on controller.sock"
+		s.m.ForgetDrawn()
+		s.shows("Beads cannot be read: the city has no controller; @ starts it.")
+		s.press("@")
+		if !alone {
+			s.shows("> ✓ bright-lights", "enter asks whether to start it")
+			s.press("enter")
+		}
+		s.shows("Start bright-lights?", "yes, start it")
+		s.hides("go there")
+		s.press("y")
+		if e, _ := effectOf[feed.SwitchCity](s); e.Name != "bright-lights" || !e.Start {
+			t.Errorf("%+v", s.out)
+		}
+	}
 }
 
 // A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.

@@ -135,7 +135,7 @@ func TestViewerAsksForKeptOutput(t *testing.T) {
 		if p := seen(t, b); len(p.Text) != 2 || p.Problem != "" {
 			t.Errorf("seen %+v", p)
 		}
-		v.Show(feed.Watch{Agent: "late"}) // stored after the end was reported
+		v.Show(feed.Watch{Agent: "late"}) // the output is stored after the end is reported
 		time.Sleep(time.Minute)
 		if p := seen(t, b); len(p.Text) != 1 {
 			t.Errorf("the late output is %q", p.Text)

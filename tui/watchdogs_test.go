@@ -69,7 +69,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// Next to the other titles, a panel that has nothing to show has no title until it gets the focus.
+// A panel that has nothing to show has no title among the other titles until it gets the focus.
 func TestTitlesOmitEmptyOptionalPanels(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.shows("5 Events ━━ 8 Work 0")
@@ -105,7 +105,7 @@ func TestWatchdogLines(t *testing.T) {
 	}
 }
 
-// A watchdog that has so far decided to do nothing is not shown as one that has not decided anything.
+// If a watchdog's only decision so far was to do nothing, it is not shown as undecided.
 func TestWatchdogThatDoesNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)

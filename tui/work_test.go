@@ -17,7 +17,7 @@ import (
 	"gcity/tui/state"
 )
 
-// todaysWork returns the beads of the demo city with beads of a rig and a bead that was closed today.
+// todaysWork returns the beads of the demo city, some beads of a rig, and a bead that was closed today.
 func todaysWork() []beads.Bead {
 	end := epoch.Add(-time.Hour)
 	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
@@ -40,7 +40,6 @@ func (s *stage) work() (ids []string) {
 	return ids
 }
 
-// queries returns the queries of the last messages.
 func (s *stage) queries() (all []beads.Query) {
 	for _, e := range s.out {
 		if q, ok := e.(feed.QueryBeads); ok {
@@ -164,7 +163,7 @@ func TestWorkOfManyBeads(t *testing.T) {
 		b := beads.Bead{ID: fmt.Sprintf("gc-%d", 9000-i), Title: "later", Status: beads.StatusOpen,
 			CreatedAt: epoch.Add(-time.Duration(i) * time.Second)}
 		if i == 10 {
-			b.Needs = []string{"gc-6001"} // not in the list
+			b.Needs = []string{"gc-6001"} // a bead that is not in the list
 		}
 		all = append(all, b)
 	}
@@ -209,7 +208,7 @@ func TestWorkOfManyBeads(t *testing.T) {
 	s.shows("/8990 in the newest 2000, 1 of 2000")
 }
 
-// A filter by assignee requests only the work of that agent. Such work may be old.
+// A filter by assignee requests only the work of that agent. Such work can be old.
 func TestWorkOfAnAgentIsRequested(t *testing.T) {
 	s := worked(t)
 	s.wait(2 * time.Second)
@@ -267,7 +266,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.press("X")
 	s.shows("Close gc-218?", "1 part is not closed and stays open.")
 	s.press("y")
-	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as confirmed
+	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // the user has confirmed it
 	s.pickWork("gc-216")
 	s.press("X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
@@ -380,8 +379,8 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.shows("Waiting for it: gc-219.")
 }
 
-// A bead that the user has added is selected and visible as soon as it is listed, despite a filter, a long list and a
-// slow store. If the user moves the cursor before that, the cursor stays where it is.
+// A bead that the user has added is selected and visible as soon as it is listed. Filters, a long list and a slow store
+// do not prevent this. If the user moves the cursor before that, the cursor stays where it is.
 func TestANewBeadIsSelected(t *testing.T) {
 	for filter, took := range map[string]time.Duration{"": 0, "sweep": 0, "yard": 2 * state.IdleAfter} {
 		s := automated(t, 80, 24)
@@ -426,7 +425,8 @@ func TestANewBeadIsSelected(t *testing.T) {
 	}
 }
 
-// In the line for a new bead, tab goes on to its pool, and then through the pools. It completes a name.
+// In the line for a new bead, tab first adds a pool, and then goes through the pools. It also completes the name of a
+// pool.
 func TestTabChoosesThePoolOfANewBead(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("8", "n")
@@ -450,7 +450,6 @@ func TestTabChoosesThePoolOfANewBead(t *testing.T) {
 	s.hides("tab chooses", "pool:")
 }
 
-// In the subject of mail, tab goes on to its text.
 func TestTabLeadsFromTheSubjectToTheText(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

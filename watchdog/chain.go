@@ -9,17 +9,16 @@ import "time"
 // do not count. A new heartbeat resets the count of failures. The zero value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
-	Wakes  int // number of consecutive wakes among the latest failed actions
-	// consecutive decisions in which a triage agent did not act, although the thresholds would have acted and no new
-	// heartbeat arrived
+	Wakes  int // consecutive failed wakes
+	// consecutive decisions of a triage agent that were milder than those of the thresholds; reset by a new heartbeat
 	Spared int
 
-	did   Decision // the last action, until it is known whether it helped; "" = none
+	did   Decision // the latest action, until it is known whether it helped; "" = none
 	at    time.Time
 	stamp time.Time // latest heartbeat when Spared last increased
 }
 
-// Before decides, at the start of a beat, whether the last action has helped. The parameter v is the thresholds'
+// Before decides, at the start of a beat, whether the latest action has helped. The parameter v is the thresholds'
 // verdict. Before also reports whether the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
@@ -39,8 +38,8 @@ func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovere
 	return c, false
 }
 
-// Spare updates Spared after a triage agent's decision d. The parameter v is the thresholds' verdict. If a user
-// decided, d is "", and the count starts again at 0: the thresholds never overrule a user.
+// Spare updates Spared after decision d of a triage agent. The parameter v is the thresholds' verdict. A user's
+// decision (d is "") resets the count, so that the thresholds never overrule a user.
 func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0

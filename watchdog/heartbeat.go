@@ -58,10 +58,8 @@ func Parse(data []byte) (Heartbeat, error) {
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
 }
 
-// maxCount is the highest number of agents that a heartbeat may report.
 const maxCount = 1_000_000
 
-// count parses a number of agents. It returns nil if the number is invalid.
 func count(raw []byte) *int {
 	n, err := strconv.Atoi(string(bytes.TrimSpace(raw)))
 	if err != nil || n < 0 || n > maxCount {

@@ -46,8 +46,8 @@ func (s Sighting) Time() time.Time {
 // SeenAfter reports whether the timestamp was first seen after t.
 func (s Sighting) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
-// After reports whether the timestamp may be later than t, because it was first seen after t and is not known to be
-// earlier than t. It allows an error of one second, because timestamps often have no fractions of a second.
+// After reports whether the timestamp may be later than t: it was first seen after t, and it is not known to be earlier
+// than t. After allows an error of one second, because timestamps often have no fractions of a second.
 func (s Sighting) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

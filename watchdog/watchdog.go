@@ -40,8 +40,8 @@ type Spec struct {
 type Facts struct {
 	Alive    bool
 	EndState string // state of an agent that has no session: "exited (exit 1)"
-	Starting bool   // a start is in progress
-	Stopping bool   // a stop is in progress
+	Starting bool
+	Stopping bool
 	// the agent is a triage agent; it runs only during a beat, so it normally has no session
 	IsTriage bool
 
@@ -51,17 +51,17 @@ type Facts struct {
 	Mail        int           // number of unread messages
 	Frozen      bool          // its process was stopped by a signal
 	Silent      time.Duration // time since the agent's last output
-	SilentKnown bool          // whether Silent is known
-	Stuck       bool          // it has work and has been silent for too long
-	Gate        string        // the gate that its work is waiting for, or ""
-	CannotType  string        // why messages cannot be typed into the session, or ""
-	Wakes       int           // consecutive failed wakes
+	SilentKnown bool
+	Stuck       bool   // it has work and has been silent for too long
+	Gate        string // the gate that its work is waiting for, or ""
+	CannotType  string // why messages cannot be typed into the session, or ""
+	Wakes       int    // consecutive failed wakes
 }
 
 // maxWakes is the number of failed wakes before the watchdog restarts a process that was stopped by a signal.
 const maxWakes = 2
 
-// WhyNoWake returns why another wake would be pointless, or "" if it might help.
+// WhyNoWake returns the reason why another wake would not help, or "" if it might help.
 func (f *Facts) WhyNoWake() string {
 	if f.CannotType == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
@@ -76,7 +76,7 @@ type Verdict struct {
 	Reason    string // a clause for users
 }
 
-// Class returns the freshness of an age.
+// Class returns the freshness of a heartbeat with this age.
 func (s Spec) Class(age time.Duration) Freshness {
 	switch {
 	case age < s.Fresh:
@@ -186,7 +186,6 @@ func messagesWaiting(n int) string {
 	return fmt.Sprintf("%d messages are waiting", n)
 }
 
-// text formats a duration in a short form.
 func text(d time.Duration) string {
 	switch {
 	case d >= time.Hour:

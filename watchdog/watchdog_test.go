@@ -212,9 +212,9 @@ func TestChain(t *testing.T) {
 	const every = 3 * time.Minute
 	for _, c := range []struct {
 		name string
-		// beats has one letter per beat: d dead, b starting, x stopping, s stale, v very stale, f fresh, h a new
-		// heartbeat. V is a new heartbeat that is very stale at the beat, y a new session without a heartbeat. n is
-		// a very stale agent, but the decision is not performed.
+		// beats has one letter per beat: d dead, b starting, x stopping, s stale, v very stale, f fresh, h new
+		// heartbeat, V new heartbeat that is already very stale, y new session without a heartbeat, n very stale but
+		// without an action.
 		beats string
 		want  string // number of failed actions after each beat; ! = recovered
 	}{
@@ -301,8 +301,8 @@ func TestFrozen(t *testing.T) {
 // there is a heartbeat.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
-		// says has one letter per beat. Decisions are n nothing, m nudge, w wake, s start, p a user's. h is a new
-		// but very stale heartbeat, f a fresh heartbeat.
+		// says has one letter per beat. The decisions are n (nothing), m (nudge), w (wake), s (start) and p (made by a
+		// user). h is a new but very stale heartbeat, f is a fresh one.
 		says string
 		want string
 	}{

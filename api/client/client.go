@@ -86,7 +86,7 @@ func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 		if _, used := conn.(reused); !used {
 			return conn, nil
 		}
-		_ = conn.Close() // nothing has been written to it
+		_ = conn.Close() // the error does not matter, because the connection is idle
 	}
 	return c.dial(ctx)
 }
@@ -126,7 +126,6 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
 
-// target returns the URL for a path in the city's own API.
 func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
@@ -164,7 +163,6 @@ func (c *Client) request(ctx context.Context, what request) (*http.Response, err
 	return resp, nil
 }
 
-// failed returns the error for a request that got no response.
 func (c *Client) failed(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*city.Error](err); ok {
 		return err
@@ -205,10 +203,9 @@ type request struct {
 	method, path string
 	query        url.Values
 	body         []byte
-	stream       bool // the response is a stream
+	stream       bool
 }
 
-// get requests a path with GET and decodes the response.
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }

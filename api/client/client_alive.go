@@ -24,7 +24,7 @@ const (
 	missedPings = 2
 )
 
-// unresponsiveError returns the error for a request if the peer does not respond to pings either.
+// unresponsiveError returns the error for a request to a peer that does not respond to pings either.
 func (c *Client) unresponsiveError(method string) error {
 	next := "`gcity status` shows the state from files, and `gcity doctor` shows what to do"
 	if method != http.MethodGet {

@@ -49,7 +49,6 @@ func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.T
 	return t, nil
 }
 
-// upgrade requests the terminal and returns a reader for its frames.
 func upgrade(conn net.Conn, target string) (io.Reader, error) {
 	req, err := http.NewRequest(http.MethodPost, target, http.NoBody)
 	if err != nil {

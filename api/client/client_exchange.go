@@ -14,9 +14,10 @@ import (
 
 // exchange sends a GET request for anything but a stream. It works in the caller's goroutine, and on the connection
 // that Dial opened or the previous exchange kept. This avoids the goroutines of http.Transport and the threads that the
-// runtime starts for them, which would cost a command with a single request more than the request itself. Without such
-// a connection, exchange uses the transport. If the controller closes the connection without a response, because the
-// connection was idle or because another controller takes over, exchange retries once on a new connection.
+// runtime starts for them. For a command with a single request, these would cost more than the request itself. Without
+// such a connection, exchange uses the transport. If the controller closes the connection without a response, exchange
+// retries the request once on a new connection. This happens to idle connections, and when another controller takes
+// over.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {
@@ -32,7 +33,6 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 // reused is a connection that has served an earlier request.
 type reused struct{ net.Conn }
 
-// closedByPeer reports whether err means that the peer has closed the connection.
 func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE)
@@ -68,7 +68,6 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	return resp, nil
 }
 
-// keepIdle keeps a connection for the next request.
 func (c *Client) keepIdle(conn net.Conn) {
 	if _, used := conn.(reused); !used {
 		conn = reused{conn}
@@ -117,7 +116,6 @@ type responseBody struct {
 	complete bool
 }
 
-// Read implements io.Reader.
 func (a *responseBody) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	a.complete = a.complete || err == io.EOF

@@ -87,8 +87,8 @@ func TestExchangeAfterServerClosed(t *testing.T) {
 	}
 }
 
-// If the controller closes the connection without a response, the client retries the request once. If that fails too,
-// it reports that the controller has exited.
+// If the controller closes the connection without a response, the client retries the request once. If the retry fails
+// too, the client reports that the controller has exited.
 func TestExchangeWithoutResponse(t *testing.T) {
 	for _, aborted := range []int32{1, 2} {
 		var requests atomic.Int32

@@ -55,7 +55,6 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 	}
 }
 
-// pieceQueue buffers pieces of a run's output between a stream and its reader.
 type pieceQueue struct {
 	mu     sync.Mutex
 	pieces []city.Piece

@@ -27,12 +27,10 @@ func cityOperations() []Operation {
 	}
 }
 
-// cityChange is the body of a PATCH request for the city.
 type cityChange struct {
 	Suspended *bool `json:"suspended"`
 }
 
-// patchCity suspends or resumes the city.
 func patchCity(ctx context.Context, r *Request) (any, error) {
 	var in cityChange
 	if err := r.decode(&in); err != nil {
@@ -48,7 +46,6 @@ func patchCity(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.Resume{})
 }
 
-// rigRestart is the result of restarting a rig.
 type rigRestart struct {
 	Rig string `json:"rig"`
 	// "ok", or "failed" if any agent could not be restarted
@@ -84,7 +81,6 @@ func restartRig(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// dependencyOrder returns the agents of a rig, each after those agents of the rig that it depends on.
 func dependencyOrder(snap *city.Snapshot, rig string) (out []*city.Agent) {
 	placed := map[string]bool{}
 	var place func(g *city.Agent)
@@ -137,7 +133,6 @@ type orderList struct {
 	Orders []order `json:"orders"`
 }
 
-// orders lists the automations in the format of Gas City's orders.
 func orders(_ context.Context, r *Request) (any, error) {
 	var all []order
 	var names []string

@@ -29,7 +29,6 @@ func configurationOperations() []Operation {
 	}
 }
 
-// catalogue returns the city as a Catalogued, or an error if it is not one.
 func (r *Request) catalogue() (city.Catalogued, error) {
 	if c, ok := r.City.(city.Catalogued); ok {
 		return c, nil
@@ -38,7 +37,6 @@ func (r *Request) catalogue() (city.Catalogued, error) {
 		"run `gcity config check` or `gcity formula list` in its folder")
 }
 
-// validateConfig checks the configuration on disk.
 func validateConfig(ctx context.Context, r *Request) (any, error) {
 	c, err := r.catalogue()
 	if err != nil {
@@ -47,7 +45,6 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 	return c.Validate(ctx)
 }
 
-// explanations contains the effective values of a city's agents, pools and rigs.
 type explanations struct {
 	Revision string        `json:"revision"` // revision of the active configuration
 	Agents   []explanation `json:"agents"`   // agents and pools
@@ -60,7 +57,6 @@ type explanation struct {
 	Text string `json:"text"`
 }
 
-// explainConfig explains each rig, each pool, and each agent that is not in a pool.
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
@@ -104,7 +100,6 @@ func explain(ctx context.Context, c city.Configured, names []string) ([]explanat
 	return out, nil
 }
 
-// formulas lists the formulas of the city or of a rig.
 func formulas(ctx context.Context, r *Request) (any, error) {
 	c, err := r.catalogue()
 	if err != nil {

@@ -36,14 +36,12 @@ func convoyOperations() []Operation {
 	}
 }
 
-// convoy is the form of a convoy in responses: the convoy, its beads, and the number of closed ones.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`
 	Progress city.Progress `json:"progress"`
 }
 
-// newConvoy is the body of a request to create a convoy.
 type newConvoy struct {
 	Title string `json:"title"`
 	// rig that has the store; "" = the store of the first item or, if there are no items, the city's store
@@ -51,7 +49,6 @@ type newConvoy struct {
 	Items []string `json:"items"` // IDs of beads
 }
 
-// convoyItems is the body of a request to add beads to a convoy.
 type convoyItems struct {
 	Items []string `json:"items"`
 }
@@ -66,7 +63,6 @@ func convoys(ctx context.Context, r *Request) (any, error) {
 	return r.list(ctx, q)
 }
 
-// showConvoy returns a convoy and its progress.
 func showConvoy(ctx context.Context, r *Request) (any, error) {
 	b, err := r.convoy(ctx)
 	if err != nil {
@@ -140,7 +136,6 @@ func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	return rig, nil
 }
 
-// addToConvoy adds beads to a convoy and returns the changed convoy.
 func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	var in convoyItems
 	if err := r.decode(&in); err != nil {

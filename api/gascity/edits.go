@@ -74,7 +74,6 @@ func (r *Request) suspended(place string) (bool, error) {
 	return *in.Suspended, nil
 }
 
-// patchAgent suspends or resumes an agent or a pool.
 func patchAgent(ctx context.Context, r *Request) (any, error) {
 	on, err := r.suspended("the [[agents]] table")
 	switch {
@@ -86,7 +85,6 @@ func patchAgent(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.Resume{Agent: r.Target})
 }
 
-// patchRig suspends or resumes a rig.
 func patchRig(ctx context.Context, r *Request) (any, error) {
 	on, err := r.suspended("the [[rigs]] table")
 	switch {

@@ -99,7 +99,6 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 	return nil, city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
 }
 
-// rigOfPrefix returns the rig with this prefix of bead IDs, or "" for the city.
 func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Prefix == prefix {
@@ -111,7 +110,6 @@ func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
 
-// checkNoBody returns an error if the request has a body.
 func (r *Request) checkNoBody() error {
 	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
 		return newError(city.Invalid, "this request does not take a body")
@@ -123,7 +121,6 @@ func newError(code city.Code, format string, args ...any) error {
 	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// isCode reports whether an error is a *city.Error with this code.
 func isCode(err error, code city.Code) bool {
 	e, ok := errors.AsType[*city.Error](err)
 	return ok && e.Code == code

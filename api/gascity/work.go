@@ -44,7 +44,6 @@ type CreatedBead struct {
 	beads.Bead
 }
 
-// ready lists the ready work.
 func ready(ctx context.Context, r *Request) (any, error) {
 	q, err := r.Select()
 	if err != nil {
@@ -57,7 +56,6 @@ func ready(ctx context.Context, r *Request) (any, error) {
 	return r.list(ctx, q)
 }
 
-// list lists the work that a query selects.
 func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 	found, err := Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
 	if err != nil {
@@ -111,7 +109,6 @@ func reopen(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Status: &open, IfRev: &b.Rev}})
 }
 
-// assignment is the body of a request to assign work.
 type assignment struct {
 	Assignee *string `json:"assignee"` // "" = no assignee
 }
@@ -128,13 +125,11 @@ func assign(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
 }
 
-// dependencies contains the children and needs of a bead.
 type dependencies struct {
 	Children []beads.Bead `json:"children"` // in the order of creation
 	Needs    []beads.Bead `json:"needs"`    // without beads that no longer exist
 }
 
-// deps returns the children and needs of a bead.
 func deps(ctx context.Context, r *Request) (any, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err != nil {

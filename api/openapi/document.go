@@ -66,7 +66,6 @@ func Document(all []Operation, names Names) []byte {
 
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
-// describe returns the document's description of an operation at one of its paths.
 func (o Operation) describe(s *shapes, path string) schema {
 	out := schema{"summary": o.Summary, "responses": schema{"200": o.response(s),
 		"default": schema{"$ref": "#/components/responses/Refused"}}}
@@ -97,7 +96,6 @@ func (o Operation) describe(s *shapes, path string) schema {
 	return out
 }
 
-// response returns the document's description of an operation's response.
 func (o Operation) response(s *shapes) schema {
 	headers := schema{"X-GC-Index": schema{"description": "number of the newest event that the " +
 		"response contains", "schema": schema{"type": "integer"}}}
@@ -130,7 +128,6 @@ func Parameter(name string) (kind, about string) {
 
 type parameter struct{ kind, about string }
 
-// parameters returns the types and descriptions of all query parameters.
 func parameters() map[string]parameter {
 	return map[string]parameter{
 		"index":    {"integer", "the number of an event; waits for a newer event"},

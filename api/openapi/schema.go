@@ -13,7 +13,6 @@ import (
 // schema is a JSON Schema as used in OpenAPI 3.1.
 type schema map[string]any
 
-// shapes converts types of requests and responses to schemas.
 type shapes struct {
 	names Names
 	named map[string]schema // schemas of structs by name
@@ -64,7 +63,6 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 	panic("the API has no schema for " + t.String()) // a test covers all types
 }
 
-// ref returns a reference to the schema of a struct.
 func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	name := s.nameOf(t)
 	if sent {
@@ -127,7 +125,6 @@ func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]str
 	}
 }
 
-// orNull extends a schema so that it also allows null.
 func orNull(shape schema) schema {
 	if kind, plain := shape["type"].(string); plain {
 		shape["type"] = []string{kind, "null"}
@@ -136,7 +133,6 @@ func orNull(shape schema) schema {
 	return schema{"anyOf": []schema{shape, {"type": "null"}}}
 }
 
-// nameOf returns the name of a type in the document.
 func (s *shapes) nameOf(t reflect.Type) string {
 	name := t.Name()
 	if own, ok := s.names[t]; ok {

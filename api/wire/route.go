@@ -45,13 +45,13 @@ const (
 	KindWatchdog     Kind = "watchdog"
 	KindBeads        Kind = "beads"
 	KindBead         Kind = "bead"
-	KindCloseBead    Kind = "close"  // closes a bead
-	KindUpdateBead   Kind = "update" // changes a bead
+	KindCloseBead    Kind = "close"
+	KindUpdateBead   Kind = "update"
 	KindMail         Kind = "mail"
 	KindMessage      Kind = "message"
-	KindMarkRead     Kind = "read"    // marks a message as read
-	KindArchive      Kind = "archive" // archives a message
-	KindReply        Kind = "reply"   // replies to a message
+	KindMarkRead     Kind = "read"
+	KindArchive      Kind = "archive"
+	KindReply        Kind = "reply"
 	KindSling        Kind = "sling"
 	KindInspect      Kind = "inspect"
 	KindOutput       Kind = "output"
@@ -73,7 +73,7 @@ type Route struct {
 	// qualified name of an agent or pool, name of a rig or watchdog, scoped name of an automation, or ID of a bead; ""
 	// = the city
 	Target string
-	Run    string // ID of an automation run
+	Run    string
 	Verb   string // verb of a command, for verb.Decode
 }
 
@@ -163,9 +163,9 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". If the
-// name contains an unescaped "/", the last part of the path is the request if it is a valid one, and otherwise belongs
-// to the name.
+// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". It can
+// also contain an unescaped "/". In this case, the last part of the path is the request if it is a valid request, and
+// otherwise belongs to the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -195,7 +195,6 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	return err
 }
 
-// parseRun parses the path of a run's output.
 func (rt *Route) parseRun(of, id string) (err error) {
 	rt.Kind = KindRunStream
 	if rt.Run, err = Name(KindBead, id); err != nil {
@@ -205,7 +204,7 @@ func (rt *Route) parseRun(of, id string) (err error) {
 	return err
 }
 
-// flat reports whether names of this kind consist of a single part, so that the path can be split after it.
+// flat reports whether names of this kind consist of a single part. If so, the path can be split after the name.
 func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }

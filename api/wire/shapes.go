@@ -51,7 +51,7 @@ type Agent struct {
 	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the embedded agent's field
 	CPU   *float64    `json:"cpu"`             // percent of one processor; null = not measured
 	RSS   *int64      `json:"rss"`             // in bytes; null = not measured
-	Procs int         `json:"procs,omitempty"` // number of processes
+	Procs int         `json:"procs,omitempty"`
 
 	ActiveBead string `json:"active_bead,omitempty"` // ID of the work that the agent is doing
 }

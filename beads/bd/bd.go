@@ -107,7 +107,6 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-// exists reports whether the folder contains a bd database.
 func (k *backend) exists() (bool, error) {
 	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +136,6 @@ func (k *backend) begin(ctx context.Context) error {
 	return nil
 }
 
-// call runs the tool and returns its stdout.
 func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	own, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
@@ -240,7 +238,7 @@ func failure(args []string, got shell.CallResult) error {
 		foreign.FirstLine(why))
 }
 
-// payload finds the JSON in bd's output and removes its envelope. Other lines may precede the JSON.
+// payload finds the JSON in bd's output and removes its envelope. Other lines can precede the JSON.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {
@@ -269,7 +267,6 @@ func unwrapped(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// issues makes a call and parses the issues in its output.
 func (k *backend) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
 	out, err := k.call(ctx, stdin, args...)
 	if err != nil {

@@ -225,7 +225,7 @@ func TestMoleculeInBd(t *testing.T) {
 	}
 }
 
-// bd's own statuses and values are converted. Output that cannot be parsed is an error that shows the output.
+// bd's own statuses and values are converted. If output cannot be parsed, the error contains the output.
 func TestOutputOfBd(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{

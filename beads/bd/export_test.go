@@ -7,7 +7,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// Understand returns the beads that the store reads from one answer of bd, or an error.
+// Understand returns the beads that the store reads from one output of bd, or an error.
 func Understand(args []string, got shell.CallResult) ([]beads.Bead, error) {
 	if got.Code != 0 {
 		return nil, failure(args, got)

@@ -46,7 +46,6 @@ type issue struct {
 	Extra       map[string]string `json:"-"`
 }
 
-// playTool runs the simulated tool and returns its exit code.
 func playTool(args []string) int {
 	t := &tool{file: filepath.Join(os.Getenv("BEADS_DIR"), "metadata.json")}
 	err := t.run(args)
@@ -95,7 +94,7 @@ func (t *tool) save() error {
 	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes may read the file at the same time
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes might read the file at the same time
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return err
 	}
@@ -136,7 +135,8 @@ func (t *tool) init(args []string) error {
 	return t.save()
 }
 
-// print writes issues in the format of show (long) or list, in the requested envelope, after a line that is not JSON.
+// print writes issues like "bd show" if long is true, and otherwise like "bd list", in the requested envelope. A line
+// that is not JSON comes first.
 func (t *tool) print(long bool, what any, of ...*issue) error {
 	fmt.Fprintln(os.Stderr, "warning: something about the role")
 	fmt.Println("note: something about the database")

@@ -52,7 +52,6 @@ type link struct {
 	As    string `json:"dependency_type"`
 }
 
-// read converts an issue to a bead.
 func read(text []byte) (beads.Bead, error) {
 	var in issue
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -114,7 +113,6 @@ func (in *issue) metadata(b *beads.Bead) {
 	}
 }
 
-// links sets a bead's needs and parent.
 func (in *issue) links(b *beads.Bead) {
 	for _, l := range in.Links {
 		on, kind := l.On, l.Type

@@ -47,8 +47,8 @@ func (r *recording) what() string {
 	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
 }
 
-// understood returns the store's result for an answer, one bead per line. It omits empty fields and the times that bd
-// sets.
+// understood returns the beads that the store reads from a recorded output, one per line. It omits empty fields and the
+// times that bd sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.CallResult{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
@@ -95,7 +95,7 @@ func understood(t *testing.T, r *recording) string {
 	return strings.Join(lines, "\n")
 }
 
-// All output of bd can be parsed. If the golden file changes, read the difference.
+// The store can parse all recorded output of bd. Review every change of the golden file.
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
@@ -160,7 +160,7 @@ func TestSimulatedToolMatchesBd(t *testing.T) {
 		}
 		want, got := ids.Replace(understood(t, &r)), understood(t, &played)
 		if strings.HasPrefix(want, "failed: ") && strings.HasPrefix(got, "failed: ") {
-			continue // error texts may differ
+			continue // error texts can differ
 		}
 		if diff := cmp.Diff(sortedLines(want), sortedLines(got)); diff != "" {
 			t.Errorf("%s: the simulated tool differs from bd:\n%s", r.what(), diff)
@@ -174,7 +174,6 @@ func sortedLines(text string) []string {
 	return lines
 }
 
-// made returns the ID of the bead that a call has created.
 func made(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.CallResult{Stdout: []byte(r.Stdout), Stderr: r.Stderr})

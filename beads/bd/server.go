@@ -210,7 +210,6 @@ func (s *Server) remember(pid int) error {
 	return disk.Save(s.file("server.json"), data, 0o600)
 }
 
-// awaitResponse waits until the server responds or exits.
 func (s *Server) awaitResponse(ctx context.Context, died <-chan error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -238,7 +237,6 @@ func exitReason(err error) error {
 	return err
 }
 
-// lastLine returns the last line of the server's log.
 func (s *Server) lastLine() string {
 	data, err := disk.ReadFile(s.file("server.log"))
 	if err != nil {

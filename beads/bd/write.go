@@ -79,7 +79,6 @@ func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead,
 	return after, nil
 }
 
-// closeIncomplete closes a new bead that differs from the requested bead.
 func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error) (beads.Bead,
 	error) {
 	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=only partly created",
@@ -89,7 +88,6 @@ func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error
 	return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 }
 
-// creation returns the arguments and stdin of the call that creates a bead.
 func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p",
 		strconv.Itoa(b.Priority.Level()), "--json"}
@@ -128,7 +126,6 @@ func described(args []string, text string) ([]string, []byte) {
 	return append(args, "--description="+text), nil
 }
 
-// checkArguments returns an error if an argument is too long for the operating system.
 func checkArguments(args []string) error {
 	for _, arg := range args {
 		if len(arg) > maxArgument+1<<10 {

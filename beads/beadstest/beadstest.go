@@ -185,7 +185,6 @@ func newIsEmpty(t *testing.T, h Harness) {
 	}
 }
 
-// full returns a bead with all fields set.
 func full() beads.Bead {
 	return beads.Bead{
 		Title: "paint the fence", Status: beads.StatusInProgress, Type: "chore",

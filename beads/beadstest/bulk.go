@@ -107,7 +107,6 @@ func molecule(t *testing.T, h Harness) {
 	}
 }
 
-// closedTree creates a closed tree of beads: a root and two levels below it.
 func closedTree(t *testing.T, s beads.Store, label string) (root, child, grandchild beads.Bead) {
 	t.Helper()
 	root = create(t, s, beads.Bead{Title: "root", Type: beads.TypeMolecule, Labels: []string{label},
@@ -173,7 +172,6 @@ func purgeKeeps(t *testing.T, h Harness) {
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 3+many)
 }
 
-// imported returns beads of the kind that an import contains.
 func imported() []beads.Bead {
 	at := time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
 	done := at.Add(48 * time.Hour)

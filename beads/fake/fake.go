@@ -210,7 +210,6 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	return made, nil
 }
 
-// undo returns a function that reverts the changes of a failed call.
 func (s *Store) undo(err *error) func() {
 	all, last := s.all, s.last
 	return func() {
@@ -229,7 +228,6 @@ func (s *Store) reserveNumber(id string) {
 	}
 }
 
-// checkCycles rejects links that form a cycle.
 func (s *Store) checkCycles(ids ...string) error {
 	for field, next := range map[string]func(beads.Bead) []string{
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },

@@ -21,8 +21,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker.
-// After a failure, it closes the beads created so far, so that no agent works on an incomplete batch. The error names
+// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker. After
+// a failure, CreateAll closes the beads created so far, so that no agent works on an incomplete batch. The error names
 // these beads.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
@@ -93,12 +93,11 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	return checkCycles(by, given...)
 }
 
-// batchWriter creates the beads of one batch.
 type batchWriter struct {
 	s    *Store
 	want []beads.Bead // beads to create; their IDs might still be names such as "$1"
 	real map[string]string
-	made []beads.Bead // created beads, with the indexes of want; without an ID = not created yet
+	made []beads.Bead // created beads, at the same indexes as in want; no ID = not created yet
 }
 
 // run creates each bead after the beads that it links to. If that is impossible because beads link to each other, it

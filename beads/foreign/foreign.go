@@ -96,10 +96,8 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-// lockPoll is the polling interval for a lock that another process holds.
 const lockPoll = 10 * time.Millisecond
 
-// acquire waits until it holds the write lock.
 func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -238,7 +236,6 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	return s.backend.Update(ctx, was, now)
 }
 
-// checkLinks rejects links to missing beads, and links that form a cycle.
 func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 	links := beads.AddedLinks(was, now)
 	if len(now.Needs) == 0 && now.ParentID == "" {
@@ -266,7 +263,6 @@ func byID(all []beads.Bead) map[string]beads.Bead {
 	return by
 }
 
-// checkCycles rejects links that form a cycle.
 func checkCycles(by map[string]beads.Bead, ids ...string) error {
 	for field, next := range map[string]func(beads.Bead) []string{
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },

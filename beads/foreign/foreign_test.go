@@ -17,7 +17,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// backend simulates another program that stores beads in memory. It fails to create a bead with a given title.
+// keeper simulates another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string
@@ -67,7 +67,6 @@ func (k *keeper) Update(ctx context.Context, _, now beads.Bead) (beads.Bead, err
 	return k.put(ctx, now)
 }
 
-// put stores a bead unchanged.
 func (k *keeper) put(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	if _, err := k.of.Restore(ctx, []beads.Bead{b}); err != nil {
 		return beads.Bead{}, err

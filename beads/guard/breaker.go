@@ -15,8 +15,8 @@ const (
 // zero Breaker allows every call.
 type Breaker struct {
 	fails  int       // number of consecutive failures
-	since  time.Time // time of the first of these failures
-	why    error     // error from the last failure
+	since  time.Time // time of the first consecutive failure
+	why    error
 	wait   time.Duration
 	until  time.Time // no calls before this time; zero = all calls are allowed
 	trying bool      // a probe of the store is running

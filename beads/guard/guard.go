@@ -16,11 +16,9 @@ import (
 )
 
 const (
-	// callLimit is the timeout for one call to a store.
 	callLimit = 10 * time.Second // for stores that do not implement beads.CallLimiter
 	// beadLimit is added to the timeout for each bead of a batch.
-	beadLimit = 5 * time.Millisecond
-	// probeLimit is the timeout for a probe.
+	beadLimit  = 5 * time.Millisecond
 	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
 	// A call that was ended by the caller's timeout counts as a failure of the store only if it took at least
 	// minFailedCall.
@@ -36,7 +34,7 @@ type Guards struct {
 	Took   func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
 	mu  sync.Mutex
-	by  map[string]*Store // the stores by scope
+	by  map[string]*Store
 	rev uint64
 }
 
@@ -179,7 +177,6 @@ func (g *Store) rejection(now time.Time, b *Breaker) error {
 	return &beads.ClosedError{Text: text, Why: b.why}
 }
 
-// limit returns the timeout for one call to the store.
 func (g *Store) limit() time.Duration {
 	if p, ok := g.store.(beads.CallLimiter); ok {
 		return max(callLimit, p.CallLimit())
@@ -195,7 +192,6 @@ func (g *Store) probe() time.Duration {
 	return probeLimit
 }
 
-// guarded calls a store through a breaker.
 func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
 	call func(context.Context) (T, error)) (T, error) {
 	var none T
@@ -237,7 +233,6 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 // failed.
 func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 
-// judged returns the verdict for the error of a call.
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {

@@ -91,8 +91,8 @@ func TestHungStore(t *testing.T) {
 	})
 }
 
-// A rejection by the store is not a failure. A timeout due to the caller's short deadline proves nothing. A missing
-// ability is not a failure.
+// A rejection, a missing ability and a timeout due to the caller's short deadline do not count as failures of the
+// store.
 func TestRejectionsAreNotFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })

@@ -35,7 +35,7 @@ type wire struct {
 // statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
-// read converts a script's JSON to a bead. After an error, only the bead's ID is valid, and it may be empty.
+// read converts a script's JSON to a bead. After an error, only the bead's ID is valid, and it might be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -112,7 +112,6 @@ func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	return b, true, nil
 }
 
-// shown returns the beginning of a script's output for use in a message.
 func shown(out []byte) string {
 	if text := foreign.FirstLine(string(out)); text != "" {
 		return text

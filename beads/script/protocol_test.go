@@ -158,8 +158,8 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	}
 }
 
-// A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step,
-// which TestSuite checks.
+// A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step;
+// TestSuite checks this.
 func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;

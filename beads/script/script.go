@@ -66,7 +66,6 @@ func Open(o Options) (*Store, error) {
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }
 
-// closeLimit is the timeout for the shutdown call.
 const closeLimit = 5 * time.Second
 
 // Close calls the script's shutdown operation if Serve is set. It takes at most closeLimit.
@@ -100,7 +99,6 @@ func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 
 var _ beads.Auditor = (*Store)(nil)
 
-// backend runs the script for a foreign.Store.
 type backend struct {
 	o Options
 
@@ -234,8 +232,8 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 // maxLabelled is a limit high enough for all beads. Some scripts return no beads if the limit is 0.
 const maxLabelled = "1000000"
 
-// Find implements foreign.Backend. Of the operations that return all requested beads, it uses the one with the fewest
-// other beads.
+// Find implements foreign.Backend. Of the operations that return all requested beads, it uses the one that returns the
+// fewest other beads.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {

@@ -12,7 +12,6 @@ import (
 	"gcity/beads/script"
 )
 
-// open opens the store of a script in a folder.
 func open(t *testing.T, path, dir string) *script.Store {
 	t.Helper()
 	s, err := script.Open(script.Options{
@@ -65,7 +64,6 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// folderStore is a store of the script in a folder.
 type folderStore struct {
 	*script.Store
 	dir string

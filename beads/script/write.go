@@ -65,7 +65,6 @@ func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	return got, nil
 }
 
-// closeIncomplete closes a bead that was not stored completely.
 func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead,
 	lost ...string) (beads.Bead, error) {
 	what := "so the bead was closed"
@@ -119,7 +118,6 @@ func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Be
 		"closed_at": now.ClosedAt}, "close", now.ID)
 }
 
-// put makes a call that changes a bead, and returns the changed bead.
 func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
 	text, err := encode(in)
 	if err != nil {
@@ -136,7 +134,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 }
 
 // setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that
-// it has stored them.
+// the script has stored it.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })

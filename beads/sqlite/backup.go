@@ -99,7 +99,6 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// withDatabase opens a database, calls a function with it, and closes it.
 func withDatabase(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {

@@ -41,7 +41,6 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	})
 }
 
-// purgeable returns the matching beads that were closed before the given time.
 func (f *file) purgeable(
 	ctx context.Context, s *Store, q beads.Query, before time.Time,
 ) (ids []string, err error) {

@@ -99,7 +99,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// lock makes folders read-only, also for root.
+// lock makes folders read-only, even for root.
 func lock(t *testing.T, at, folder string) {
 	t.Helper()
 	if os.Geteuid() != 0 {

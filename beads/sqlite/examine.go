@@ -11,8 +11,8 @@ import (
 
 // Condition is the state of a store's file and folder.
 type Condition struct {
-	Exists       bool     // the file exists
-	Schema       int      // version of the file's schema
+	Exists       bool
+	Schema       int
 	Damage       []string // the first few problems found in the file
 	Log          int64    // size of the write-ahead log in bytes
 	Exposed      []string // files with permissions for other users, each with its mode

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Examine changes and creates nothing.
+// Examine does not change or create files.
 func TestExamine(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)

@@ -42,7 +42,6 @@ func titles(t *testing.T, s *Store, want string) {
 	}
 }
 
-// everyCall makes each kind of call with a timeout, and passes its error to check.
 func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what string, err error)) {
 	for what, call := range map[string]func(context.Context) error{
 		"get": func(ctx context.Context) error { _, err := s.Get(ctx, "gc-1"); return err },
@@ -112,7 +111,7 @@ func TestReadsCreateNothing(t *testing.T) {
 	}
 }
 
-// The files are not accessible to other users, and not part of the agents' repository.
+// Other users have no access to the files, and git ignores the files.
 func TestFiles(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
@@ -221,7 +220,6 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 }
 
-// content returns the content of a store's file after the store is closed.
 func content(t *testing.T, s *Store) []byte {
 	t.Helper()
 	if err := s.Close(); err != nil {

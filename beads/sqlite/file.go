@@ -24,7 +24,7 @@ type file struct {
 
 	read  *sql.DB
 	mu    sync.Mutex
-	reads map[string]*sql.Stmt // prepared statements, by text
+	reads map[string]*sql.Stmt
 }
 
 // open returns the database that is currently on disk. If the database does not exist and create is not set, open
@@ -141,7 +141,6 @@ func (f *file) close(ctx context.Context) error {
 	return errors.Join(f.read.Close(), f.write.drop(), f.write.db.Close())
 }
 
-// reader returns a prepared statement for reading.
 func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	f.mu.Lock()
 	st := f.reads[text]

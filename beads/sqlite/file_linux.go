@@ -15,11 +15,10 @@ func mknod(path string) error {
 	return nil
 }
 
-// remedy returns advice about an unusable folder, or an unusable file in it.
 func remedy(folder string, err error) string {
 	wrong := syscall.Access(folder, 2|1) // W_OK|X_OK
 	var st syscall.Statfs_t
-	// for a full disk, SQLite may report only "I/O error"
+	// for a full disk, SQLite might report only "I/O error"
 	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&
 		st.Bavail*uint64(st.Bsize) < 1<<20
 	switch {

@@ -8,7 +8,6 @@ import (
 	"gcity/beads"
 )
 
-// selection is an SQL query.
 type selection struct {
 	from  string
 	where []string

@@ -39,7 +39,6 @@ type Ledger struct {
 	Restore string // command that restores the store, for error messages
 }
 
-// entry is the content of a ledger file.
 type entry struct {
 	Folder string `json:"folder"`
 	Identity
@@ -49,7 +48,7 @@ type entry struct {
 type LostError struct {
 	Path string
 	Why  string // "is missing", …
-	Last int64  // the highest ID number that may be in use
+	Last int64  // the highest ID number that might be in use
 	How  string // command that restores the store
 }
 
@@ -99,7 +98,6 @@ func (l Ledger) write(id Identity) error {
 	return disk.Save(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
 }
 
-// lost returns the error for a store that is not the store in the ledger.
 func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }

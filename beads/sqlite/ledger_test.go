@@ -101,7 +101,7 @@ func TestDamagedLedger(t *testing.T) {
 	}
 }
 
-// A ledger that cannot be read because the process has no open files left says nothing about the store.
+// If a process cannot read the ledger because it has too many open files, the store does not count as lost.
 func TestLedgerWithoutOpenFiles(t *testing.T) {
 	s := known(t, t.TempDir())
 	var limit syscall.Rlimit

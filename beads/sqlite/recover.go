@@ -53,7 +53,6 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 	})
 }
 
-// replaceable returns an error if a restore must not replace the current file.
 func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named bool) error {
 	info, err := os.Stat(s.path)
 	switch {

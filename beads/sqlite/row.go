@@ -21,7 +21,6 @@ const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.prio
 // readable excludes unreadable rows as far as SQL can recognize them. row.bead checks the others.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`
 
-// row is a bead as stored in the table.
 type row struct {
 	beads.Bead
 	seq      int64
@@ -42,7 +41,6 @@ func (r *row) into() []any {
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
-// bead decodes the row. The error says why it cannot be decoded.
 func (r *row) bead() (beads.Bead, error) {
 	b := r.Bead
 	if r.record > record {
@@ -71,7 +69,6 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. It passes valid beads to take, and unreadable rows to onUnreadable.
 func scan(rows *sql.Rows, take func(*row, beads.Bead), onUnreadable func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

@@ -228,7 +228,6 @@ func (o *timeoutError) Error() string { return o.text }
 
 func (o *timeoutError) Unwrap() error { return o.by }
 
-// full returns the error for a change that failed because the disk is full.
 func (s *Store) full(err error) error {
 	return fmt.Errorf("the bead store %s cannot grow because the disk is full (%w): free some "+
 		"space and try again", s.path, err)

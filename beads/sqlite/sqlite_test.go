@@ -40,5 +40,4 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// dir returns the folder for which a store was opened.
 func dir(s *Store) string { return filepath.Dir(s.folder) }

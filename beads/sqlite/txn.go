@@ -13,11 +13,10 @@ import (
 type writer struct {
 	turn  chan struct{} // binary semaphore that guards the fields below
 	db    *sql.DB
-	conn  *sql.Conn            // nil = not connected
-	stmts map[string]*sql.Stmt // prepared statements of conn, by text
+	conn  *sql.Conn // nil = not connected
+	stmts map[string]*sql.Stmt
 }
 
-// txn is a write transaction.
 type txn struct {
 	ctx context.Context
 	w   *writer
@@ -76,12 +75,11 @@ func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	err := work(&txn{ctx: ctx, w: w, now: time.Now()})
 	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, sql.ErrConnDone) {
-		err = errors.Join(err, w.drop()) // the connection's state may no longer match the disk
+		err = errors.Join(err, w.drop()) // the connection's state might no longer match the disk
 	}
 	return err
 }
 
-// drop closes the connection and discards its transaction.
 func (w *writer) drop() error {
 	if w.conn == nil {
 		return nil
@@ -99,7 +97,6 @@ func (w *writer) drop() error {
 	return errors.Join(errs...)
 }
 
-// atomic runs a function in a transaction.
 func (t *txn) atomic(work func(*txn) error) error {
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err

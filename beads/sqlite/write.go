@@ -86,7 +86,8 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed updates the store's version and last ID number. Every transaction that changes beads calls it last.
+// changed updates the store's version and last ID number. Every transaction that changes beads must call changed at its
+// end.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -119,7 +120,6 @@ func (t *txn) insert(b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// index adds a bead to the tables of labels and needs.
 func (t *txn) index(seq int64, b beads.Bead) error {
 	for _, l := range b.Labels {
 		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l,
@@ -135,7 +135,6 @@ func (t *txn) index(seq int64, b beads.Bead) error {
 	return nil
 }
 
-// replace overwrites a bead.
 func (t *txn) replace(have, b beads.Bead) error {
 	values, err := written(b)
 	if err != nil {

@@ -20,7 +20,7 @@ type Directory struct {
 	cities  map[string]*hostedCity
 	folders map[string]*Fake // what Register finds in each folder, by path
 	gone    error
-	// number of readers of each city's streams, and of its snapshot streams
+	// number of readers of each city's streams, by name; with the suffix snapshots, only of its snapshot streams
 	streams map[string]int
 	changed chan struct{} // closed and replaced at every change
 }
@@ -51,7 +51,6 @@ func NewDirectory(cities ...*Fake) *Directory {
 	return m
 }
 
-// now returns the city's current snapshot.
 func now(f *Fake) *city.Snapshot {
 	s, _ := f.Snapshot(context.Background()) // cannot fail
 	return s
@@ -262,7 +261,6 @@ func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, er
 	}
 }
 
-// ask calls f with the city.Control of the city's current run.
 func ask[T any](
 	ctx context.Context, g *cityProxy, f func(city.Control) (T, error),
 ) (T, error) {

@@ -78,7 +78,6 @@ func NewFake(name string, agents ...city.Agent) *Fake {
 	return f
 }
 
-// edit changes a copy of the snapshot and publishes it.
 func (f *Fake) edit(change func(*city.Snapshot)) {
 	s := *f.snap
 	s.Agents, s.Pools, s.Rigs, s.Automations = slices.Clone(s.Agents), slices.Clone(s.Pools),

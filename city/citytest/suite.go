@@ -25,7 +25,7 @@ const patience = 2 * time.Minute
 // Harness opens cities for Suite.
 type Harness struct {
 	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
-	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command may become
+	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command can become
 	// visible with a delay. Open is called in the test's goroutine, and must register its cleanup with t. Several tests
 	// run at the same time.
 	Open func(t *testing.T) city.Control
@@ -54,7 +54,6 @@ func Suite(t *testing.T, h Harness) {
 	}
 }
 
-// suiteCase is one test of the suite.
 type suiteCase struct {
 	name string
 	test func(*testing.T, context.Context, city.Control)
@@ -121,7 +120,6 @@ func cases(h Harness) []suiteCase {
 	}
 }
 
-// until waits for a snapshot that meets a condition.
 func until(t *testing.T, ctx context.Context, ctl city.Control,
 	ok func(*city.Snapshot) bool) *city.Snapshot {
 	t.Helper()
@@ -137,7 +135,6 @@ func until(t *testing.T, ctx context.Context, ctl city.Control,
 	return nil
 }
 
-// seen reads frames until they contain the text.
 func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 	t.Helper()
 	var all []byte
@@ -352,7 +349,6 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// readUntil reads from a terminal until its output contains the text.
 func readUntil(t *testing.T, term io.Reader, text string) {
 	t.Helper()
 	var all []byte

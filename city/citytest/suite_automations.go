@@ -58,7 +58,6 @@ func WriteAutomations(t testing.TB, folder string) {
 	}
 }
 
-// awaitAutomation waits until an automation meets a condition.
 func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Automation) bool) city.Automation {
 	t.Helper()
@@ -70,7 +69,6 @@ func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name s
 	return *a
 }
 
-// idle waits until an automation is idle and can be run.
 func idle(t *testing.T, ctx context.Context, ctl city.Control, name string) city.Automation {
 	t.Helper()
 	return awaitAutomation(t, ctx, ctl, name, func(a *city.Automation) bool {
@@ -129,7 +127,6 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 	return opened, *a.Last
 }
 
-// countEvents returns the number of events of a type about a run.
 func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	r city.Run) (n int) {
 	t.Helper()

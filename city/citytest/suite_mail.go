@@ -11,7 +11,6 @@ import (
 	"gcity/mail"
 )
 
-// mailed sends a message and returns its ID.
 func mailed(t *testing.T, ctx context.Context, ctl city.Control, m mail.Message) string {
 	t.Helper()
 	r, err := city.SendMail(ctx, ctl, m)
@@ -21,7 +20,6 @@ func mailed(t *testing.T, ctx context.Context, ctl city.Control, m mail.Message)
 	return beadOf(t, r).ID
 }
 
-// inbox returns the IDs of a recipient's messages.
 func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool) []string {
 	t.Helper()
 	found, err := city.Mail(ctx, ctl, who, all)
@@ -35,7 +33,6 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	return ids
 }
 
-// mailChecks compares a city's mail with a test's expectations.
 type mailChecks struct {
 	t   *testing.T
 	ctx context.Context
@@ -49,7 +46,6 @@ func (m mailChecks) want(who string, all bool, want ...string) {
 	}
 }
 
-// await waits for a snapshot with these numbers of unread messages, for an agent and for users.
 func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 	m.t.Helper()
 	for s, err := range m.ctl.Snapshots(m.ctx) {
@@ -66,7 +62,7 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		err)
 }
 
-// A message reaches its recipient, is counted while it is unread, and leaves the lists once it is archived.
+// A message reaches its recipient, is counted while it is unread, and leaves the lists when it is archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",

@@ -21,8 +21,8 @@ const (
 	CrewMax = 3
 
 	Rig       = "yard"
-	RigWorker = "yard/hand"  // runs
-	RigLazy   = "yard/idler" // suspended by its own flag
+	RigWorker = "yard/hand"  // an agent that runs
+	RigLazy   = "yard/idler" // an agent that is suspended by its own flag
 )
 
 // crew returns the name of member i of Crew, counted from 1.
@@ -50,7 +50,6 @@ func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// worker returns the agent Worker in its current state.
 func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	t.Helper()
 	s, err := ctl.Snapshot(ctx)
@@ -166,7 +165,6 @@ func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// awaitAgent waits until an agent meets a condition.
 func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Agent) bool) *city.Snapshot {
 	t.Helper()

@@ -11,7 +11,6 @@ import (
 	"gcity/city"
 )
 
-// outputOf reads the output of a run to its end.
 func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
 	t.Helper()
 	var all strings.Builder

@@ -57,12 +57,12 @@ func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) ci
 	return *s
 }
 
-// waits reports whether a nudge for the worker is queued.
 func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A nudge waits while there is a draft on the input line, and is typed exactly once when the draft has been removed.
+// A nudge waits while there is a draft on the input line. When the draft has been removed, the nudge is typed exactly
+// once.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")

@@ -14,7 +14,6 @@ import (
 	"gcity/events"
 )
 
-// create creates a bead and returns it as stored.
 func create(t *testing.T, ctx context.Context, ctl city.Control, b beads.Bead) beads.Bead {
 	t.Helper()
 	return beadOf(t, do(t, ctx, ctl, city.CreateBead{Bead: b}))
@@ -37,7 +36,6 @@ func get(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.B
 	return b
 }
 
-// listed returns the IDs of the beads that a query finds, in order.
 func listed(t *testing.T, ctx context.Context, ctl city.Control, q beads.Query) []string {
 	t.Helper()
 	found, err := ctl.Beads(ctx, q)

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// ScreenSize returns the size that was last set for an agent's terminal.
+// ScreenSize returns the most recently set size of an agent's terminal.
 func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -35,7 +35,6 @@ func (f *Fake) Attach(_ context.Context, agent string, v city.Viewer) (city.Term
 	return &terminal{fake: f, s: s, closed: make(chan struct{})}, nil
 }
 
-// terminal is an attachment to one session.
 type terminal struct {
 	fake   *Fake
 	s      *screen

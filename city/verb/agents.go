@@ -7,7 +7,6 @@ const flagHelp = ` in the configuration, and changes nothing else there.
 The name of a pool stands for the whole pool, because its members have no setting of
 their own.`
 
-// sessions returns the verbs that start and stop sessions.
 func sessions() []Verb {
 	return []Verb{
 		{Name: "interrupt", Noun: Agent, API: API{Summary: "Press Ctrl-C in an agent's terminal"},
@@ -45,7 +44,6 @@ func sessions() []Verb {
 	}
 }
 
-// drains returns the verbs that drain agents, and those for agents that do not run.
 func drains() []Verb {
 	return []Verb{
 		{Name: "drain", Noun: Agent, API: API{Summary: "Ask an agent to finish",
@@ -82,7 +80,6 @@ member that the pool no longer wants; to keep it, scale the pool.`},
 	}
 }
 
-// typing returns the verbs that type into a terminal.
 func typing() []Verb {
 	return []Verb{
 		{Name: "nudge", Noun: Agent, API: API{Summary: "Type text into an agent's terminal " +

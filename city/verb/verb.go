@@ -126,7 +126,6 @@ func bare[C city.Command](newCommand func(target string) C) decoder {
 	return checked(newCommand, func(C) error { return nil })
 }
 
-// checked returns a decoder that also checks the values in the body.
 func checked[C city.Command](newCommand func(target string) C, check func(C) error) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		c := newCommand(target)

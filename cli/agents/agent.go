@@ -38,7 +38,6 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
-// agentVerb returns the command for a verb. Its only argument is the name of an agent or, for some verbs, of a pool.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
@@ -139,7 +138,7 @@ type OutputShape struct {
 	Turns  []Turn `json:"turns"`
 }
 
-// Turn is a text in JSON output, with a role such as "output" or "config".
+// Turn is text in JSON output. Its role says what the text is, for example "output" or "config".
 type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`
@@ -168,8 +167,8 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek prints an agent's screen, or the last lines of its output. It requests a snapshot only if name is not the
-// agent's full name.
+// peek prints an agent's screen, or the last lines of its output. If name is the agent's full name, peek needs no
+// snapshot of the city.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -182,8 +181,6 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-// writeOutput prints the last lines of an agent's output. With --json and --follow, it prints the JSON on a single
-// line.
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
@@ -203,7 +200,6 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f fo
 	return nil
 }
 
-// sayNoOutput prints on stderr why an agent has no output.
 func sayNoOutput(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	_, g, err := l.Find(ctx, name)
 	switch {
@@ -249,8 +245,8 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput prints the stored output, then new output as it arrives, either raw or as lines without control
-// sequences.
+// followOutput prints the stored output, then new output until it ends. The output is printed either raw or as lines
+// without control sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -276,8 +272,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: either for the first time, or again because this reader was too slow and
-			// missed some output
+			// the stored output follows: this is the first time, or this reader was too slow and missed some output
 			if seen {
 				e.Sayf("… some output was skipped")
 			}

@@ -30,8 +30,9 @@ const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
-// saveTitle and restoreTitle save and restore the terminal's title, which shows the detach key: the agent's program
-// soon overwrites the line on the screen. A terminal without a stack of titles gets an empty title at the end.
+// saveTitle and restoreTitle save and restore the terminal's title. During an attach, the title shows the detach key,
+// because the agent's program soon overwrites the message on the screen. A terminal that cannot save titles gets an
+// empty title at the end.
 const (
 	saveTitle    = "\x1b[22;2t"
 	restoreTitle = "\x1b]2;\a\x1b[23;2t"
@@ -63,9 +64,7 @@ shows the key that detaches, unless the program sets a title.`,
 	return c
 }
 
-// attach connects the user's terminal to the session until the session ends or the user detaches.
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
-	// stop on a SIGTERM from outside; ctrl+c is an ordinary byte in raw mode
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	cols, rows, err := output.TerminalSize(e.Out)
@@ -109,7 +108,6 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	return err
 }
 
-// attachment is a session that is connected to the user's terminal.
 type attachment struct {
 	in      io.Reader
 	out     io.Writer
@@ -172,7 +170,6 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// copyKeys sends typed keys to the session until the user presses the detach key.
 func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}

@@ -41,18 +41,14 @@ automation is NAME:rig:RIG. The NAME alone is enough if it is unique, or with --
 	return c
 }
 
-// rigHelp is the help for the --rig flag.
 const rigHelp = "use this rig's automation"
 
-// namedAutomation is the input to a command that acts on one automation.
 type namedAutomation struct {
 	l    *env.Link
 	s    *city.Snapshot
 	item *city.Automation
 }
 
-// forAutomation sets RunE of a command that acts on one automation. RunE calls run with the open city and the
-// automation that the first argument names.
 func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
@@ -94,7 +90,6 @@ func automationList(e *env.Env) *cobra.Command {
 	}
 }
 
-// firstAutomation returns shell commands that create a first automation.
 func firstAutomation(dir string) string {
 	under := filepath.Join(dir, ".gc", "formulas", automation.Folder, "tick")
 	if c, err := folder.LoadCity(dir); err == nil {
@@ -230,7 +225,6 @@ commands of condition gates. It does not start any automation. Exit codes:
 	return c
 }
 
-// due is the result of checking whether one automation is due.
 type due struct {
 	Name   string               `json:"name"`
 	Due    bool                 `json:"due"`
@@ -238,8 +232,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf returns the result for one automation. A running automation's reason says why the run started, which reads as
-// if the automation were due, so dueOf adds that it is running.
+// A running automation's reason says why the run started, as if the automation were due. dueOf therefore adds that it
+// is running.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {
@@ -282,7 +276,6 @@ func check(ctx context.Context, e *env.Env, name string) error {
 	return printDue(e, results)
 }
 
-// offlineCity returns c's offline implementation, or nil if a controller is running.
 func offlineCity(c city.Control) *offline.City {
 	if r, ok := c.(env.ReadOnly); ok {
 		c = r.Control

@@ -55,7 +55,6 @@ its output is stored, and logs prints that part.`,
 	return c
 }
 
-// sayNoRunOutput prints why a run has no output.
 func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id string) error {
 	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
 	if err != nil {
@@ -118,18 +117,17 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 	return text.shown, err
 }
 
-// runText prints the output of a run. It removes control sequences, although the controller does too, because another
-// program might be listening on the controller's socket.
+// runText prints the output of a run. Although the controller removes control sequences, runText removes them too,
+// because another program might be listening on the controller's socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream
 	shown bool
-	inner bool // the text so far ends in the middle of a line
+	inner bool // the text so far ends within a line
 }
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }
 
-// end prints the rest of the output, and ends its last line.
 func (t *runText) end() error {
 	rest := t.clean.End()
 	if rest != "" || t.inner {

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/span"
 )
 
-// automationColor returns the color for an automation's state, by urgency.
 func automationColor(i *city.Automation) string {
 	switch {
 	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
@@ -34,7 +33,6 @@ func automationColor(i *city.Automation) string {
 	return ""
 }
 
-// urgency returns the sort rank of an automation. Automations that need attention come first.
 func urgency(i *city.Automation) int {
 	switch {
 	case i.State == city.AutomationBroken:
@@ -47,7 +45,6 @@ func urgency(i *city.Automation) int {
 	return 2
 }
 
-// writeAutomations writes a table of automations. The parameter live reports whether a controller is running.
 func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
@@ -66,7 +63,6 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool)
 		rows)
 }
 
-// gateText returns an automation's gate as its file defines it, shortened to 32 characters.
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
@@ -89,7 +85,6 @@ func nextRun(e *env.Env, i *city.Automation, live bool) string {
 	return "now"
 }
 
-// lastRun returns the outcome of the newest run, or "running for …" while the run is in progress.
 func lastRun(e *env.Env, i *city.Automation) string {
 	if i.Last == nil {
 		return "never"
@@ -100,7 +95,6 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run, given that its record is still open.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -131,11 +125,10 @@ func lasted(d time.Duration) string {
 
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
-// widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns an automation's reason for display in a list. Of several errors, it returns only the first one
-// and the number of the others.
+// whyAutomation returns an automation's reason for display in a list. If there are several errors, it returns the
+// first one and how many others there are.
 func whyAutomation(e *env.Env, i *city.Automation) string {
 	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {
@@ -147,8 +140,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow returns an automation's reason with the remaining time updated. The reason in the snapshot contains the
-// time that remained when the controller last checked the automation.
+// reasonNow returns an automation's reason with the current remaining time. The reason in the snapshot contains the
+// time that remained at the controller's last check.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -159,7 +152,6 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s: %s remaining%s", gate, span.Text(left), after)
 }
 
-// gateReason is like reasonNow, but for a manual gate it says how to start a run.
 func gateReason(e *env.Env, i *city.Automation) string {
 	if i.Word() == city.AutomationManual {
 		return "starts only by hand: `gcity automation run " + i.Name + "`"
@@ -167,7 +159,6 @@ func gateReason(e *env.Env, i *city.Automation) string {
 	return reasonNow(e, i)
 }
 
-// failure returns why an automation is failing, or "" if it is not.
 func failure(i *city.Automation) string {
 	if i.Failures == 0 {
 		return ""
@@ -187,7 +178,7 @@ func FailingAutomations(s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Automations {
 		switch a := &s.Automations[i]; {
-		case a.Name == "": // an older controller sent a brief snapshot
+		case a.Name == "": // a brief snapshot from an older controller has no names
 		case a.State == city.AutomationBroken:
 			out = append(out, fmt.Sprintf("automation %s is broken: %s", a.Name, a.Reason))
 		case a.Failures > 0:
@@ -198,7 +189,6 @@ func FailingAutomations(s *city.Snapshot) []string {
 	return out
 }
 
-// shortReason returns the first of several reasons, and how many others there are.
 func shortReason(reason string) string {
 	first, more, several := strings.Cut(reason, "\n")
 	if !several {
@@ -207,7 +197,6 @@ func shortReason(reason string) string {
 	return fmt.Sprintf("%s; and %d more", first, 1+strings.Count(more, "\n"))
 }
 
-// ranText returns how a run ended and how long it took.
 func ranText(r *city.Run) string {
 	text := outcomeText(r)
 	if r.Outcome == "" || r.Outcome == text {
@@ -216,7 +205,6 @@ func ranText(r *city.Run) string {
 	return fmt.Sprintf("%s after %s: %s", r.Outcome, took(r), text)
 }
 
-// outcomeText returns how a run ended.
 func outcomeText(r *city.Run) string {
 	switch {
 	case r.Error != "":
@@ -227,7 +215,6 @@ func outcomeText(r *city.Run) string {
 	return cmp.Or(r.Outcome, "no end is recorded")
 }
 
-// automationStanding returns an automation's state as a sentence.
 func automationStanding(e *env.Env, i *city.Automation) string {
 	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
 		e.Paint(automationColor(i), i.Word()))
@@ -237,7 +224,6 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 	return text
 }
 
-// automationFacts prints an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	label := "because"
 	if i.Word() == city.AutomationFailing {
@@ -292,7 +278,6 @@ func nextAt(e *env.Env, i *city.Automation) string {
 		output.Span(i.Next.Sub(e.Now())))
 }
 
-// writeRuns writes a table of runs in the given order.
 func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	times := make([]time.Time, 0, len(runs))
 	for _, r := range runs {
@@ -320,7 +305,6 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns what is known about how a run ended: why it failed, which bead it created, and its last line of output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

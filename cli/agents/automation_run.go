@@ -22,8 +22,8 @@ import (
 	"gcity/events"
 )
 
-// ExitTimedOut is the exit code of `automation run --wait` for a run that was killed at its timeout, as in
-// timeout(1).
+// ExitTimedOut is the exit code of `automation run --wait` if the run was killed at its timeout. It is the same code
+// that timeout(1) uses.
 const ExitTimedOut = 124
 
 func automationRun(e *env.Env) *cobra.Command {
@@ -76,7 +76,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 	return c
 }
 
-// queueTimeout is how long `automation run` waits while the limit on concurrent runs keeps its request in the queue.
+// queueTimeout is how long `automation run` waits for a free slot when the limit on concurrent runs is reached.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
@@ -120,7 +120,8 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued prints why a requested run is still queued after one second, unless ctx is done before that.
+// reportQueued waits one second, then prints why a requested run is still queued. It prints nothing if ctx is done
+// before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -137,7 +138,6 @@ func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	}
 }
 
-// runAndWait starts a run of an automation and waits until that run ends.
 func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fire) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -213,7 +213,6 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 	}
 }
 
-// runEvent is the payload of an event about a run.
 type runEvent struct {
 	Run   string `json:"run"`
 	Again *struct {
@@ -223,13 +222,11 @@ type runEvent struct {
 	} `json:"again"` // set if the run failed and will be retried
 }
 
-// end is a run's end as recorded in the event log.
 type end struct {
 	runEvent
 	seq uint64
 }
 
-// waitForRun follows the event log from the sequence number seq until it contains the end of a run.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
 	return awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
 		return about.Run == id && (e.Type == events.AutomationCompleted ||
@@ -237,7 +234,6 @@ func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end
 	})
 }
 
-// nextRunOf waits for an automation's next run, and returns its ID and the sequence number of its event.
 func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (string, uint64,
 	error) {
 	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
@@ -246,7 +242,6 @@ func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (st
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits until the callback returns true for an event about a run.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {
@@ -264,7 +259,6 @@ func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	return end{}, errors.New("the controller has exited")
 }
 
-// stoppedWaiting returns the error for a wait that ended before the run did. The error says where to find the run.
 func stoppedWaiting(err error, name, id string) error {
 	why := err.Error()
 	switch {
@@ -301,7 +295,6 @@ func printRun(e *env.Env, r *city.Run, shown bool) error {
 	return nil
 }
 
-// runCode returns the exit code for a run that has ended.
 func runCode(r *city.Run) int {
 	switch {
 	case r.Outcome == "ok":

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// agentDrainCheck returns the drain-check command. Agents call it repeatedly, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
@@ -54,7 +53,6 @@ run it between two jobs. Exit codes:
 	return c
 }
 
-// drainShape is the JSON output of drain-check.
 type drainShape struct {
 	Agent    string          `json:"agent"`
 	Draining bool            `json:"draining"`
@@ -99,7 +97,7 @@ func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error
 		Drain: g.Drain}, nil
 }
 
-// drainMarked reads the drain state that is stored with an agent's session.
+// drainMarked is drainCheck without a controller.
 func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})

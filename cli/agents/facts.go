@@ -12,7 +12,6 @@ import (
 	"gcity/events"
 )
 
-// standing returns an agent's state as a sentence.
 func standing(e *env.Env, g *city.Agent) string {
 	return fmt.Sprintf("%s: %s%s", e.Paint(output.Bold, output.SafeLine(g.Name)),
 		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
@@ -26,7 +25,6 @@ func since(e *env.Env, t time.Time) string {
 	return fmt.Sprintf(" since %s (%s)", e.Clock(t), e.Age(t))
 }
 
-// agentFacts prints an agent's details, one per line.
 func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("because", describe.Reason(g))
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
@@ -55,7 +53,6 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("declared", describe.Declared(g.Source, g.Patched))
 }
 
-// stateFacts prints an agent's current state and everything that affects it.
 func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	if g.Frozen {
 		e.Fact("stopped", "by SIGSTOP"+continueHint(g.PID))
@@ -85,7 +82,6 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	}
 }
 
-// processFacts prints an agent's last exit, its session and its resource usage.
 func processFacts(e *env.Env, g *city.Agent) {
 	if g.Exit != nil {
 		e.Fact("last exit", e.Ending(g.Exit))
@@ -110,7 +106,6 @@ func processFacts(e *env.Env, g *city.Agent) {
 	}
 }
 
-// continueHint returns the command that resumes a stopped process, or "" if the process ID is unknown.
 func continueHint(pid int) string {
 	if pid <= 0 {
 		return ""
@@ -118,7 +113,6 @@ func continueHint(pid int) string {
 	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
 }
 
-// draining describes a request to finish: its source, its time and its deadline.
 func draining(e *env.Env, d *city.DrainInfo) string {
 	text := describe.ToldToFinish(d.By) + " at " + e.Clock(d.Since)
 	switch {
@@ -130,7 +124,6 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
 
-// idle returns when the idle timeout will restart an agent, or why it will not.
 func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
@@ -163,8 +156,8 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each agent and pool in the list names. A pool is up if at least one member is
-// running, or if the pool should have no members.
+// dependencies returns the state of each named agent or pool. A pool is up if at least one member is running or if its
+// wanted size is zero.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {
@@ -187,7 +180,6 @@ func needs(s *city.Snapshot, names []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// dependents returns the agents that depend on the agent with the given name, or on its pool.
 func dependents(s *city.Snapshot, name, pool string) []string {
 	var out []string
 	for i := range s.Agents {
@@ -201,7 +193,6 @@ func dependents(s *city.Snapshot, name, pool string) []string {
 	return out
 }
 
-// writeRecent prints recent decisions and events, with dates unless all are from today.
 func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	var times []time.Time
 	for _, d := range decided {
@@ -212,7 +203,7 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 		e.Sayf("\nrecent decisions")
 	}
 	for _, d := range decided {
-		// a failed check's reason begins with "the check"
+		// the reason of a failed check begins with "the check"
 		what, why := d.What, d.Why
 		if what == "check failed" {
 			what, why = "check", strings.TrimPrefix(why, "the check ")

@@ -12,13 +12,11 @@ import (
 	"gcity/describe"
 )
 
-// shownShape is the JSON output of agent show: an agent with all its details.
 type shownShape struct {
 	output.AgentShape
 	Inspection *city.Inspection `json:"inspection"`
 }
 
-// agentPID prints the ID of an agent's process, for scripts.
 func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 	_, g, err := l.Find(ctx, name)
 	if err != nil {
@@ -31,7 +29,6 @@ func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 	return nil
 }
 
-// agentShown prints all of an agent's details.
 func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {
 	s, g, err := l.Find(ctx, name)
 	if err != nil {
@@ -68,7 +65,6 @@ func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secre
 	return nil
 }
 
-// promptFrom returns where a prompt comes from, and how the agent receives it.
 func promptFrom(about *city.Inspection) string {
 	how := map[string]string{"arg": ", as an argument",
 		"flag":  strings.TrimRight(", after the flag "+output.SafeLine(about.PromptFlag), " "),
@@ -80,7 +76,6 @@ func promptFrom(about *city.Inspection) string {
 	return " from " + output.SafeLine(about.PromptFile) + how
 }
 
-// specFacts prints how an agent is started and restarted, except for what agentFacts prints.
 func specFacts(e *env.Env, s *city.Spec) {
 	if s == nil {
 		return
@@ -114,7 +109,6 @@ func specFacts(e *env.Env, s *city.Spec) {
 	}
 }
 
-// driftFacts prints the running and the configured value of each field that differs.
 func driftFacts(e *env.Env, all []city.Difference) {
 	if len(all) == 0 {
 		return
@@ -134,7 +128,6 @@ func driftFacts(e *env.Env, all []city.Difference) {
 	}
 }
 
-// envFacts prints an environment, with the variables from the configuration first.
 func envFacts(e *env.Env, env []city.Variable) {
 	for _, group := range describe.Environment(env) {
 		e.Sayf("\n%s", group.Title)
@@ -150,7 +143,6 @@ func envFacts(e *env.Env, env []city.Variable) {
 	}
 }
 
-// crashFacts prints how an agent crashed, with its last lines of output.
 func crashFacts(e *env.Env, all []city.Crash) {
 	if len(all) == 0 {
 		return

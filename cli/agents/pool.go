@@ -67,7 +67,6 @@ does not start, restart exits with code 1.`,
 	return c
 }
 
-// poolScale returns the command that sets a pool's size.
 func poolScale(e *env.Env) *cobra.Command {
 	var wait bool
 	c := forPool(e, &cobra.Command{
@@ -121,8 +120,6 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	return e.Receipt(r)
 }
 
-// forPool sets RunE of a command that acts on one pool. RunE calls run with the open city, the pool that the first
-// argument names, and the other arguments.
 func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, suggest.Pool)
@@ -175,7 +172,6 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		rows)
 }
 
-// sizes returns how many of a pool's members are alive, and how many it should have.
 func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }
 
 func bounds(p *city.Pool) string {
@@ -185,7 +181,6 @@ func bounds(p *city.Pool) string {
 	return fmt.Sprintf("%d–%d", p.Min, p.Max)
 }
 
-// leaving returns the names of the first three draining members, and how many others there are.
 func leaving(p *city.Pool) string {
 	names := slices.Clone(p.Draining)
 	slices.SortFunc(names, city.CompareNames)
@@ -195,7 +190,6 @@ func leaving(p *city.Pool) string {
 	return strings.Join(names, ", ")
 }
 
-// wanted returns why a pool has its size.
 func wanted(p *city.Pool) string {
 	parts := []string{p.Reason}
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -211,7 +205,6 @@ func wanted(p *city.Pool) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// checked returns the last successful result of a pool's check, its age, and whether the check has failed since then.
 func checked(e *env.Env, c *city.Check) string {
 	var parts []string
 	switch {
@@ -252,7 +245,6 @@ func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	return WriteAgents(e, e.Out, m)
 }
 
-// poolStanding returns a pool's state as a sentence.
 func poolStanding(e *env.Env, p *city.Pool) string {
 	what := "is a pool of " + bounds(p) + " members"
 	if p.Max == 0 {
@@ -263,7 +255,6 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		since(e, p.Since))
 }
 
-// poolFacts prints a pool's details, one per line.
 func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -302,7 +293,6 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("declared", describe.Declared(p.Source, p.Patched))
 }
 
-// restartProgress describes the progress of a pool's restart.
 func restartProgress(s *city.Snapshot, pool string) string {
 	text := "restarting pool " + pool
 	if p, ok := s.Pool(pool); ok {

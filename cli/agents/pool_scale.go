@@ -14,7 +14,6 @@ import (
 // scaleLimit is how long the command waits for a pool to reach its size. The pool continues to scale after that.
 const scaleLimit = 9 * time.Minute
 
-// awaitScale waits until a pool has reached its size and no member is draining. It shows the progress on stderr.
 func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error {
 	limited, cancel := context.WithTimeout(ctx, scaleLimit)
 	defer cancel()
@@ -43,8 +42,6 @@ func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error
 	}
 }
 
-// scaleProgress describes how many of a pool's members are running and draining, and the maximum time until the last
-// of them has stopped.
 func scaleProgress(s *city.Snapshot, pool string, now time.Time) string {
 	p, ok := s.Pool(pool)
 	if !ok {

@@ -7,7 +7,6 @@ import (
 	"gcity/city"
 )
 
-// A pool's progress says how many members are running and draining, and when the last drain ends.
 func TestScaleProgress(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	soon, late := now.Add(time.Minute), now.Add(90*time.Second)

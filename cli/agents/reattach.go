@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// after the controller has exited, reattach tries to open a terminal every reattachEvery, for at most reattachFor
+	// after the controller has exited, reattach retries every reattachEvery for at most reattachFor
 	reattachFor   = 10 * time.Second
 	reattachEvery = 200 * time.Millisecond
 )
@@ -37,20 +37,18 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in a loop is fine here: the loop runs once for each controller that exits, which happens only a few
-		// times
+		// a defer in a loop is fine here, because the loop runs only once for each controller that exits
 		defer next.Close()
 		l, at.far = next, far
 	}
 }
 
-// controllerLost reports whether the connection to the controller broke. Otherwise the session has ended.
+// controllerLost reports whether the connection to the controller broke. If it did not, the session has ended.
 func controllerLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, syscall.ECONNRESET)
 }
 
-// reattach tries to open a terminal until it succeeds or reattachFor has passed.
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)

@@ -45,7 +45,6 @@ func TestReattachPastADyingController(t *testing.T) {
 	if err := far.Close(); err != nil {
 		t.Error(err)
 	}
-	// Without a controller, the error is final and reattach does not retry.
 	a.Reach = func(context.Context, string) (*env.Link, error) {
 		asked++
 		return &env.Link{Control: dying{f}, Close: func() {}}, nil

@@ -61,8 +61,6 @@ restarted, the exit code is 1.`,
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-// forRig sets RunE of a command that acts on one rig. RunE calls run with the open city and the rig that the argument
-// names.
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Rig)
@@ -170,14 +168,12 @@ func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	return WriteAgents(e, e.Out, agents)
 }
 
-// restarted is the result of restarting one agent.
 type restarted struct {
 	Agent  string `json:"agent"`
-	Result string `json:"result"` // "restarted", "failed", "left"
+	Result string `json:"result"` // "restarted", "failed" or "left" (not restarted)
 	Detail string `json:"detail"`
 }
 
-// restartRig restarts the rig's agents that should be running.
 func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("restart")
@@ -205,8 +201,8 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	return printRestarted(e, f.Rig.Name, results)
 }
 
-// waves groups agents that can restart at the same time; each group is a list of indices. An agent's group comes before
-// the groups of the agents that depend on it, because no agent starts while its dependencies are down.
+// waves divides agents into groups that can restart at the same time. Each group is a list of indices. Agents come in
+// later groups than their dependencies, because an agent does not start while a dependency is down.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {
@@ -217,7 +213,7 @@ func waves(agents []city.Agent) [][]int {
 		left[i] = i
 	}
 	for len(left) > 0 {
-		names := map[string]bool{} // names of the agents without a wave, and of their pools
+		names := map[string]bool{} // names of agents that are not in a wave yet, and of their pools
 		for _, i := range left {
 			names[agents[i].Name] = true
 			if agents[i].Pool != "" {

@@ -73,17 +73,15 @@ not change that work. Comments above a removed table remain.`,
 	return c
 }
 
-// rigEdit is the JSON output of rig add and rig remove.
 type rigEdit struct {
 	Rig      string   `json:"rig"`
 	Path     string   `json:"path"`
 	Prefix   string   `json:"prefix"`
-	Agents   []string `json:"agents,omitempty"` // agents removed with the rig
+	Agents   []string `json:"agents,omitempty"`
 	Message  string   `json:"message"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// addRig declares a rig and creates its store.
 func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("rig add")
@@ -131,7 +129,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	return errors.Join(failed, err, printRigEdit(e, done))
 }
 
-// belowCity returns path relative to the city's folder. It returns false if path is not inside that folder.
+// belowCity returns path relative to the city's folder, or false if path is outside that folder.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
@@ -190,9 +188,8 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// hasAgents returns an error that lists the agents that prevent a rig from being removed. The list declared contains
-// the agents that the configuration declares for the rig. The list fromTopology contains those from the rig's
-// topologies.
+// hasAgents returns the error for a rig that still has agents. The list declared contains the agents that the
+// configuration declares for the rig, and fromTopology those from the rig's topologies.
 func hasAgents(rig string, declared, fromTopology []string) error {
 	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"
@@ -204,9 +201,8 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress returns an error if work is in progress in a rig. Removing the rig would stop the agents that do this
-// work, and hide the work. If the store cannot be read, it returns nil, because a rig with an unreadable store can
-// still be removed.
+// checkInProgress returns an error if work is in progress in a rig, because removing the rig would stop the agents and
+// hide the work. It returns nil if the store cannot be read, so that a rig with an unreadable store can be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -215,7 +211,7 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 		e.Warn(fmt.Sprintf("cannot check whether work is in progress in rig %s: %v", rig, err))
 		return nil
 	}
-	defer s.Close() // the store was only read, so an error from Close loses nothing
+	defer s.Close() // the store was only read, so nothing is lost if Close fails
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	const few = 5
@@ -263,9 +259,9 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the controller reload the edited file and records the edit as an event. The controller may hold the
-// configuration because it removes agents. rigEdited then confirms the configuration, but only if it has the allowed
-// revision. Without a controller, rigEdited stops the sessions of a removed rig.
+// rigEdited makes the controller reload the edited file, and records the edit as an event. If the controller holds the
+// configuration because agents are removed, rigEdited confirms it, but only if it has the allowed revision. Without a
+// controller, rigEdited stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
@@ -298,7 +294,6 @@ func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) e
 	return err
 }
 
-// printRigEdit prints the result of rig add or rig remove.
 func printRigEdit(e *env.Env, done rigEdit) error {
 	if e.JSON {
 		return e.WriteJSON(done)

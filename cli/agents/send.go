@@ -54,8 +54,8 @@ records that. To read the text from standard input, use - as the text.`,
 	}, suggest.Agent)
 }
 
-// words returns the arguments as a single string. If the only argument is "-", it reads the text from standard input
-// and removes the last newline.
+// words joins the arguments with spaces. If the only argument is "-", it reads the text from standard input and
+// removes the last newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
@@ -97,7 +97,6 @@ func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool
 	return e.Receipt(r)
 }
 
-// sent waits until the text with the given ID has been typed or dropped.
 func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Receipt, error) {
 	for s, err := range l.Snapshots(ctx) {
 		if err != nil {
@@ -152,7 +151,6 @@ func agentUnsend(e *env.Env) *cobra.Command {
 	}, suggest.Agent)
 }
 
-// sendText describes the state of a queued nudge.
 func sendText(e *env.Env, d *city.Send) string {
 	size := describe.Count(d.Lines, "line")
 	if d.Lines == 1 {

@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// withSignal adds --signal and --force to a command that kills an agent.
 func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	var force bool
@@ -57,8 +56,8 @@ still alive, the agent may run twice.`
 	return c
 }
 
-// sendSignal sends a signal to an agent's process. It never signals another process that has since been given the same
-// process ID.
+// sendSignal sends a signal to an agent's process. If the agent has exited, it never signals another process with the
+// same process ID.
 func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string) error {
 	sig := session.ParseSignal(name)
 	if sig == 0 {

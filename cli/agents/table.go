@@ -38,8 +38,8 @@ func Sections(w io.Writer, parts ...Section) error {
 // usageWidth is the minimum terminal width at which resource usage is shown.
 const usageWidth = 100
 
-// WriteAgents writes a table of agents, those with problems first. It shows the resource usage if it was measured
-// and the terminal is wide enough.
+// WriteAgents writes a table of agents, with the most urgent first. It shows the resource usage if it was measured and
+// the terminal is wide enough.
 func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	width := e.Columns()
 	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
@@ -83,12 +83,11 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// stateReason returns why an agent is in its state, with further details.
 func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		// prefer the description to a reason that says only where the agent is declared or which pool it belongs to
+		// a reason that names only the agent's file or pool is less useful than the description
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {

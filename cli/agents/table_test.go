@@ -45,7 +45,7 @@ running  x      0s        -        -
 	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
 		t.Errorf("usage is shown although it was not measured:\n%s", got)
 	}
-	a.OutTTY = true // its size is unknown, so a width of 80 columns is assumed
+	a.OutTTY = true // the width of a buffer is unknown, so 80 columns are assumed
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
 		t.Errorf("usage is shown on a narrow terminal:\n%s", got)
 	}

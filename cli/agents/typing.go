@@ -35,7 +35,6 @@ the name of a key, such as enter or Ctrl-C, is an error, because it may be a typ
 	return c
 }
 
-// forTyping sets RunE of a command that types into an agent's terminal. The first argument names the agent.
 func forTyping(e *env.Env, c *cobra.Command,
 	command func(agent string, words []string) (city.Command, error)) *cobra.Command {
 	c.Args = env.Between(2, 1<<20)
@@ -106,7 +105,6 @@ func otherSpelling(word string) (name string, is bool) {
 	return name, name != word
 }
 
-// modifierCalled returns the prefix for the modifier key with this name, or "".
 func modifierCalled(word string) string {
 	switch strings.ToLower(word) {
 	case "c", "ctrl", "control":
@@ -140,7 +138,7 @@ func keyCalled(word string) string {
 	return ""
 }
 
-// looksLikeKey reports whether a word could be meant as the name of a key because it begins with a capital letter.
+// looksLikeKey reports whether a word begins with a capital letter, and so could be meant as a key's name.
 func looksLikeKey(s string) bool {
 	if len(s) < 3 || s[0] < 'A' || s[0] > 'Z' {
 		return false
@@ -150,7 +148,6 @@ func looksLikeKey(s string) bool {
 	}) < 0
 }
 
-// keyNames returns the names of all keys that session.Keyer accepts, without combinations such as C-c and M-x.
 func keyNames() []string {
 	return []string{
 		"Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",

@@ -33,8 +33,6 @@ help watchdogs" describes the rules. These lines in city.toml declare a watchdog
 	return c
 }
 
-// forWatchdog sets RunE of a command that acts on one watchdog and needs a running controller. RunE calls run with the
-// open city and the watchdog that the argument names.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)
@@ -55,8 +53,6 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// needsController returns the error for a command that requires a running controller. The parameter what names the
-// operation that failed.
 func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; %s",
 		what, dir, describe.HowToStart)
@@ -95,7 +91,6 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 	}
 }
 
-// watchdogs lists all watchdogs, or prints all details of each.
 func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
@@ -122,7 +117,6 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	return nil
 }
 
-// watchable returns an agent that a watchdog could watch, as an example.
 func watchable(s *city.Snapshot) string {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {
@@ -155,7 +149,6 @@ then fails again.`,
 	})
 }
 
-// remedies returns the decisions that a watchdog can make.
 func remedies() []string {
 	return []string{string(city.RemedyStart), string(city.RemedyWake), string(city.RemedyNudge),
 		string(city.RemedyNothing)}
@@ -203,7 +196,6 @@ running.`,
 	return c
 }
 
-// decision parses a decision and its reason.
 func decision(e *env.Env, word, reason string) (city.Decide, error) {
 	d := city.Decide{Decision: city.Remedy(word), Reason: strings.TrimSpace(reason), By: e.Actor()}
 	switch d.Decision {

@@ -14,7 +14,6 @@ import (
 	"gcity/internal/span"
 )
 
-// watchdogColor returns the color for a watchdog's state, by urgency.
 func watchdogColor(w *city.Watchdog) string {
 	switch {
 	case w.IsEscalated():
@@ -26,7 +25,6 @@ func watchdogColor(w *city.Watchdog) string {
 		city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
 }
 
-// writeWatchdogs writes a table of watchdogs. Those that are calling for a person or have a problem come first.
 func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	rank := func(w *city.Watchdog) int {
 		switch {
@@ -66,7 +64,6 @@ func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	return e.Age(*w.Heartbeat) + " ago"
 }
 
-// nextBeat returns when a watchdog's next check is due, or how long its triage agent has been deciding.
 func nextBeat(e *env.Env, w *city.Watchdog) string {
 	switch {
 	case w.Triaged != nil:
@@ -86,7 +83,7 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason returns a watchdog's reason for display in a list: its call for a person, problems with the watchdog
+// watchdogReason combines what a watchdog's list entry should say: its call for a person, problems with the watchdog
 // or its heartbeat, and the reason for its latest decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
@@ -108,7 +105,6 @@ func watchdogReason(w *city.Watchdog) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// watchdogStanding returns a watchdog's state as a sentence.
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	name := e.Paint(output.Bold, output.SafeLine(w.Name))
 	word := e.Paint(watchdogColor(w), output.SafeLine(w.StatusWord()))
@@ -126,7 +122,6 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
 }
 
-// printWatchdog prints a watchdog's details, one per line, and its recent decisions.
 func printWatchdog(e *env.Env, w *city.Watchdog, live bool) {
 	e.Sayf("%s", watchdogStanding(e, w))
 	watchdogFacts(e, w, live)
@@ -183,7 +178,6 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("declared", w.Source)
 }
 
-// judged prints the decisions that led to an action.
 func judged(e *env.Env, all []city.Judgement) {
 	decided := make([]city.Decision, 0, len(all))
 	for _, j := range all {
@@ -238,7 +232,6 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 	return out
 }
 
-// stuck returns how long an agent's screen has not changed, and what the agent is working on.
 func stuck(e *env.Env, s *city.Stuck) string {
 	text := "stuck for " + e.Age(s.Since) + ": its screen has not changed"
 	if s.Task != "" {

@@ -33,8 +33,8 @@ recent decisions and events. The name may be the last part of a qualified name
 // about contains the fields of the JSON output that the API does not have.
 type about struct {
 	Kind       suggest.Kind   `json:"kind"`
-	Controller bool           `json:"controller"` // whether a controller is running
-	Events     []events.Event `json:"events"`     // events about the object, newest first
+	Controller bool           `json:"controller"`
+	Events     []events.Event `json:"events"` // events about the object, newest first
 }
 
 type whyAgent struct {
@@ -75,7 +75,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // without the events, `gcity why` still shows everything else
+	if err != nil { // without events, `gcity why` is still useful
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {

@@ -16,7 +16,6 @@ import (
 	"gcity/trust"
 )
 
-// trustShape is the JSON output of trust: what a city would run.
 type trustShape struct {
 	Path     string         `json:"path"`
 	Owner    string         `json:"owner"`
@@ -52,7 +51,7 @@ func DescribeTrust(c *config.City) trustShape {
 	}
 	for _, p := range folder.ProgramsOf(c) {
 		line := p.Line
-		// show an untrusted command line in full, because hiding what looks like a secret could hide a program
+		// show the command line of an untrusted program in full, because redaction could hide a program
 		if out.Trusted {
 			line = redact.Text(line)
 		}
@@ -86,12 +85,10 @@ func ShowTrust(e *env.Env, s trustShape) {
 		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
 			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
 	}
-	// ask even if the table cannot be printed
+	// ask even if the table could not be printed
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
-// showPrograms prints programs for a terminal of this width: where each program is declared, and below that its full
-// command line.
 func showPrograms(e *env.Env, all []trustedShape, width int) {
 	for _, p := range all {
 		mark := ""
@@ -105,7 +102,7 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 }
 
 // AskTrust asks whether the programs are allowed to run, and reports whether the user agrees. Enter alone means no. If
-// the terminal has input that was typed before the question, AskTrust does not ask and returns false.
+// the user typed anything before the question, AskTrust does not ask and returns false.
 func AskTrust(e *env.Env, s trustShape) bool {
 	if env.TypedAhead(e) {
 		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
@@ -120,7 +117,8 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns an error if the city is not allowed to run. On a terminal it asks the user to trust an untrusted city.
+// mayRun returns an error if the city is not allowed to run. If the city is untrusted and there is a terminal, mayRun
+// asks the user to trust it.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -138,12 +136,12 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 		return err
 	}
-	e.Untrusted = nil // set when the configuration was read
+	e.Untrusted = nil // the user agreed when the configuration was read
 	return nil
 }
 
-// MayStart reads a city's configuration and returns an error if the city is not allowed to run. On a terminal it asks
-// the user to trust an untrusted city.
+// MayStart reads a city's configuration and returns an error if the city is not allowed to run. If the city is
+// untrusted and there is a terminal, MayStart asks the user to trust it.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)
 	if err != nil {

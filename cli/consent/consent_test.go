@@ -11,7 +11,7 @@ import (
 	"gcity/cli/output"
 )
 
-// A city that the user has just trusted is not reported as untrusted at the end of the command.
+// At the end of the command, a city that the user has just trusted is not reported as untrusted.
 func TestTrustEndsTheWarning(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)

@@ -21,8 +21,7 @@ import (
 	"gcity/events"
 )
 
-// WorkTimeout is the timeout for a command that uses a store. bulkTimeout is the timeout for a command that reads or
-// writes the whole store.
+// WorkTimeout limits commands that use a store. bulkTimeout limits commands that read or write the whole store.
 const (
 	WorkTimeout = 30 * time.Second
 	bulkTimeout = 10 * time.Minute
@@ -38,7 +37,7 @@ type Store struct {
 	explicit bool
 }
 
-// Count returns how many beads match a query. If the store cannot count, Count lists the beads.
+// Count returns how many beads match a query. If the store is not a beads.Counter, Count lists the beads.
 func (d *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	if s, ok := d.Store.(beads.Counter); ok {
 		return s.Count(ctx, q)
@@ -81,8 +80,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store for a command. It uses the first of these that is set: the parameter rig, the flag --city,
-// BEADS_DIR, GC_RIG. If none is set, it opens the store of the current city.
+// openStore opens the store that the first of these selects: the parameter rig, --city, BEADS_DIR, GC_RIG. If none is
+// set, it opens the current city's store.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -147,7 +146,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem converts a store's error to a city.Error if the kind of error determines the exit code.
+// WorkProblem converts a store's error to a city.Error if that kind of error has its own exit code.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")
@@ -164,7 +163,6 @@ func WorkProblem(err error) error {
 	return &city.Error{Code: code, Message: err.Error()}
 }
 
-// beadEvent is the payload of an event about a bead.
 type beadEvent struct {
 	Rig      string       `json:"rig,omitempty"`
 	Type     string       `json:"type"`

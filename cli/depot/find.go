@@ -16,8 +16,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// route returns the stores in which to look for a bead, in order: the explicitly selected one, the one with the ID's
-// prefix, the current one, and then all others, because prefixes can change.
+// route returns the stores in which to look for a bead. The order is: the explicitly selected store, the store with
+// the ID's prefix, the current store, all others. Other stores can have the bead because prefixes can change.
 func (d *Store) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
@@ -39,7 +39,7 @@ func (d *Store) route(id string) []workstore.Place {
 }
 
 // Find looks for a bead in the stores on its route. It returns the bead and the first store that contains it. If a
-// store fails, Find still searches the others. closeOther closes the returned store unless it is d.
+// store fails, Find still searches the others. The function closeOther closes the returned store unless that is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -53,7 +53,7 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 					openErr))
 				continue
 			}
-			// writes are durable before Close, so an error from Close loses nothing
+			// every write is already durable, so nothing is lost if Close fails
 			at, done = &Store{Store: s, Place: p, City: d.City, Places: d.Places},
 				func() { _ = s.Close() }
 		}
@@ -72,8 +72,8 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound returns the error for a bead that is in no store. It lists the known prefixes if the ID's prefix is unknown,
-// and the stores that could not be searched.
+// notFound returns the error for a bead that is in no store. It lists the stores that could not be searched and, if
+// the ID's prefix is unknown, the known prefixes.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
 	if known := slices.ContainsFunc(places,
@@ -101,8 +101,8 @@ type AllStores struct {
 	others          []*Store
 }
 
-// all opens the city's other stores and returns them combined with the store d. It prints a warning about each store
-// that cannot be opened, and leaves it out.
+// all combines the store d with the city's other stores. It prints a warning about each store that cannot be opened,
+// and leaves that store out.
 func all(e *env.Env, d *Store) *Store {
 	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {
@@ -167,7 +167,7 @@ func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// close closes all stores except the first. The caller that opened the first one closes it.
+// close closes all stores except the first, which its opener closes.
 func (e *AllStores) close() error {
 	var err error
 	for _, d := range e.others {

@@ -19,8 +19,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change to beads under a name that the caller chooses. If a command fails and is run again with the
-// same name, it does not repeat completed changes, but it writes the event if it is missing.
+// An operation is a change to beads under a name that the caller chooses. A command that is repeated with the same
+// name does not repeat completed changes, but writes the event if that is missing.
 
 const (
 	operationLabel = "op:" // prefix of the label that names the operation that created a bead
@@ -29,8 +29,8 @@ const (
 	operationPoll  = 20 * time.Millisecond
 )
 
-// holdOperation makes commands with --op wait for one another, so that two commands with the same name cannot both make
-// the change. It waits for its turn until ctx is done. Without --op it does nothing.
+// holdOperation makes commands with --op wait for one another, so that two commands with the same name cannot both
+// make the change. Without --op it does nothing.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
@@ -64,7 +64,6 @@ func Operation(e *env.Env, c *cobra.Command) {
 			"repeat the change")
 }
 
-// checkOperation returns an error if --op contains characters other than letters, digits and . _ -, or is too long.
 func checkOperation(e *env.Env) error {
 	for _, r := range e.Op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
@@ -135,7 +134,6 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	return nil
 }
 
-// repeatHint says whether a command can safely be repeated after its event could not be written.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
 		return "run the command again with the same --op to write only the event"

@@ -21,7 +21,6 @@ func checkAPI(_ context.Context, p *Subject) finding {
 	return judgeAPI(p.dir, p.config.API)
 }
 
-// judgeAPI returns a finding about which clients can reach a city over TCP.
 func judgeAPI(dir string, c config.API) finding {
 	at := host.TCPAddr(c)
 	if at == "" {
@@ -56,7 +55,7 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("reachable with a token on %s", at)
 }
 
-// checkMirror calls the script that receives events, and reports the latest event that it has received.
+// checkMirror calls the script that receives events, and says which event the script received last.
 func checkMirror(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")

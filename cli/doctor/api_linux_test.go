@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A token file on a file system that does not respond is reported and does not block doctor.
+// A token file on a file system that does not respond is reported, and doctor does not hang.
 func TestUnreadableToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

@@ -2,7 +2,6 @@ package doctor
 
 import "context"
 
-// check is one of the checks that `gcity doctor` runs.
 type check struct {
 	// title of the check's only finding, or "" if its findings have their own titles
 	title string
@@ -12,13 +11,11 @@ type check struct {
 	machine bool // the check concerns the machine and does not need a city
 }
 
-// one converts a check that returns one finding to a check that returns a list.
 func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,
 	*Subject) []finding {
 	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
 }
 
-// checks returns all checks in the order in which the report lists them.
 func checks() []check {
 	return []check{
 		{"configuration", one(checkCity), nil, false},
@@ -72,7 +69,6 @@ func examine(ctx context.Context, p *Subject) []finding {
 	return found
 }
 
-// allRepairs returns the problems in a city's folder that --fix can repair.
 func allRepairs(dir string) []repair {
 	var out []repair
 	for _, c := range checks() {

@@ -2,7 +2,7 @@ package doctor
 
 import "testing"
 
-// The titles of checks are distinct. A check without a title returns findings that have their own titles.
+// Titles of checks are distinct. If a check has no title, its findings have titles.
 func TestTitlesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range checks() {

@@ -40,7 +40,7 @@ func checkCity(_ context.Context, p *Subject) finding {
 		folder.Short(p.config.Revision))
 }
 
-// inForce returns a clause with the revision in force in the running controller, or "" if no controller responds.
+// inForce returns a clause about the revision that the running controller uses, or "" if no controller responds.
 func (p *Subject) inForce() string {
 	if p.Running == nil {
 		return ""
@@ -48,7 +48,6 @@ func (p *Subject) inForce() string {
 	return fmt.Sprintf("; revision %s is in force", p.Running.Config.Revision)
 }
 
-// notInForce returns a finding if the running controller uses a different configuration than the one in the file.
 func (p *Subject) notInForce() (f finding, differs bool) {
 	if p.Running == nil {
 		return finding{}, false
@@ -74,7 +73,7 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	// judgeAgents tests each session provider once, so Preflight must not test it again for each agent
+	// other checks test the session providers, so Preflight must not test them again for each agent
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
@@ -85,7 +84,6 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// judgeStarts reports the agents that the running controller could not start.
 func judgeStarts(agents []city.Agent) finding {
 	var lines []string
 	for i := range agents {
@@ -93,7 +91,7 @@ func judgeStarts(agents []city.Agent) finding {
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
 			a.Decisions[n-1].What == city.CannotStart {
-			// the state's reason says only what the next start is waiting for, so use the reason for the failure
+			// use the reason for the failure, because the state's reason says only what the next start is waiting for
 			why = a.Decisions[n-1].Why
 		} else if a.State != city.Failed {
 			continue
@@ -107,8 +105,8 @@ func judgeStarts(agents []city.Agent) finding {
 	return ok("all agents can start")
 }
 
-// judgeAgents reports agents that cannot start: they fail the preflight check, or their session provider failed its
-// test. If an agent's provider was not tested, it refers to the finding about the provider.
+// judgeAgents reports agents that cannot start because the preflight check or the test of their session provider
+// failed. If an agent's provider was not tested, it refers to the finding about the provider.
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string
@@ -160,7 +158,6 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 	return judgeRuns(p.Running.Automations)
 }
 
-// judgeRuns reports the automations that are failing.
 func judgeRuns(all []city.Automation) finding {
 	var lines []string
 	for i := range all {

@@ -29,7 +29,6 @@ import (
 	"gcity/trust"
 )
 
-// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	State  string `json:"state"`  // "ok", "note" (a warning), "bad"
@@ -176,19 +175,19 @@ func printFindings(e *env.Env, found []finding) error {
 // Subject is the input to the checks.
 type Subject struct {
 	dir      string
-	env      *env.Env // the command's environment
+	env      *env.Env
 	config   *config.City
-	grant    trust.Grant      // permission to run the city's programs
-	invalid  error            // error from reading the configuration
-	Running  *city.Snapshot   // the controller's state, or nil if no controller responds
-	silent   error            // why no controller responds; nil if one responds
-	provider session.Provider // session provider, or nil if it cannot be opened
+	grant    trust.Grant
+	invalid  error
+	Running  *city.Snapshot // the controller's state, or nil if no controller responds
+	silent   error
+	provider session.Provider
 	sessions []session.Status
 	unlisted error
 	close    func()
-	trials   map[string]finding // results of testing session providers, by name
-	slow     env.Slowly         // reports slow checks; may be nil
-	takeover string             // says how a controller takes over the running sessions
+	trials   map[string]finding
+	slow     env.Slowly // reports slow checks; may be nil
+	takeover string     // says how a controller takes over the running sessions
 }
 
 func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
@@ -208,7 +207,7 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	return p
 }
 
-// agents returns the maximum number of agents, counting every possible pool member.
+// agents returns the maximum number of agents, with all pools at their maximum size.
 func (p *Subject) agents() int {
 	if p.config == nil {
 		return 0
@@ -249,7 +248,7 @@ func checkController(_ context.Context, p *Subject) finding {
 				"`gcity events` shows when it started to fail", "%s",
 				strings.Join(s.Degraded, "\n"))
 		}
-		return ok("running, pid %d, %s", s.PID, describe.Mode(s.Mode))
+		return ok("running: %s", describe.Runner(s.Mode, s.PID))
 	}
 	if silent, there := errors.AsType[*folder.UnresponsiveError](p.silent); there {
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
@@ -304,7 +303,6 @@ func checkSessions(_ context.Context, p *Subject) finding {
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover returns a clause that says how to make a controller take over the running sessions.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {

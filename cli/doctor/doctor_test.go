@@ -44,7 +44,6 @@ func TestJudgeGroups(t *testing.T) {
 	}
 }
 
-// A damaged overrides file is reported with its path.
 func TestDamagedOverrides(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {
@@ -60,7 +59,6 @@ func TestDamagedOverrides(t *testing.T) {
 	}
 }
 
-// A valid configuration that is not in force is not "ok". Doctor names the revision in force.
 func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 	conf := &config.City{Revision: "bbbbbbbbbbbb0123"}
 	mistakes := &config.Error{Problems: []config.Problem{{Message: "one"}, {Message: "two"}}}
@@ -96,7 +94,6 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 	}
 }
 
-// A finding with several lines is printed over several lines.
 func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}

@@ -20,27 +20,23 @@ import (
 	"gcity/internal/disk"
 )
 
-// repair is a problem that doctor can repair without losing data.
 type repair struct {
 	what string
 	idle bool   // repair only while no process holds the city's lock
 	then string // advice to print while the lock is held
 
 	needsConfig bool // repair only while the configuration is valid
-	// do repairs the problem; it must have no effect if the problem no longer exists
+	// does nothing if the problem no longer exists
 	do func() error
 }
 
-// freeAdvice is the advice about leftover files while a controller is running.
 const freeAdvice = "`gcity doctor --fix` removes the file when no controller is running"
 
-// errInvalidConfig is the error for a damaged configuration cache while the configuration is invalid.
 var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
-// leftoverAge is the minimum age at which a temporary file is treated as a leftover.
+// leftoverAge is the age from which a temporary file is treated as a leftover.
 const leftoverAge = time.Hour
 
-// openFolder returns a problem if other users can open the city's .gc folder.
 func openFolder(dir string) []repair {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
@@ -51,7 +47,6 @@ func openFolder(dir string) []repair {
 		do: func() error { return disk.MakePrivate(gc) }}}
 }
 
-// leftovers returns problems with files that a controller or another process should have created or removed.
 func leftovers(dir string) []repair {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
@@ -89,7 +84,6 @@ func leftovers(dir string) []repair {
 	return append(out, staleFiles(dir)...)
 }
 
-// staleFiles returns the socket and the PID file of a controller that is no longer running.
 func staleFiles(dir string) []repair {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
@@ -123,7 +117,6 @@ func isSocketDead(dir string) bool {
 	return err != nil && exit.IsNotRunning(err)
 }
 
-// partialFiles returns the files in .gc and .gc/bin that are named like unfinished writes.
 func partialFiles(gc string) []string {
 	unfinished :=
 		regexp.MustCompile(
@@ -174,10 +167,9 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 	return ok("none")
 }
 
-// repairs is the result of --fix.
 type repairs struct {
 	Done []string `json:"mended"`
-	Left []string `json:"left"` // problems that were not repaired, each with the reason
+	Left []string `json:"left"`
 }
 
 // repairCity repairs what can be repaired without losing data. It does not change anything that a running controller
@@ -189,7 +181,7 @@ func repairCity(dir string) repairs {
 	if slices.ContainsFunc(problems, func(problem repair) bool { return problem.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
-			defer func() { _ = lock.Release() }() // the kernel releases the lock at exit
+			defer func() { _ = lock.Release() }() // the exit of this process releases the lock
 		}
 	}
 	for _, problem := range problems {

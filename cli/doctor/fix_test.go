@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// doctor --fix does not change a healthy folder, not even modification times.
-// It also keeps recent temporary files and old files that are not named like temporary files.
+// doctor --fix does not change a healthy folder, not even modification times. It keeps recent temporary files, and old
+// files without the name of a temporary file.
 func TestFixChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")
@@ -76,7 +76,7 @@ func listing(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// doctor --fix reports what it cannot fix and fixes all other problems.
+// doctor --fix reports what it cannot fix, and fixes the rest.
 func TestFixReportsWhatItCannotFix(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")

@@ -14,7 +14,6 @@ import (
 // awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
-// openTestStore creates a rig's store in a new city, with one bead in it, and returns its place.
 func openTestStore(t *testing.T) workstore.Place {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,7 +14,6 @@ import (
 	"gcity/cli/service"
 )
 
-// checkLinger reports whether the user's processes are killed when the user logs out.
 func checkLinger(context.Context, *Subject) finding {
 	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
 		return ok("systemd does not kill processes at logout here")
@@ -47,15 +46,14 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 		"your services stop when you log out, and the agents that they started stop too")
 }
 
-// logind contains the settings of systemd-logind that affect logout.
 type logind struct {
 	kill          bool
 	exclude, only []string
 	from          string // the file that sets KillUserProcesses
 }
 
-// logindSettings reads logind.conf and its drop-ins. A later file name overrides an earlier one. Of files with the same
-// name, /etc overrides /run and /usr. The main file has the lowest precedence.
+// logindSettings reads logind.conf and its drop-ins. A later file name overrides an earlier one. If several files have
+// the same name, /etc overrides /run, and /run overrides /usr. The main file has the lowest precedence.
 func logindSettings(root string) logind {
 	l := logind{exclude: []string{"root"}}
 	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}

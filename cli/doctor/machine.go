@@ -21,7 +21,6 @@ import (
 	"gcity/session/pty/holdbin"
 )
 
-// checkQuarantine reports quarantined agents and when each quarantine ends.
 func checkQuarantine(_ context.Context, p *Subject) finding {
 	if p.Running == nil {
 		return ok("not checked: no controller is running")
@@ -74,7 +73,6 @@ func judgeClock(now, last time.Time) finding {
 	return ok("no event has a time in the future")
 }
 
-// checkGit checks that git is installed if topologies come from repositories.
 func checkGit(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
@@ -89,7 +87,6 @@ func checkGit(_ context.Context, p *Subject) finding {
 	return ok("found")
 }
 
-// checkVersions checks whether the controller and the holders run the same program file as this process.
 func checkVersions(ctx context.Context, p *Subject) finding {
 	exe, err := os.Executable()
 	if err != nil {
@@ -175,7 +172,6 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 	return ok("all running processes use this program")
 }
 
-// workFolders returns the folders in which gcity stores a city's files.
 func (p *Subject) workFolders() []string {
 	out := []string{p.dir}
 	if p.config != nil {

@@ -108,10 +108,9 @@ func checkFiles(_ context.Context, p *Subject) finding {
 	return ok("up to %d", limit)
 }
 
-// tasksPerAgent is the number of processes and threads that one agent is expected to need at most.
+// tasksPerAgent is the most processes and threads that one agent is expected to need.
 const tasksPerAgent = 40
 
-// checkTasks checks whether the limits allow enough processes and threads for all agents.
 func checkTasks(_ context.Context, p *Subject) finding {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
@@ -121,7 +120,7 @@ func checkTasks(_ context.Context, p *Subject) finding {
 	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {
 		if _, group, found := strings.Cut(string(data), "0::"); found {
 			group, _, _ = strings.Cut(group, "\n")
-			// a missing file means that the number is not limited
+			// without this file, the number is not limited
 			limit, _ := os.ReadFile("/sys/fs/cgroup" + group + "/pids.max")
 			most = strings.TrimSpace(string(limit))
 		}

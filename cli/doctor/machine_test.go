@@ -67,8 +67,6 @@ func TestJudgeMachine(t *testing.T) {
 	}
 }
 
-// logindSettings merges configuration files as logind does. For the same file name, /etc overrides /run and /usr.
-// Later file names override earlier ones.
 func TestLogindSettings(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

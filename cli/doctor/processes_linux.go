@@ -25,7 +25,7 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes that this city's agents started and that have outlived their session.
+// checkStrays looks for processes of this city's agents that have outlived their session.
 func checkStrays(ctx context.Context, p *Subject) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -50,7 +50,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	if len(of) == 0 {
 		return judgeHidden(hidden)
 	}
-	// list the sessions again, because one might have started since the first list
+	// list the sessions again, because one might have started since
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -62,9 +62,8 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// hiddenSession returns the folder of the session that a process belongs to if that folder was deleted but the
-// session's holder is running. Otherwise it returns "". Such a session is missing from lists, but its processes are not
-// strays.
+// hiddenSession returns a process's session folder if that folder was deleted but the session's holder is running.
+// Otherwise it returns "". Such a session is not listed, but its processes are not strays.
 func hiddenSession(pid int) string {
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID
@@ -94,7 +93,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // a process without arguments has already exited
+		if !lives && args != "" { // a process without arguments has exited
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}

@@ -14,13 +14,11 @@ import (
 	"gcity/session"
 )
 
-// providerUse is a session provider and the number of agents that use it.
 type providerUse struct {
 	name   string
 	agents int
 }
 
-// providersOf returns a city's session providers, starting with the provider in [session].
 func (p *Subject) providersOf() []providerUse {
 	out := []providerUse{{name: p.config.Session.Provider}}
 	for i := range p.config.Agents {
@@ -38,7 +36,6 @@ func (p *Subject) providersOf() []providerUse {
 	return slices.DeleteFunc(out, func(u providerUse) bool { return u.agents == 0 })
 }
 
-// checkProviders tests each of the city's session providers. It returns one finding for each.
 func checkProviders(ctx context.Context, p *Subject) []finding {
 	if p.config == nil {
 		return []finding{{Check: "providers", State: "note",
@@ -99,7 +96,6 @@ func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 	return ok("%s", cmp.Or(limits.String(), "supports everything"))
 }
 
-// providerFix returns advice for a session provider that cannot start agents.
 func providerFix(name string, err error) string {
 	if remedy := sessions.TmuxRemedy(err); remedy != "" {
 		return remedy

@@ -29,12 +29,9 @@ const (
 	reportLog    = 64 << 10 // bytes from the end of the controller's log
 )
 
-// defaultReport is the file name of --report without FILE.
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes a bug report to a new file that only its owner can read. It contains the findings, the
-// version, the system, the configuration, the state of the agents, and the newest events and log lines. Secrets are
-// hidden everywhere.
+// writeReport writes a bug report to a new file that only its owner can read. All secrets in it are hidden.
 func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
@@ -90,7 +87,8 @@ func (p *Subject) writeStatus(w io.Writer) error {
 		return err
 	}
 	s := p.Running
-	fmt.Fprintf(w, "pid %d, %s, configuration %s\n", s.PID, s.Mode, s.Config.Revision)
+	fmt.Fprintf(w, "pid %d, mode %s, configuration %s\n", s.PID, s.Mode,
+		s.Config.Revision)
 	for _, line := range s.Degraded {
 		fmt.Fprintf(w, "degraded: %s\n", line)
 	}
@@ -111,7 +109,6 @@ func writeEvents(ctx context.Context, w io.Writer, dir string) error {
 	return err
 }
 
-// writeLogEnd writes the last complete lines of the controller's log, if there is one.
 func writeLogEnd(w io.Writer, dir string) error {
 	f, err := disk.Open(folder.LogPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +131,6 @@ func writeLogEnd(w io.Writer, dir string) error {
 	return err
 }
 
-// reportPath returns the file for the report.
 func reportPath(args []string) (string, error) {
 	name := defaultReport
 	if len(args) > 0 {

@@ -16,12 +16,12 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices checks the units that run the city and the supervisor. If the controller runs in a unit that gcity did
-// not write, it checks that unit too. It returns one finding for each.
+// checkServices returns a finding for each unit that runs the city or the supervisor. If the controller runs in a unit
+// that gcity did not write, it checks that unit too.
 func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // fails only without a home folder, and thus without units
+	many, _ := env.HomeDir(a) // fails only without a home folder, in which case there are no units
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {
@@ -52,7 +52,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
-// judgeForeign checks whether the agents keep running when the controller exits, in a unit that gcity did not write.
+// judgeForeign checks a unit that gcity did not write: whether agents keep running when its controller exits.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("agents keep running when the service stops")
@@ -73,18 +73,16 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 	return f
 }
 
-// served describes the owner of the services that judgeUnits checks: a city or the supervisor.
 type served struct {
 	service.ServiceKind
 	at   string
 	runs bool // the city or supervisor is running, whether or not as this service
-	// why units are not compared with what install would write; "" = units are compared
+	// why units are not compared with what install would write; "" if they are compared
 	unknown string
-	// lost returns the programs that this shell finds, but that a service with the given environment would not find
+	// lost returns the programs that this shell finds and a service with the given environment does not
 	lost func(environ []string) []string
 }
 
-// cityService describes the city as a service.
 func (p *Subject) cityService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
 		lost: func(environ []string) []string { return missingInService(p, environ) }}
@@ -94,8 +92,8 @@ func (p *Subject) cityService(a *env.Env) served {
 	return s
 }
 
-// supervisorService describes the supervisor as a service. If the supervisor runs this city, the city's agents inherit
-// the service's environment.
+// supervisorService describes the supervisor as a service. If the supervisor runs this city, the service's environment
+// is also that of the city's agents.
 func (p *Subject) supervisorService(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(
 		func() (string, error) { return env.HomeDir(a) }, host.SupervisorOf),
@@ -138,8 +136,6 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 	return out
 }
 
-// judgeUnit compares a unit with what install would write now, and checks that the unit finds the same programs as this
-// shell.
 func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) finding {
 	again := "`gcity " + k.Group + " install`"
 	if u.Manager.System {
@@ -216,7 +212,6 @@ func settings(unit string) map[string]string {
 
 func valueOf(unit, key string) string { return settings(unit)[key] }
 
-// programIn returns the program that is started by a unit that gcity has written.
 func programIn(unit string) string {
 	for line := range strings.Lines(unit) {
 		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
@@ -226,7 +221,6 @@ func programIn(unit string) string {
 	return ""
 }
 
-// firstWord returns the first word of a line that UnitWords wrote, unquoted.
 func firstWord(line string) string {
 	if !strings.HasPrefix(line, `"`) {
 		word, _, _ := strings.Cut(line, " ")
@@ -243,7 +237,6 @@ func firstWord(line string) string {
 	return readWord(line)
 }
 
-// environIn returns the environment that is set in a unit that gcity has written.
 func environIn(unit string) []string {
 	var out []string
 	for line := range strings.Lines(unit) {
@@ -254,7 +247,6 @@ func environIn(unit string) []string {
 	return out
 }
 
-// readWord reverses the quoting of one word by unitWord.
 func readWord(s string) string {
 	if quoted := len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"'; quoted {
 		s = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(s[1 : len(s)-1])
@@ -262,8 +254,8 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// missingInService returns the agents with a program that this process finds, but that a process with the given
-// environment does not find, or finds at a different path.
+// missingInService returns the agents for which a process with the given environment finds no program, or a different
+// one than this process.
 func missingInService(p *Subject, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,

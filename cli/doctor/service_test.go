@@ -12,7 +12,6 @@ import (
 	"gcity/cli/service"
 )
 
-// The command that replaces a controller and keeps its agents depends on how the controller was started.
 func TestControllerRestarts(t *testing.T) {
 	for want, got := range map[string]string{
 		"`kill -USR1 7`, then `gcity daemon start`,":     renewal(7, "headless", ""),
@@ -102,7 +101,6 @@ func TestDoctorOfServices(t *testing.T) {
 		"systemctl --user start gcity-supervisor.service")
 }
 
-// programIn finds the program in a unit's ExecStart, even if its path contains special characters.
 func TestProgramIn(t *testing.T) {
 	for _, exe := range []string{"/bin/gcity", awkward + "/gcity", `/a "b" \c/g`, "/a b --c/$d"} {
 		for _, args := range [][]string{{"supervisor", "run"}, {"--headless", "--city", awkward}} {

@@ -73,14 +73,13 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// the city's own disk is reported by a separate check
+	// another check covers the city's own disk
 	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
 	return found
 }
 
-// examineForeign checks a store that another program manages.
 func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	unread, err := workstore.AskStore(ctx, where)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -101,8 +100,6 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	return []finding{ok("stored by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore returns findings with advice about a store's problems. For an intact store, it returns a finding that says
-// so.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unreadable,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
@@ -158,8 +155,8 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// foreignFiles returns a finding about files in a store's folder that another program wrote. That program might be bd,
-// which uses the same folder name.
+// foreignFiles reports files that another program wrote into a store's folder. That program might be bd, which uses
+// the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.ForeignFiles[:min(most, len(c.ForeignFiles))], ", ")
@@ -178,7 +175,6 @@ func foreignFiles(folder string, c workstore.Condition) finding {
 		output.SafeLine(names))
 }
 
-// checkDolt checks the database server that is configured for bd.
 func checkDolt(ctx context.Context, p *Subject) finding {
 	if p.config == nil || p.config.Beads.Keeper() != "bd" {
 		return ok("not needed")

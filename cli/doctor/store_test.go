@@ -15,7 +15,7 @@ import (
 	"gcity/config"
 )
 
-// Every problem with a store comes with a fix. A folder that belongs to another program is left unchanged.
+// Every problem with a store comes with a fix. Doctor does not change a folder that belongs to another program.
 func TestDoctorChecksWork(t *testing.T) {
 	make := func(t *testing.T, dir string) workstore.Place {
 		t.Helper()
@@ -93,7 +93,6 @@ func TestDoctorChecksWork(t *testing.T) {
 	}
 }
 
-// The store of each rig is checked unless the rig's folder has a problem.
 func TestDoctorChecksWorkOfRigs(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yard"), 0o700),
@@ -123,7 +122,6 @@ func TestDoctorChecksWorkOfRigs(t *testing.T) {
 	}
 }
 
-// For a lost store, doctor names the command that restores it and does not create a new one.
 func TestDoctorFindsLostStore(t *testing.T) {
 	where := openTestStore(t)
 	if err := os.RemoveAll(filepath.Join(where.Dir, folder.WorkFolder)); err != nil {

@@ -18,7 +18,6 @@ import (
 	"gcity/internal/deadline"
 )
 
-// checkSupervisor checks this machine's supervisor and the registered cities.
 func checkSupervisor(ctx context.Context, p *Subject) finding {
 	e := p.env
 	home, err := env.Home(e)
@@ -77,7 +76,6 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	return ok("running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// unlistedCities returns the finding that the supervisor's cities cannot be listed.
 func unlistedCities(pid int, runs bool, err error) finding {
 	how := "see `gcity supervisor logs`"
 	if runs {
@@ -91,7 +89,6 @@ func unlistedCities(pid int, runs bool, err error) finding {
 	return bad(how, "%v", err)
 }
 
-// notACity reports whether a registered folder no longer contains a city.
 func notACity(dir string) bool {
 	gone, returned := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderTimeout, func() bool {

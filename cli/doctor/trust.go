@@ -13,7 +13,6 @@ import (
 	"gcity/trust"
 )
 
-// checkTrust checks whether the city's programs are allowed to run.
 func checkTrust(_ context.Context, p *Subject) finding {
 	if why, always := folder.Ledger().Always(p.dir); always {
 		return ok("the city is trusted, because of %s", why)
@@ -30,12 +29,10 @@ func checkTrust(_ context.Context, p *Subject) finding {
 	return ok("the city is trusted")
 }
 
-// notTested returns the finding for a program that was not tested because it is not trusted.
 func notTested() finding {
 	return note(`see the finding "trust"`, "not checked: the city is not trusted")
 }
 
-// checkOwner checks that only the user can change the city's configuration files.
 func checkOwner(_ context.Context, p *Subject) finding {
 	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {

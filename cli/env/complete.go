@@ -62,8 +62,8 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.
 	return slices.Compact(names)
 }
 
-// completionSnapshot returns a snapshot from which to take names. It comes from the controller, or else from the files,
-// and is nil if neither can be read.
+// completionSnapshot returns the controller's snapshot or, without a controller, one from the files. It returns nil if
+// neither can be read.
 func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -33,8 +33,8 @@ type Env struct {
 	Completes bool // set while the shell completes names, so that warnings are not printed
 
 	Files  []string // values of -f
-	Strict bool     // value of --strict
-	Op     string   // value of --op
+	Strict bool
+	Op     string // value of --op
 
 	// Reach opens the city in a folder. It uses the running controller, or package offline if no controller is
 	// running.
@@ -53,9 +53,8 @@ func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// TypedAhead reports whether the terminal already has unread input before a question is asked, such as the remaining
-// lines of a pasted block of commands. These lines are not the answer to the question. If this command does not read
-// them, the shell runs them.
+// TypedAhead reports whether the terminal already has input before a question is asked, such as the rest of a pasted
+// block of commands. Those lines do not answer the question. This command leaves them to the shell.
 func TypedAhead(e *Env) bool {
 	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
 	if !term.IsTerminal(e.In.Fd()) {
@@ -81,7 +80,7 @@ func Ask(e *Env, question string) bool {
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {
-		return 0 // not set outside of a run
+		return 0 // empty outside a run
 	}
 	return n
 }

@@ -49,9 +49,9 @@ func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object that has the given name and one of the given kinds. A match of the qualified name
-// takes precedence over a match of its last part. An earlier kind takes precedence over a later one, because the
-// only member of a pool has the same name as the pool.
+// Resolve returns the object that has the given name and one of the given kinds. A qualified name takes precedence
+// over a short one. An earlier kind takes precedence over a later one, because a pool with one member has the same
+// name as that member.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...suggest.Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -103,7 +103,7 @@ const (
 	startupPeriod  = 5 * time.Second
 )
 
-// mayBeLoading reports whether the controller has just started and might still be reading the automations.
+// mayBeLoading reports whether the controller might still be reading the automations because it has just started.
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
 	return l.Live && slices.Contains(kinds, suggest.Automation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod
@@ -147,8 +147,8 @@ func Unknown(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	return city.Missing(suggest.NotFound(suggest.AnyOf(kinds...), name, all))
 }
 
-// misplaced returns an error if name is a pool where an agent is needed, or a pool member that does not currently
-// exist.
+// misplaced returns an error if name is a pool but an agent is needed, or if it is a pool member that does not exist
+// now.
 func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	if !slices.Contains(kinds, suggest.Agent) {
 		return nil
@@ -180,7 +180,7 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 
 // PoolError is the error for a command that needs an agent but was given the name of a pool.
 type PoolError struct {
-	Pool    string // qualified name
+	Pool    string
 	Problem *city.Error
 	Instead string // what to run for the whole pool; "" = no such command
 }
@@ -207,7 +207,6 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined joins the names of agents with commas. If there are more than limit names, "…" stands for the others.
 func joined(agents []city.Agent, limit int) string {
 	var names []string
 	for i := range agents {
@@ -220,7 +219,6 @@ func joined(agents []city.Agent, limit int) string {
 	return strings.Join(names, ", ")
 }
 
-// lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // AsUndetermined returns err with the exit code for an unknown result, so that a script does not mistake the failure
@@ -238,9 +236,8 @@ type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent returns the agent with the given name, by the same rules as Link.Find. Agents use qualified names, for
-// which FindAgent sends one small request. It needs a whole snapshot only for a short name, and for an error with
-// suggestions.
+// FindAgent returns the agent with the given name, by the same rules as Link.Find. For a qualified name, which agents
+// use, it sends one small request. It needs a whole snapshot only for a short name or to suggest names in an error.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)

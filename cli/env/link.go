@@ -151,7 +151,7 @@ func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, ReadOnlyError(c.Verb())
 }
 
-// Attach implements city.Control. It always returns an error, because an attached terminal accepts input.
+// Attach implements city.Control. It always returns an error, because the user could type into an attached terminal.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, ReadOnlyError("attach")
 }
@@ -173,7 +173,7 @@ func (e *Env) Self(args []string) (string, error) {
 		"session")
 }
 
-// DefaultsToSelf adds to a command's help that Self is the default for its first argument.
+// DefaultsToSelf adds to a command's help that the first argument defaults to the agent in GC_AGENT.
 func DefaultsToSelf(c *cobra.Command) {
 	_, name, _ := strings.Cut(c.Use, " [")
 	if what, _, optional := strings.Cut(name, "]"); optional {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// number is the value of a flag that takes a whole number.
 type number[T int | uint64] struct {
 	to      *T
 	minimum T

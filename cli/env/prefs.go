@@ -25,14 +25,14 @@ import (
 // Prefs returns the user's preferences.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
 
-// HasPrefs reports whether the preferences file exists. It also returns true if the file cannot be examined.
+// HasPrefs reports whether the preferences file exists. It returns true if that cannot be determined.
 func HasPrefs(f prefs.Files) bool {
 	_, err := os.Stat(f.Config)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// RoomPrefs returns the preferences for the control room. It shortens paths below the home folder, because space on the
-// screen is limited.
+// RoomPrefs returns the preferences for the control room. It shortens paths below the home folder to save space on the
+// screen.
 func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
@@ -89,9 +89,9 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	return changes
 }
 
-// MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
-// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder,
-// and also contains a hash of the folder's path, because several folders can have the same name.
+// MemoryFile returns the file in which the control room stores its state for a city. The file is in $XDG_STATE_HOME or
+// ~/.local/state. Its name contains the name of the city's folder and, because several folders can have the same name,
+// a hash of the path. MemoryFile returns "" without a home folder.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {

@@ -13,13 +13,13 @@ import (
 // progressEvery is the minimum time between two progress lines if stderr is not a terminal.
 const progressEvery = 5 * time.Second
 
-// Progress shows the progress of a long operation on stderr: on a terminal as one line that it rewrites, otherwise as a
-// new line every few seconds. It is not safe for concurrent use.
+// Progress shows the progress of a long operation on stderr. On a terminal, it rewrites one line; otherwise, it prints
+// a new line every few seconds. It is not safe for concurrent use.
 type Progress struct {
 	e       *Env
 	columns int // width of the terminal; 0 = not a terminal
 	last    time.Time
-	shown   string // the text on the terminal
+	shown   string
 }
 
 // NewProgress returns a Progress for an operation that starts now.
@@ -56,10 +56,9 @@ func (p *Progress) Clear() {
 	}
 }
 
-// write ignores errors: if stderr cannot be written to, progress is not shown, but the command still works.
+// write ignores errors: if stderr is not writable, the command works without progress.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
-// wave shows the progress of a wave of agents. For a wave of a single agent, it clears the progress line.
 func (p *Progress) wave(w city.Wave) {
 	if w.Total > 1 {
 		p.Show(w.String())
@@ -68,7 +67,6 @@ func (p *Progress) wave(w city.Wave) {
 	}
 }
 
-// lines prints messages above the progress line.
 func (p *Progress) lines(all []string) {
 	for _, line := range all {
 		p.Clear()

@@ -62,8 +62,8 @@ func (e *Env) SourceArgs() []string {
 	return args
 }
 
-// LoadAt reads the configuration that the flags select. Without flags it reads the one that the running controller
-// uses. The snapshot running comes from that controller. If it is nil, LoadAt uses this process's environment.
+// LoadAt reads the configuration that the flags select. Without flags, it reads the one that the running controller
+// uses, for which it needs that controller's snapshot. If running is nil, LoadAt uses this process's environment.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {
@@ -72,7 +72,7 @@ func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	return s.Load()
 }
 
-// ParseAt is like LoadAt, but uses data instead of the content of city.toml.
+// ParseAt is like LoadAt, but with data in place of the content of city.toml.
 func (e *Env) ParseAt(dir string, data []byte, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {

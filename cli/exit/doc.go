@@ -1,2 +1,2 @@
-// Package exit gives errors their exit codes. The codes are part of the command line's contract with scripts.
+// Package exit gives errors their exit codes, which scripts can rely on.
 package exit

@@ -11,12 +11,11 @@ import (
 	"gcity/trust"
 )
 
-// The exit codes, for scripts.
 const (
 	CodeDone   = 0
 	CodeFailed = 1
-	// CodeUsage is also the code for a name that does not exist. A Go program that crashes exits with the same code, so
-	// systemd restarts a service after this code.
+	// CodeUsage is also the code for a name that does not exist. It equals the exit code of a crashed Go program, so
+	// systemd restarts a service that exits with it.
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
@@ -89,7 +88,6 @@ func Verdict(err error) (code int, message string) {
 	}
 }
 
-// crashed reports whether an error is a recovered panic.
 func crashed(err error) bool {
 	var p interface{ Stack() []byte }
 	return errors.As(err, &p)
@@ -112,7 +110,6 @@ func problemCode(c city.Code) int {
 	}
 }
 
-// configErrors returns all errors in a configuration, one per line, in a form that editors recognize.
 func configErrors(e *config.Error) string {
 	what := "1 error"
 	if n := len(e.Problems); n != 1 {

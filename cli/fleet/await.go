@@ -11,8 +11,8 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a command that keeps running, such as the control room. If no supervisor is
-// running, it connects to the first one that starts.
+// awaited is the list of cities for a long-running command, such as the control room. If no supervisor is running, it
+// connects to the first supervisor that starts.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 
@@ -70,8 +70,7 @@ func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, stopped(err)
 }
 
-// stopped returns city.ErrNoSupervisor if err means that the supervisor has stopped. It returns any other error
-// unchanged.
+// stopped returns city.ErrNoSupervisor if err means that the supervisor has stopped; otherwise it returns err.
 func stopped(err error) error {
 	if exit.IsNotRunning(err) {
 		return city.ErrNoSupervisor
@@ -79,7 +78,7 @@ func stopped(err error) error {
 	return err
 }
 
-// Watch implements city.Directory. It returns city.ErrNoSupervisor while no supervisor is running.
+// Watch implements city.Directory. While no supervisor is running, it yields city.ErrNoSupervisor.
 func (w *awaited) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		d, err := w.found()

@@ -64,6 +64,9 @@ agents. The folder is not changed.`,
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "cities", Short: "List all registered and recent cities with their states",
+		Long: `cities lists the cities that are registered with the supervisor, and those that you
+have opened recently, whether or not they are running. RUN BY is the process that runs
+the city: the supervisor, a control room, or a gcity process in the background.`,
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -103,8 +106,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// registerRunning registers a city with the running supervisor. If the city cannot run, it stays registered, and
-// registerRunning returns an error.
+// registerRunning registers a city with the running supervisor. If the city cannot run, registerRunning returns an
+// error, but the city stays registered.
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -120,7 +123,6 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 	return info, err
 }
 
-// cannotRun returns an error if a city that was just registered cannot run.
 func cannotRun(e *env.Env, info city.Info) error {
 	if info.Status != city.CityRefused && info.Status != city.CityCrashed {
 		return nil
@@ -182,7 +184,8 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// registeredCities returns the registered cities, with the names that a running supervisor uses for them.
+// registeredCities returns the registered cities. A running supervisor's names take precedence over those in the
+// registry.
 func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered,
 	error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -222,7 +225,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry might not contain the city's name, so use the name that the supervisor reports
+			// the registry might not contain the name, so use the supervisor's name for the city
 			entry.Name = all[i].Name
 		}
 	}
@@ -233,7 +236,6 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// findRegistered returns the registered city with the given name or folder. The folder might no longer exist.
 func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -283,7 +285,7 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	return host.Registered{}, missing
 }
 
-// Resolved resolves the symbolic links in a path. Parts of the path need not exist.
+// Resolved resolves the symbolic links in a path, including a path that does not exist.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
@@ -296,7 +298,6 @@ func Resolved(path string) string {
 	}
 }
 
-// citiesShape is a list of cities, in the form that the API uses.
 type citiesShape struct {
 	output.List[city.Info]
 	Running int `json:"running"`
@@ -312,8 +313,7 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// supervisedCities returns the running supervisor's list of cities. If no supervisor is running, it returns an
-// exit.NotRunning error.
+// supervisedCities returns an exit.NotRunning error if no supervisor is running.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {
@@ -349,12 +349,10 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-// newLooks returns an empty set for the calls that read the states of cities. A folder that never responds occupies a
-// place in the set forever.
+// newLooks returns an empty set for the calls that read the states of cities. If a folder never responds, its call
+// stays in the set forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
-// readStates calls read for each city and returns the results. The calls run concurrently, so that cities that do not
-// respond cost only one timeout. A caller that polls must pass the same set of calls each time.
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
 	read func(context.Context, host.Registered) city.Info) []city.Info {
 	out := make([]city.Info, len(all))
@@ -374,7 +372,6 @@ func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []hos
 	return out
 }
 
-// stateWithoutSupervisor returns the state of a registered city when no supervisor is running.
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -392,8 +389,8 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	return i
 }
 
-// recentState returns the state of a city that no supervisor runs. If the city has stopped, it does not search for
-// sessions that are left, because control rooms call it often.
+// recentState returns the state of a city that no supervisor runs. For a stopped city, it does not search for
+// remaining sessions, because control rooms call it often.
 func recentState(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -406,27 +403,29 @@ func recentState(ctx context.Context, e host.Registered) city.Info {
 	return runningState(ctx, i, near)
 }
 
-// runningState completes the state of a running city. c is its controller.
 func runningState(ctx context.Context, i city.Info, c city.Control) city.Info {
 	s, err := folder.BriefSnapshot(ctx, c)
 	i.Running, i.Status = true, city.CityRunning
 	if err != nil {
-		i.Error = "the city's controller does not respond"
+		i.Error, i.Mode = "the city's controller does not respond", "unknown"
 		return i
 	}
 	i.Since = s.Started
 	i.Name = cmp.Or(i.Name, s.Name)
-	if s.Suspended {
+	switch {
+	case s.ShutDown:
+		i.Status = city.CityStopping
+	case s.Suspended:
 		i.Status = city.CitySuspended
 	}
-	i.Mode = s.Mode
+	i.Mode, i.PID = s.Mode, s.PID
 	return i
 }
 
 func listCities(ctx context.Context, e *env.Env) error {
 	l := &registryList{e: e, looks: newLooks()}
 	all, err := supervisedCities(ctx, e)
-	var unsupervised int // number of registered cities without a supervisor
+	var unsupervised int
 	switch {
 	case exit.IsStopped(err):
 		all, unsupervised, err = l.find(ctx)
@@ -463,12 +462,12 @@ func printCities(e *env.Env, all []city.Info) error {
 	for _, i := range all {
 		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
-		text := CityStatusText(e, i)
-		if i.Mode != "" {
-			text += ", " + describe.Mode(i.Mode)
+		runner := "-"
+		if i.Running {
+			runner = describe.Runner(cmp.Or(i.Mode, "supervised"), i.PID)
 		}
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(text, color)})
+			output.Plain(runner), output.Tinted(CityStatusText(e, i), color)})
 	}
-	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
+	return e.Table(e.Out, 0, []string{"NAME", "PATH", "RUN BY", "STATUS"}, rows)
 }

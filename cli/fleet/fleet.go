@@ -16,7 +16,6 @@ import (
 	"gcity/tui/fleet"
 )
 
-// cityTimeout is how long listing all cities waits for the state of each city.
 const cityTimeout = 2 * time.Second
 
 // ListTimeout is how long a command waits for the supervisor's list of cities.
@@ -35,7 +34,7 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory is a list of cities that rejects changes to the list and to the cities.
+// readOnlyDirectory rejects changes to the list and to the cities in it.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.
@@ -47,7 +46,7 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 	return env.ReadOnly{Control: c}, nil
 }
 
-// cityReport is a city in the list with its state. The state is nil if the city is not running or did not respond.
+// cityReport is a city and its state, which is nil if the city is not running or did not respond.
 type cityReport struct {
 	city.Info
 	snap   *city.Snapshot
@@ -115,6 +114,9 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 				if r.snap.Agents[k].Running {
 					running++
 				}
+			}
+			if r.snap.ShutDown {
+				r.Status = city.CityStopping
 			}
 			n := r.snap.Count()
 			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)),

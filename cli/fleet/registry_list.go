@@ -32,9 +32,9 @@ const registryPoll = 2 * time.Second
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory, but also lists the cities that this user has opened recently. While no
-// supervisor is running, it lists the registered cities. It can start a city that is not running. hosted is the city
-// that this process runs in the folder dir, or nil.
+// RoomDirectory is like AwaitDirectory, but its list also contains the cities that this user has opened recently and,
+// while no supervisor is running, the registered cities. It can start a city that is not running. If hosted is not
+// nil, it is the city in the folder dir, which this process runs.
 func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
@@ -51,7 +51,6 @@ func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory,
 	return l, l.close
 }
 
-// registrarList is a registryList that can also register cities with a supervisor.
 type registrarList struct {
 	*registryList
 	city.Registrar
@@ -69,8 +68,8 @@ func (l registrarList) Unregister(ctx context.Context, name string) (city.Receip
 	return r, err
 }
 
-// registryList is a directory that adds the recently opened cities to a supervisor's list. While no supervisor is
-// running, it finds the registered cities itself.
+// registryList adds the recently opened cities to a supervisor's list. While no supervisor is running, it finds the
+// registered cities itself.
 type registryList struct {
 	city.Directory
 	e          *env.Env
@@ -79,7 +78,7 @@ type registryList struct {
 	hostedPath string
 
 	mu         sync.Mutex
-	supervised bool                    // a supervisor maintains the latest list
+	supervised bool                    // the newest list is a supervisor's
 	last       []city.Info             // the latest list; nil = none yet
 	dialed     map[string]city.Control // controllers, by folder
 	closers    []func()
@@ -100,7 +99,8 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// find returns the cities when no supervisor is running: first the registered ones, and their number.
+// find returns the cities when no supervisor is running. The registered ones come first; find also returns their
+// number.
 func (l *registryList) find(ctx context.Context) (all []city.Info, registered int, err error) {
 	home, err := env.Home(l.e)
 	if err != nil {
@@ -114,8 +114,8 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 	return all, len(entries), err
 }
 
-// addRecent returns a supervisor's list or the states of registered cities, and then the other cities that this user
-// has opened recently. It forgets a city that is not running and has no city.toml.
+// addRecent appends the cities that this user has opened recently to the given lists. It forgets a city that is not
+// running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) ([]city.Info, error) {
 	home, err := env.Home(l.e)
@@ -158,7 +158,6 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	return unique(out, listed), nil
 }
 
-// state returns the state of a registered or recent city that no supervisor runs.
 func (l *registryList) state(ctx context.Context, r host.Registered, registered bool) city.Info {
 	switch {
 	case l.hosted != nil && r.Path == l.hostedPath:
@@ -185,8 +184,8 @@ func unique(infos []city.Info, from int) []city.Info {
 	return infos
 }
 
-// Cities implements city.Directory. Without a supervisor, it returns the latest list from Watch. With one, the states
-// of cities that the supervisor does not run are from that list.
+// Cities implements city.Directory. Without a supervisor, it returns the newest list from Watch. With a supervisor, it
+// takes from that list the states of cities that the supervisor does not run.
 func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	infos, err := l.Directory.Cities(ctx)
 	l.mu.Lock()
@@ -213,7 +212,6 @@ func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	return unique(infos, listed), nil
 }
 
-// listing is a list from a supervisor, or the error instead.
 type listing struct {
 	infos []city.Info
 	err   error
@@ -239,7 +237,7 @@ func (l *registryList) follow(ctx context.Context, out chan<- listing) {
 	}
 }
 
-// Watch implements city.Directory. It reads the states of the cities that no supervisor runs regularly.
+// Watch implements city.Directory. It polls the states of cities that no supervisor runs.
 func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -274,7 +272,6 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 	}
 }
 
-// update reads the states that a listing does not contain, and reports whether the list has changed.
 func (l *registryList) update(ctx context.Context, from listing) ([]city.Info, bool, error) {
 	supervised := !errors.Is(from.err, city.ErrNoSupervisor)
 	var infos []city.Info
@@ -294,7 +291,6 @@ func (l *registryList) update(ctx context.Context, from listing) ([]city.Info, b
 	return infos, changed, nil
 }
 
-// folderOf returns the folder of the city with the given name.
 func (l *registryList) folderOf(ctx context.Context, name string) (string, error) {
 	all, err := l.Cities(ctx)
 	if err != nil {
@@ -359,7 +355,7 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 		}
 		return cannotRun(l.e, info)
 	}
-	// use an empty Env, because this command's flags apply to its own city
+	// use an empty Env, because the flags of this command apply to its own city
 	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err
 }

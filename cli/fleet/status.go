@@ -14,7 +14,6 @@ import (
 	"gcity/cli/output"
 )
 
-// supervisorShape is the JSON output of supervisor status.
 type supervisorShape struct {
 	Running bool      `json:"running"`
 	PID     int       `json:"pid,omitempty"`
@@ -24,7 +23,7 @@ type supervisorShape struct {
 	Socket  string    `json:"socket"`
 	// TCP address of the supervisor's API according to its settings, or "" if they do not set one
 	API     string      `json:"api,omitempty"`
-	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
+	Token   string      `json:"api_token_file,omitempty"`
 	Problem string      `json:"problem,omitempty"`
 	Cities  citiesShape `json:"cities"`
 }
@@ -75,7 +74,7 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
-	// the next request, which lists the cities, reports the error
+	// the next request lists the cities and reports the same error
 	all, _ := fleet.Troubles(ctx)
 	home, err := env.Home(e)
 	if err != nil {
@@ -84,8 +83,8 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	return splitTroubles(all, host.DefaultFleetAddr(home))
 }
 
-// splitTroubles separates the problems with the default TCP address from the others. byDefault is "" if a setting
-// names the address.
+// splitTroubles separates problems with the default TCP address from other problems. If byDefault is "", a setting
+// names the address, so there are no notes.
 func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	for _, t := range all {
 		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {

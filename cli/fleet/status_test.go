@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A problem with the default port is only a note. All others are reported as problems.
+// A problem with the default port is only a note.
 func TestTroublesOfTheDefaultPort(t *testing.T) {
 	const taken = "the API is not available on 127.0.0.1:8080: another program is listening on that address; gcity retries"
 	all := []string{"the registry cannot be read", taken}

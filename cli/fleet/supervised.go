@@ -90,7 +90,6 @@ func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir 
 	return err
 }
 
-// warnOfNotes prints the supervisor's notes. Only the command that starts the supervisor prints them.
 func warnOfNotes(ctx context.Context, e *env.Env) {
 	_, notes := SupervisorTroubles(ctx, e)
 	for _, text := range notes {
@@ -98,7 +97,6 @@ func warnOfNotes(ctx context.Context, e *env.Env) {
 	}
 }
 
-// reportStarted waits until another process has started a city's agents, and prints the result.
 func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, by string) error {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
@@ -118,7 +116,7 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, b
 
 const (
 	settleTimeout = 10 * time.Minute
-	// the wait ends after this many consecutive snapshots without a starting or stopping agent
+	// the wait ends after this many consecutive snapshots in which no agent is starting or stopping
 	settleQuiet = 4
 )
 
@@ -128,7 +126,7 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// a held configuration is not an error here, because the result shows that it is held
+		// a held configuration is not an error here, because the printed result mentions it
 		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
 			return nil, err
 		}
@@ -180,7 +178,8 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (e
 	return err
 }
 
-// Enrolled returns a city's registry entry, and whether there is one. It returns false if the registry cannot be read.
+// Enrolled returns a city's registry entry, and whether there is one. If the registry cannot be read, it returns
+// false.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -197,7 +196,6 @@ func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool
 	return home, all[i], true
 }
 
-// isSupervised reports whether the supervisor runs this city.
 func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	r, runs := host.FindSupervisor(e)
 	if !runs {
@@ -207,8 +205,8 @@ func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return err == nil && s.PID == r.PID
 }
 
-// IsManaged reports whether the running supervisor is responsible for this city: it is running the city, or will retry
-// starting it.
+// IsManaged reports whether the running supervisor is responsible for this city: it runs the city, or will try to
+// start it again.
 func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
 		return isSupervised(ctx, e, l)
@@ -218,7 +216,7 @@ func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return runs && is
 }
 
-// StopSupervised stops a city that the supervisor runs, and unregisters it. ok is false with --read-only, or if the
+// StopSupervised stops and unregisters a city that the supervisor runs. ok is false with --read-only, or if the
 // supervisor does not run the city.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)

@@ -98,7 +98,6 @@ func supervisorLog(e *env.Env) *cobra.Command {
 	return env.TextOnly(e, c)
 }
 
-// supervise runs the registered cities in this process.
 func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error {
 	home, err := env.Home(e)
 	if err != nil {
@@ -267,7 +266,6 @@ func supervisorReload(e *env.Env) error {
 		"files and retrying failed cities", r.PID)})
 }
 
-// supervisorLogs prints the end of the log, and new lines if the parameter follow is true.
 func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) error {
 	home, err := env.Home(e)
 	if err != nil {
@@ -313,7 +311,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new log file after a rotation. It returns false if the log was not rotated.
+// rotated opens the new log file if the log was rotated; otherwise, it returns false.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/service"
+	"gcity/describe"
 )
 
-// otherController returns the snapshot of a controller that runs the city outside the supervisor, or nil.
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
-		return nil // opening the city reports this error
+		return nil // opening the city reports the same error
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
@@ -46,8 +46,9 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	}
 	if how != "" {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the "+
-				"supervisor did not take over the city; %s", dir, s.PID, s.Mode, how)}
+			Err: fmt.Errorf("a controller is already running for %s, so the "+
+				"supervisor did not take over the city: %s; %s", dir,
+				describe.Runner(s.Mode, s.PID), how)}
 	}
 	if err := release(ctx, dir, s.PID); err != nil {
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,
@@ -65,7 +66,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	return fmt.Errorf("%w\na headless controller runs the city again, pid %d", err, pid)
 }
 
-// release makes a city's controller exit without stopping its agents, and waits until it has exited.
+// release makes a city's controller exit without stopping its agents. It returns after the controller has exited.
 func release(ctx context.Context, dir string, pid int) error {
 	near, closeNear, err := folder.Dial(dir)
 	if err != nil {

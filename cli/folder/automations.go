@@ -23,7 +23,7 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
-			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 would mean the default
+			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 means the default
 			found = s.Scan(layers, o, now)
 		} else {
 			troubles = append(troubles, err.Error())
@@ -70,7 +70,7 @@ func LayersOf(c *config.City) ([]formula.Layer, error) {
 	return append([]formula.Layer{own}, c.Layers()...), nil
 }
 
-// AutomationsOf returns what the last controller saved about the city's automations, by scoped name.
+// AutomationsOf returns what the previous controller saved about the city's automations, by scoped name.
 func AutomationsOf(dir string) (map[string]automation.Memory, error) {
 	return memory.ReadAutomations(dir)
 }

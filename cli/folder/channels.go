@@ -1,7 +1,7 @@
 package folder
 
-// SendLatest sends a value to a channel with a capacity of one. It replaces a value that has not been received yet. It
-// must not be called concurrently.
+// SendLatest sends a value to a channel of capacity one. If the channel is full, the new value replaces the queued
+// one. It must not be called concurrently.
 func SendLatest[T any](c chan T, v T) {
 	select {
 	case <-c:

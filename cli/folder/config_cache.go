@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It is used while the
-// configuration is invalid and no controller is running.
+// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It is used while no
+// controller is running and the configuration is invalid.
 type ConfigCache struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`
@@ -31,7 +31,6 @@ type cachedRig struct {
 	Prefix string `json:"prefix"`
 }
 
-// cachedAgent is an agent, or a pool with its maximum number of members.
 type cachedAgent struct {
 	Name string `json:"name"`
 	Rig  string `json:"rig,omitempty"`
@@ -62,7 +61,8 @@ func cacheOf(c *config.City) ConfigCache {
 // ConfigCachePath returns the path of the file in which a city's ConfigCache is saved.
 func ConfigCachePath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// SaveConfigCache saves a configuration's ConfigCache in the city's folder, unless the file is already up to date.
+// SaveConfigCache saves a configuration's ConfigCache in the city's folder. It does not write a file that is already
+// up to date.
 func SaveConfigCache(at string, c *config.City) error {
 	data, err := json.Marshal(cacheOf(c))
 	if err != nil {
@@ -75,8 +75,8 @@ func SaveConfigCache(at string, c *config.City) error {
 	return disk.Save(ConfigCachePath(at), data, 0o600)
 }
 
-// LoadConfigCache returns the ConfigCache of a city with an invalid configuration. It uses what can still be read from
-// the configuration, or else what a controller last saved. It returns nil if there is neither.
+// LoadConfigCache returns the ConfigCache of a city with an invalid configuration. It uses the valid parts of the
+// configuration or, if that is impossible, what a controller saved. It returns nil if there is neither.
 func LoadConfigCache(dir string) *ConfigCache {
 	if c := SourceOf(dir).LoadPartial(); c != nil {
 		k := cacheOf(c)
@@ -93,7 +93,7 @@ func LoadConfigCache(dir string) *ConfigCache {
 	return &k
 }
 
-// Snapshot returns a snapshot with the cached parts of the city. Its agents are not running.
+// Snapshot returns a snapshot with the cached parts of the city. Agents in the snapshot are not running.
 func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {

@@ -9,7 +9,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// ReadTimeout is how long to wait for a city's stores while reading the city's state.
+// ReadTimeout is how long reading a city's state waits for the city's stores.
 const ReadTimeout = 3 * time.Second
 
 // AskController returns the running controller's state. It returns an *UnresponsiveError if the controller does not
@@ -34,7 +34,7 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is how old the loop's last pass must be before the loop is reported as hung. It does not apply during a
+// HangsAfter is the age of the loop's last pass from which the loop is reported as hung. It does not apply during a
 // shutdown.
 const HangsAfter = 10 * time.Second
 
@@ -55,7 +55,7 @@ func Pause(ctx context.Context, d time.Duration) bool {
 func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
-		// return before creating the timers below, which would take longer than connecting
+		// return here, because creating the timers below takes longer than connecting
 		return near, closeNear, err
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -87,7 +87,7 @@ func Dial(dir string) (city.Control, func(), error) {
 	return c, func() { _ = c.Close() }, nil
 }
 
-// BriefSnapshot requests a snapshot with only the parts that `gcity status` prints, if c can return a partial one.
+// BriefSnapshot requests a snapshot with only the parts that `gcity status` prints, if c supports that.
 func BriefSnapshot(ctx context.Context, c city.Control) (*city.Snapshot, error) {
 	if b, ok := c.(interface {
 		BriefSnapshot(context.Context) (*city.Snapshot, error)

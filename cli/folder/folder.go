@@ -80,7 +80,6 @@ func LogPath(dir string) string { return filepath.Join(dir, ".gc", "controller.l
 // SocketPath returns the path of the controller's socket.
 func SocketPath(dir string) string { return filepath.Join(StateDir(dir), "controller.sock") }
 
-// canonicalDir returns a folder's path in the form that trust records use.
 func canonicalDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -94,5 +93,5 @@ func canonicalDir(dir string) string {
 // StateDir returns the folder with a city's runtime state.
 func StateDir(dir string) string { return filepath.Join(dir, ".gc") }
 
-// WorkFolder is the name of the folder in a city or a rig that contains its work.
+// WorkFolder is the name of the folder in which a city or a rig stores its work.
 const WorkFolder = sqlite.Folder

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// If a file cannot be created, the error names it, regardless of its content.
 func TestFileThatCannotBeCreated(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "missing", ".gc")
 	err := HideFromGit(state)

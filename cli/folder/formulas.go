@@ -57,7 +57,7 @@ func FormulaProblems(ctx context.Context, c *config.City) []string {
 func formulaProblems(c *config.City) []string {
 	type trouble struct {
 		text string
-		of   []string // names of agents and pools
+		of   []string // names of the agents and pools that use the formula
 	}
 	var all []trouble
 	found, failed := map[string][]formula.Source{}, map[string]error{}
@@ -96,8 +96,8 @@ func formulaProblems(c *config.City) []string {
 	return out
 }
 
-// formulasFor returns the formulas that apply in the city, or in a rig. The built-in formulas are not on disk until one
-// of them is first used.
+// formulasFor returns the formulas that apply in a rig or, if rig is "", in the city. A built-in formula is not on
+// disk before its first use.
 func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
@@ -112,7 +112,6 @@ func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// checkFormula returns an error if a formula cannot be used.
 func checkFormula(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {

@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// gitLimit is the timeout for running git.
 const gitLimit = 5 * time.Second
 
-// Exposed returns a warning if a rig's work could be committed to git by mistake, because the rig's folder is in a
-// repository that does not ignore the work. It returns nil if git is not installed.
+// Exposed returns a warning if the work of a rig could be committed to git by mistake because the rig's repository
+// does not ignore the work. It returns nil if git is not installed.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

@@ -12,8 +12,8 @@ type Faults chan error
 // NewFaults returns Faults with a capacity of one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
-// Report sends an error without blocking. If an error is already queued, Report drops the new one, because the first
-// one is enough to stop the city.
+// Report sends an error without blocking. If another error is queued, Report drops the new one, because one error is
+// enough to stop the city.
 func (f Faults) Report(err error) {
 	select {
 	case f <- err:
@@ -21,7 +21,6 @@ func (f Faults) Report(err error) {
 	}
 }
 
-// first returns the first error, or nil if no error was sent.
 func (f Faults) first() error {
 	select {
 	case err := <-f:

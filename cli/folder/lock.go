@@ -20,7 +20,7 @@ func HoldCity(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = hold.Release() }, nil // the kernel releases the lock at exit
+	return func() { _ = hold.Release() }, nil // the exit of this process releases the lock
 }
 
 // RemoveSocket removes the socket of a controller that was killed. The caller must hold the city's lock, so that no
@@ -35,8 +35,8 @@ func RemoveSocket(dir string) error {
 	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
-// IsHeld reports whether a controller holds the city's lock. It checks by briefly taking the lock. Without a PID
-// file, it does not even try, because every controller writes one.
+// IsHeld reports whether a controller holds the city's lock. To find out, it takes the lock for a moment. It does not
+// try that without a PID file, because every controller writes one.
 func IsHeld(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {
@@ -67,7 +67,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 			return err
 		}
 		if now := PIDText(dir); now != "" && now != pid {
-			return nil // a new controller already holds the city
+			return nil // another controller has taken the lock
 		}
 		select {
 		case <-ctx.Done():
@@ -77,7 +77,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 	}
 }
 
-// PIDText returns the process ID that the city's controller has written to its PID file, or "" if it is unknown.
+// PIDText returns the process ID in the city's PID file, or "" if it is unknown.
 func PIDText(dir string) string {
 	// without the file, the process ID is unknown
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))

@@ -36,7 +36,7 @@ func FileLog(dir string) *stateLog {
 // longer exists.
 func (l *stateLog) Write(line []byte) (int, error) {
 	if _, err := disk.Lstat(filepath.Dir(l.at)); err != nil {
-		return 0, err // otherwise the write would create the folder again
+		return 0, err // without this check, the write would create the folder again
 	}
 	if _, err := disk.CheckFile(l.at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err

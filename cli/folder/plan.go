@@ -13,8 +13,8 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor returns the reason why automations of a rig, or of the city if rig is "", do not start on their own. It
-// returns "" if nothing suspends them.
+// SuspendedFor returns why automations do not start on their own in a rig or, if rig is "", in the city. If nothing
+// suspends them, it returns "".
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig
@@ -30,7 +30,8 @@ func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
 }
 
-// PlanOf returns the agents that should run, with the environment of the running controller if there is one.
+// PlanOf returns the agents that should run. If running is not nil, it uses the environment of that snapshot's
+// controller.
 func PlanOf(c *config.City, dir string, running *city.Snapshot) []agent.Want {
 	return agent.Plan(c, hostOf(dir, running))
 }
@@ -43,7 +44,7 @@ func PoolPlan(c *config.City, dir string) []agent.Pool {
 // RigPlan returns the rigs in a configuration.
 func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
-// Inspect returns what is known about an agent that is in the configuration or alive.
+// Inspect returns what is known about an agent that is configured or alive.
 func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	sessions []session.Status, p session.Provider) (*city.Inspection, error) {
 	name := s.Agent

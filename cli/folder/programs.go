@@ -36,8 +36,8 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 
 // Limits on the search for programs.
 const (
-	findTime       = time.Second // timeout for one folder
-	maxHungFolders = 32          // maximum number of folders that hang at the same time
+	findTime       = time.Second
+	maxHungFolders = 32 // maximum number of folders that hang at the same time
 )
 
 // Finder returns a function that searches for programs like a shell does, but skips folders that do not respond in
@@ -57,7 +57,6 @@ func Finder() func(program, path string) bool {
 	}
 }
 
-// runs reports whether file exists and is executable.
 func runs(looks *deadline.Calls[bool], file string) bool {
 	found, ok := looks.Do(context.Background(), file, time.Time{}, findTime, func() bool {
 		info, err := os.Stat(file)

@@ -22,7 +22,8 @@ type savedSource struct {
 
 func savedSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
-// SaveSource saves which configuration files a controller reads, and whether the controller is strict about them.
+// SaveSource saves the names of the configuration files that a controller reads, and whether it reads them in strict
+// mode.
 func SaveSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
 		if err := disk.Remove(savedSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +70,7 @@ func ProblemLines(problems []config.Problem) []string {
 // Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
-// FindCity returns the folder of the city that contains a folder.
+// FindCity returns the folder of the city to which the folder start belongs.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
 // LoadCity reads a configuration as a controller with this process's environment would.

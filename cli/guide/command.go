@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Command returns the help command, which lists the guides, or shows a guide or a command's help.
+// Command returns the help command, which lists the guides or shows one guide or the help of one command.
 func Command(e *env.Env) *cobra.Command {
 	return env.TextOnly(e, &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or help for a command",
@@ -79,7 +79,6 @@ func list(e *env.Env) {
 		"`gcity --help` lists the commands.")
 }
 
-// show prints a topic. If stdout is a terminal, it uses the user's pager.
 func show(e *env.Env, t Topic, root *cobra.Command) error {
 	text := t.Terminal(Style{
 		Title: func(s string) string { return e.Paint(output.Bold, s) },
@@ -102,7 +101,6 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 	return nil
 }
 
-// page shows text in the user's pager. It returns false if the pager cannot be used.
 func page(e *env.Env, text string) bool {
 	pager := cmp.Or(e.Getenv("PAGER"), "less -FRX")
 	program, _, _ := strings.Cut(pager, " ")
@@ -114,7 +112,6 @@ func page(e *env.Env, text string) bool {
 	return c.Run() == nil
 }
 
-// namesIn returns the names of all topics, and of root's direct subcommands.
 func namesIn(root *cobra.Command) []string {
 	var names []string
 	for _, t := range Topics() {

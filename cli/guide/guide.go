@@ -1,4 +1,4 @@
-// Package guide shows the pages of docs in a terminal and writes them as manual pages.
+// Package guide shows the pages in docs on a terminal and converts them to manual pages.
 package guide
 
 import (
@@ -13,7 +13,6 @@ type Topic struct {
 	Group string
 }
 
-// The groups of topics, in the order in which they are listed.
 const (
 	Start       = "Start here"
 	Guides      = "Guides"

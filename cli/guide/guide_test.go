@@ -11,7 +11,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// pages are the pages in docs that are not topics of `gcity help`: the index and a page for contributors.
+// pages are the pages in docs that `gcity help` does not show: the index, and a page for contributors.
 var pages = map[string]bool{"README": true, "changing": true}
 
 func read(t *testing.T, path string) string {
@@ -23,7 +23,6 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Every page is a topic, is in the index, and begins with a title and an introductory paragraph.
 func TestTopics(t *testing.T) {
 	index := read(t, "../../docs/README.md")
 	files, err := filepath.Glob("../../docs/*.md")
@@ -52,7 +51,6 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// Links between pages point to existing pages and headings.
 func TestLinks(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -79,7 +77,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors returns the anchors of the headings of a page, as GitHub makes them.
+// anchors returns the anchors that GitHub gives a page's headings.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
@@ -89,7 +87,6 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// The reference pages name every state, event type and exit code.
 func TestReferencesAreComplete(t *testing.T) {
 	states, events := read(t, "../../docs/states.md"), read(t, "../../docs/events.md")
 	for _, s := range []city.State{

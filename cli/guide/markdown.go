@@ -2,27 +2,25 @@ package guide
 
 import "strings"
 
-// kind is the kind of a Markdown block.
 type kind int
 
 const (
 	heading kind = iota
 	paragraph
-	item  // a list item
-	code  // lines that are shown unchanged
-	table // table rows, without the separator below the header
+	item
+	code
+	table
 )
 
-// block is one block of a page.
 type block struct {
 	kind  kind
-	level int // level of a heading
+	level int
 	text  string
-	lines []string   // lines of code
+	lines []string
 	rows  [][]string // rows of a table; row 0 is the header
 }
 
-// parse parses a page. It supports only the parts of Markdown that the pages in docs use.
+// parse parses a page. It supports only the parts of Markdown that occur in docs.
 func parse(text string) []block {
 	p := &parser{lines: strings.Split(text, "\n")}
 	for p.at < len(p.lines) {
@@ -99,7 +97,6 @@ func (p *parser) table() {
 	p.out = append(p.out, b)
 }
 
-// text reads a paragraph or a list item.
 func (p *parser) text() {
 	b := block{kind: paragraph}
 	line := strings.TrimSpace(p.lines[p.at])
@@ -119,7 +116,6 @@ func (p *parser) text() {
 	p.out = append(p.out, b)
 }
 
-// starts reports whether a line starts a list item.
 func starts(line string) bool {
 	number, _, dot := strings.Cut(line, ". ")
 	return strings.HasPrefix(line, "- ") ||

@@ -8,13 +8,12 @@ import (
 
 // Style contains functions that add terminal styles to parts of a page.
 type Style struct {
-	Title func(string) string // for a heading
-	Code  func(string) string // for inline code
-	Block func(string) string // for a line of a code block
-	Width int                 // maximum width of text in columns
+	Title func(string) string
+	Code  func(string) string
+	Block func(string) string
+	Width int // maximum width of text in columns
 }
 
-// The regular expressions are compiled on use, because package variables would slow down every start of the program.
 func link() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`) }
 func bold() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*]+)\*\*`) }
 func emphasis() *regexp.Regexp {
@@ -51,14 +50,13 @@ func (t Topic) Terminal(s Style) string {
 	return b.String()
 }
 
-// writer collects a page for a terminal.
 type writer struct {
 	strings.Builder
 	Style
 	width int
 }
 
-// table writes the first cell of each row, followed by the other cells on separate lines.
+// table writes the first cell of each row, and the other cells on separate lines below it.
 func (w *writer) table(rows [][]string) {
 	head := rows[0]
 	for _, row := range rows[1:] {
@@ -76,8 +74,8 @@ func (w *writer) table(rows [][]string) {
 	}
 }
 
-// inline replaces each link with its text and the name of the topic that it links to, and removes emphasis. It keeps
-// backquotes around code.
+// inline replaces each link with its text and the topic that it links to, and removes emphasis. Backquotes around code
+// remain.
 func inline(text string) string {
 	links := link()
 	text = links.ReplaceAllStringFunc(text, func(m string) string {
@@ -98,7 +96,6 @@ func inline(text string) string {
 	return emphasis().ReplaceAllString(bold().ReplaceAllString(text, "$1"), "$1$2")
 }
 
-// wrap writes text in lines of at most width columns.
 func (w *writer) wrap(first, rest, text string) {
 	line, columns := first, len(first)
 	empty, code := true, span()
@@ -125,7 +122,7 @@ func (w *writer) wrap(first, rest, text string) {
 	flush()
 }
 
-// words splits text at spaces, except inside backquotes.
+// words splits text at spaces, but not inside backquotes.
 func words(text string) []string {
 	var out []string
 	var b strings.Builder

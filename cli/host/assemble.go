@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // schedules can name time zones, but not every machine has a database of them
+	_ "time/tzdata" // schedules can name time zones, and not every machine has a time zone database
 
 	"gcity/api"
 	"gcity/api/socket"
@@ -30,7 +30,6 @@ func SchemaText(of string) []byte { return keys.JSONSchema(of) }
 // SchemaNames returns the kinds of files that have a schema.
 func SchemaNames() []string { return keys.Schemas() }
 
-// loop is the controller for a city that this process runs.
 type loop interface {
 	city.Control
 	Run(ctx context.Context) error
@@ -44,7 +43,7 @@ type loop interface {
 
 var _ loop = (*controller.Controller)(nil)
 
-// parts contains the assembled parts of a city that is not running yet.
+// parts contains the parts of a city that is ready to run.
 type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
@@ -53,14 +52,13 @@ type parts struct {
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // sends events to a script until ctx is done
-	// serveTCP serves requests over TCP until ctx is done, if TCP is configured
+	// serveTCP serves requests over TCP until ctx is done; it does nothing if TCP is not configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
-	faults     folder.Faults             // panics from all parts
-	ReleaseAll func()                    // releases everything, the city's lock last
+	faults     folder.Faults
+	ReleaseAll func() // releases everything, the city's lock last
 }
 
-// assembly contains the parts of a city that have been assembled so far.
 type assembly struct {
 	config  *config.City
 	version string
@@ -77,8 +75,8 @@ type assembly struct {
 	socket   *socket.Socket // nil before openSocket
 }
 
-// assemble takes the city's lock and assembles the parts. Nothing runs yet, except for the watch on the configuration,
-// which runs until ctx is done.
+// assemble takes the city's lock and assembles the parts. Nothing runs yet, except that a goroutine watches the
+// configuration until ctx is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
@@ -103,12 +101,11 @@ func assemble(ctx context.Context, c *config.City, version string, o CityOptions
 	return p, nil
 }
 
-// openFolder takes the city's lock, and opens its event log and its sessions.
 func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
 	}
-	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases the lock at exit
+	a.undo.Add(func() { _ = a.hold.Release() }) // the exit of this process releases the lock
 	a.o.at = a.hold.StablePath()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
@@ -132,7 +129,6 @@ func (a *assembly) openFolder() (err error) {
 	return nil
 }
 
-// openLoop creates the controller, the watches for changed files, and the stores.
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
 	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.broken.Report,
@@ -173,19 +169,17 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	return err
 }
 
-// stores returns the city's stores. Each store is opened on first use.
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Places: func() []workstore.Place {
 			s, err := a.loop.Snapshot(ctx)
 			if err != nil {
-				return workstore.Places(a.config) // this cannot fail inside this process
+				return workstore.Places(a.config) // cannot happen: the loop is in this process
 			}
 			return workstore.PlacesOf(a.o.Dir, s)
 		}}
 }
 
-// parts returns the assembled parts, without the city's socket.
 func (a *assembly) parts() parts {
 	o, last := &a.o, a.last
 	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
@@ -202,7 +196,6 @@ func (a *assembly) parts() parts {
 	return p
 }
 
-// openSocket adds the city's socket to the parts, and the TCP listener if it is configured.
 func (a *assembly) openSocket(p *parts) (err error) {
 	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
@@ -210,7 +203,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	if aside := a.socket.MovedPath(); aside != "" {
 		warnMovedAside(a.o.Logger, aside)
 	}
-	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might have closed it already
+	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might already have closed it
 	options := api.Options{Log: a.o.Logger, Last: a.last}
 	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
 	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
@@ -220,5 +213,5 @@ func (a *assembly) openSocket(p *parts) (err error) {
 // ConfigText returns a configuration with its defaults as TOML.
 func ConfigText(c *config.City) string { return c.TOML() }
 
-// ExplainAgent returns where each value of an agent comes from.
+// ExplainAgent says where each setting of an agent comes from.
 func ExplainAgent(c *config.City, name string) (string, error) { return c.Explain(name) }

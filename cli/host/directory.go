@@ -6,8 +6,8 @@ import (
 	"gcity/cli/exit"
 )
 
-// OpenDirectory opens the supervisor's list of cities. If no supervisor is running, it returns a nil directory and no
-// error. closeIt is nil only if there is an error.
+// OpenDirectory opens the supervisor's list of cities. If no supervisor is running, d and err are nil. closeIt is nil
+// only after an error.
 func OpenDirectory(e *env.Env) (d city.Directory, closeIt func(), err error) {
 	f, _, err := DialSupervisor(e)
 	if exit.IsStopped(err) {

@@ -7,14 +7,14 @@ import (
 	"gcity/cli/workstore"
 )
 
-// ended reports whether the whole city was stopped, rather than only its controller.
+// ended reports whether the whole city was stopped, and not only its controller.
 func (p parts) ended() bool {
 	s, err := p.Loop.Snapshot(context.Background())
 	return err == nil && s.ShutDown
 }
 
-// StartDolt starts the database server for a city that runs without a controller. The server keeps running afterwards,
-// because the agents use it.
+// StartDolt starts the database server for a city that runs without a controller. The server keeps running for the
+// agents after this process exits.
 func (h *City) StartDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)
 	if err != nil {

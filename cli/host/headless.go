@@ -16,7 +16,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Headless runs the city without a control room, as a service does: it logs to stderr and to the controller's log file,
+// Headless runs the city as a service, without a control room. It logs to stderr and the controller's log file,
 // handles signals, and notifies systemd.
 func Headless(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
@@ -50,16 +50,15 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err // the loop hangs, so exit without waiting for it
+		return err // the loop hangs, so exit without it
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // Wait always returns nil; the loop's error was received above
+	_ = g.Wait() // Wait returns nil, because the loop's error was received above
 	WarnUnfinished(e, h)
 	return err
 }
 
-// reload reads the configuration again. It is called after SIGHUP.
 func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -79,7 +78,7 @@ type notifier struct {
 	states chan string
 	beats  chan string
 	stop   chan struct{}
-	done   chan struct{} // closed when everything is sent
+	done   chan struct{} // closed after everything is sent
 	wg     sync.WaitGroup
 }
 
@@ -112,8 +111,8 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// closeTimeout limits how long Close waits for the queued states to be sent. If systemd does not read them, this must
-// not delay the exit of the process.
+// closeTimeout is how long Close waits for queued states to be sent, so that systemd cannot delay the exit of the
+// process.
 const closeTimeout = 250 * time.Millisecond
 
 // Close sends the queued states and stops the goroutine. If systemd does not read them in time, the goroutine runs

@@ -26,17 +26,17 @@ type City struct {
 	parts
 	Dir    string
 	Logger *slog.Logger
-	Done   chan struct{} // closed when the loop has ended
-	err    error         // error from the loop, valid after Done is closed
+	Done   chan struct{}
+	err    error // the loop's error, valid after Done is closed
 }
 
 // CityOptions are the options for a city that runs in this process.
 type CityOptions struct {
 	Dir    string
-	at     string        // set by assemble; see parts
-	source config.Source // source of the configuration
-	grant  trust.Grant   // permission to run the city's programs
-	Mode   string        // "console", "headless", controller.Supervised, "settle"
+	at     string // set by assemble; see parts
+	source config.Source
+	grant  trust.Grant
+	Mode   string // "console", "headless", controller.Supervised, "settle"
 	Logger *slog.Logger
 	// called after each pass of the loop; must not block
 	Beat  func(status string)
@@ -72,7 +72,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 		o.Logger.Warn("while no controller is running, the commands for mail and work "+
 			"need a valid configuration", "error", err)
 	}
-	if o.Mode != controller.Supervised { // a supervisor adds a city when it is unregistered
+	if o.Mode != controller.Supervised { // a supervisor does this when it unregisters the city
 		if err := Remember(e, o.Dir, c.Workspace.Name); err != nil {
 			o.Logger.Warn("the lists of cities do not contain this city while it is stopped",
 				"error", err)
@@ -89,8 +89,8 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	return &City{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
-// Host runs the city until it is stopped. It calls ready once, when the loop responds. It returns when the loop, the
-// socket and everything else that it started have ended, and the city's lock is released.
+// Host runs the city until it is stopped. It calls ready when the loop responds. It returns after the loop, the socket
+// and everything else that it started have ended, and after the city's lock is released.
 func (h *City) Host(ctx context.Context, ready func()) error {
 	defer h.ReleaseAll()
 	loopCtx, stop := context.WithCancel(ctx)
@@ -126,7 +126,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		mirrorCtx, stopMirror := context.WithCancel(serveCtx)
 		defer stopMirror()
-		g.Go(func() error { // no more events arrive after the start of the shutdown
+		g.Go(func() error { // when the shutdown begins, stop sending events to the script
 			select {
 			case <-h.last.Begun():
 				stopMirror()
@@ -168,11 +168,11 @@ func WarnUnfinished(e *env.Env, h *City) {
 	}
 }
 
-// killLimit is how long HandleSignals waits for sessions to end after killing them, and then for the loop to end.
+// killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit HandleSignals kills all sessions. If HandleSignals waited until the
-// limit, the loop would leave agents running.
+// stopMargin is how long before the stop limit HandleSignals kills all sessions. At the limit, the loop exits, and
+// agents that are still running would survive.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
@@ -225,7 +225,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll kills every session, even if the loop hangs. A loop that is not hung notices that the sessions have ended.
+// killAll kills every session, even if the loop hangs. A working loop notices that the sessions have ended.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -236,16 +236,16 @@ func (h *City) killAll() {
 	}
 }
 
-// ListenSignals returns a channel on which the signals for HandleSignals arrive, except for INT, and a function that
-// stops the delivery.
+// ListenSignals returns a channel for the signals that HandleSignals handles, except INT, and a function that ends the
+// delivery.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// checkMayRun returns an error if a city is not allowed to run. If the user has edited a trusted city, checkMayRun
-// extends the trust to the edited programs.
+// checkMayRun returns an error if a city is not allowed to run. If the city is trusted and its user has edited its
+// programs, checkMayRun trusts the edited programs too.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error
@@ -269,7 +269,6 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 	return nil
 }
 
-// saveConfigCache saves the parts of a valid configuration that work and mail need.
 func (o CityOptions) saveConfigCache(_ string, good *config.City) {
 	if good != nil {
 		folder.LogError(o.Logger, "cannot save the city's stores and agents",

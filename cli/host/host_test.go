@@ -30,8 +30,8 @@ func (s *slow) GiveUp()                     { close(s.gaveUp) }
 func (s *slow) Hurry()                      { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration    { return time.Duration(s.limit.Load()) }
 
-// The stop limit comes from the configuration in force when the stop begins. It covers a chain of dependent agents.
-// Shortly before the limit, all remaining agents are killed, so that none is left running.
+// The stop limit comes from the configuration at the start of the stop, and covers a chain of dependent agents. All
+// remaining agents are killed shortly before the limit, so that none survives.
 func TestStopLimitCoversDependencyChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{})}
@@ -47,7 +47,7 @@ func TestStopLimitCoversDependencyChain(t *testing.T) {
 		signals <- syscall.SIGTERM
 		<-stopped
 		<-l.hurried
-		if took := time.Since(began); took != limit-stopMargin { // by the clock of the synctest bubble
+		if took := time.Since(began); took != limit-stopMargin { // time in the synctest bubble
 			t.Errorf("all agents were killed after %s", took)
 		}
 		close(h.Done)
@@ -57,7 +57,7 @@ func TestStopLimitCoversDependencyChain(t *testing.T) {
 	})
 }
 
-// The controller gives up on agents that do not exit after they are killed, and stops.
+// The controller gives up on agents that survive a kill, and stops.
 func TestHungTaskIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{}), gaveUp: make(chan struct{})}
@@ -71,7 +71,7 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		signals <- syscall.SIGTERM
 		<-l.hurried
 		<-l.gaveUp
-		if took := time.Since(began); took != killLimit { // by the clock of the synctest bubble
+		if took := time.Since(began); took != killLimit { // time in the synctest bubble
 			t.Errorf("gave up after %s", took)
 		}
 		close(h.Done)

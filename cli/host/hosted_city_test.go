@@ -17,7 +17,6 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// endless is a controller loop that runs until its context is canceled.
 type endless struct{ city.Control }
 
 func (endless) Run(ctx context.Context) error { <-ctx.Done(); return nil }
@@ -32,7 +31,6 @@ func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.
 
 func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { return nil }
 
-// quietCity returns a hosted city that calls closeIt to release its resources.
 func quietCity(closeIt func()) *hostedCity {
 	until := func(ctx context.Context) { <-ctx.Done() }
 	return &hostedCity{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8),
@@ -47,8 +45,6 @@ func quietCity(closeIt func()) *hostedCity {
 		}}
 }
 
-// A city that cannot release its folder after its loop has ended, for example because its disk hangs, does not
-// block the supervisor.
 func TestHostedCityThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})
@@ -72,7 +68,6 @@ func TestHostedCityThatDoesNotClose(t *testing.T) {
 	})
 }
 
-// A panic outside the controller loop reaches the supervisor unchanged.
 func TestHostedCityCrashesOutsideItsLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fault := recovery.Catch(func() {

@@ -22,8 +22,8 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog returns the logger for a controller without a control room. It writes to the controller's log file, and
-// also to stderr, unless stderr already is that file, as it is for a controller in the background.
+// headlessLog returns the logger for a controller without a control room. It writes to the controller's log file and
+// to stderr. In a background controller, stderr is that file, and each line is written only once.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -38,12 +38,11 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
 }
 
-// bothLogs returns a logger that writes to two loggers.
 func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
 
-// controllerLog returns a logger that writes to the controller's log file. It never blocks.
+// controllerLog returns a logger that writes to the controller's log file without blocking.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewAsyncWriter(file)
@@ -51,8 +50,8 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 		_ = own.Close() // asyncWriter.Close always returns nil
 		select {
 		case <-own.done:
-			_ = file.Close() // an error means that lines are lost
-		default: // the disk does not respond, and Close would block on it
+			_ = file.Close() // lines are lost
+		default: // the disk does not respond, so Close would block
 		}
 	}
 }
@@ -66,15 +65,15 @@ type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
-	wg    sync.WaitGroup // the goroutine outlives Close only if a write blocks forever
+	wg    sync.WaitGroup // the goroutine outlives Close only if a write never returns
 
 	mu      sync.Mutex
 	closed  bool
 	dropped int
 }
 
-// NewAsyncWriter returns a writer that never blocks its caller, even if writes to the given writer block. It starts
-// the writer's goroutine.
+// NewAsyncWriter returns a writer that never blocks its caller, even if writes to the given writer block. It starts a
+// goroutine, which Close stops.
 func NewAsyncWriter(to io.Writer) *asyncWriter {
 	s := &asyncWriter{to: to, lines: make(chan []byte, maxQueuedLines), done: make(chan struct{})}
 	s.wg.Go(s.drain)
@@ -102,7 +101,7 @@ func (s *asyncWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes the queued lines, for at most a quarter of a second.
+// Close waits at most a quarter of a second for the queued lines to be written.
 func (s *asyncWriter) Close() error {
 	s.mu.Lock()
 	if !s.closed {
@@ -121,7 +120,7 @@ func (s *asyncWriter) drain() {
 	defer close(s.done)
 	for line := range s.lines {
 		if _, err := s.to.Write(line); err != nil {
-			continue // the stream is closed; the city keeps running without it
+			continue // the stream is closed; the city runs without it
 		}
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Writing to a log that is not read does not block, and lost lines are reported.
 func TestAsyncWriterNeverBlocks(t *testing.T) {
-	r, w := io.Pipe() // every write blocks until a read
+	r, w := io.Pipe() // a write blocks until the test reads
 	s := NewAsyncWriter(w)
 	for range 3 * maxQueuedLines {
 		if _, err := s.Write([]byte("line\n")); err != nil {
@@ -40,7 +39,6 @@ func TestAsyncWriterNeverBlocks(t *testing.T) {
 	}
 }
 
-// Close does not block on a stream that is never read.
 func TestAsyncWriterClosesOnABlockedStream(t *testing.T) {
 	_, w := io.Pipe()
 	s := NewAsyncWriter(w)

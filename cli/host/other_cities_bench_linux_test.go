@@ -27,9 +27,9 @@ import (
 	"gcity/supervisor"
 )
 
-// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures how
-// long patrols and responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes
-// repeatedly, the checks of another hang, and the disk of a third is full.
+// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures
+// the patrols and the response times of seventeen healthy cities, first while the other three are healthy too. Then
+// one of the three crashes repeatedly, the checks of another hang, and the disk of the third is full.
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
@@ -100,7 +100,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	well := measure(b, s, fleet, names[bad:])
 	breaking := time.NewTicker(100 * time.Millisecond)
 	defer breaking.Stop()
-	all.Go(func() { // crash the city and make it restart as fast as possible
+	all.Go(func() { // make the city crash and restart as fast as possible
 		for {
 			select {
 			case <-breaking.C:
@@ -155,7 +155,6 @@ func writeOtherCity(b *testing.B, dir, name string, hangs bool) {
 	}
 }
 
-// awaitTen waits until a city has ten running agents.
 func awaitTen(b *testing.B, d city.Directory, name string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
@@ -182,7 +181,6 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 // latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type latencies struct{ mid, late, patrol time.Duration }
 
-// measure queries the cities in turn through the socket for 15 seconds, and returns the timings.
 func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {
@@ -211,7 +209,7 @@ func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names 
 			b.Fatalf("%v: %v", strings.Join(names, " "), err)
 		}
 		took = append(took, time.Since(began))
-		time.Sleep(2 * time.Millisecond) // the pace of the queries, not a wait
+		time.Sleep(2 * time.Millisecond) // the interval between queries, not a wait for something
 	}
 	slices.Sort(took)
 	m, total := patrols()

@@ -8,8 +8,8 @@ import (
 	"gcity/controller"
 )
 
-// checkHold checks that this process still holds the city's lock, and creates the city's socket again if it was
-// removed. If at is nil, the city has no socket.
+// checkHold checks that this process still holds the city's lock. If the city's socket was removed, it creates the
+// socket again. If at is nil, the city has no socket.
 func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err
@@ -24,7 +24,6 @@ func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error
 	return nil
 }
 
-// warnMovedAside logs that a foreign file at the socket's path was moved aside.
 func warnMovedAside(log *slog.Logger, aside string) {
 	log.Warn("moved aside a file or folder that was at the path of the city's socket", "to", aside)
 }

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// SpawnHeadless starts `gcity --headless` in a new session and returns its process ID once the controller's socket
+// SpawnHeadless starts `gcity --headless` in a new session. It returns the process ID when the controller's socket
 // responds.
 func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	exe, err := os.Executable()
@@ -54,8 +54,8 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
-// asChild returns the error for a child process that failed. The error has the child's exit code if the code means a
-// conflict or an invalid configuration.
+// asChild returns the error for a failed child process. For a conflict or an invalid configuration, the error has the
+// child's exit code.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
@@ -65,7 +65,6 @@ func asChild(err error) error {
 	return err
 }
 
-// awaitController waits until the controller with this process ID responds on the city's socket.
 func awaitController(ctx context.Context, dir string, pid int, died <-chan error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -90,8 +89,7 @@ func awaitController(ctx context.Context, dir string, pid int, died <-chan error
 	}
 }
 
-// tail returns the last lines that a controller has written to its log after the given offset. Each line is preceded
-// by a newline.
+// tail returns the last lines in a controller's log after the given offset. Each line is preceded by a newline.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

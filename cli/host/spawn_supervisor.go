@@ -18,8 +18,8 @@ import (
 // SpawnLimit is how long a new supervisor may take to respond.
 const SpawnLimit = 30 * time.Second
 
-// StartSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is running. If
-// untilEmpty is set, a supervisor that is not a service exits when its last city is unregistered.
+// StartSupervisor starts a supervisor, as a service if its service is installed and systemd is running. If untilEmpty
+// is set, a supervisor that is not a service exits when its last city is unregistered.
 func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
@@ -46,8 +46,8 @@ func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return spawnSupervisor(ctx, e, home, untilEmpty)
 }
 
-// spawnSupervisor starts a supervisor in a new session and returns when a supervisor responds. That supervisor may be
-// one that another process started at the same time.
+// spawnSupervisor starts a supervisor in a new session and returns when a supervisor responds. That one might be
+// another supervisor that was started at the same time.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
@@ -127,7 +127,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 	}
 }
 
-// withoutCityEnv returns an environment without a city's or an agent's variables, because a supervisor runs many
+// withoutCityEnv removes the variables of a city and an agent from an environment, because a supervisor runs many
 // cities.
 func withoutCityEnv(env []string) []string {
 	var out []string

@@ -75,8 +75,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	return f, r, err
 }
 
-// CheckHome returns an error that contains all errors in a supervisor's files, with the exit code for an invalid
-// configuration.
+// CheckHome returns all errors in a supervisor's files as one error, with the exit code for an invalid configuration.
 func CheckHome(h env.SupervisorHome) error {
 	_, err := supervisor.ReadSettings(h)
 	_, regErr := supervisor.Read(h)
@@ -125,14 +124,13 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// a registry entry can lack a name; unlike supervisor.Add, NameConflict then uses the name in city.toml
+	// the entry may have no name; unlike supervisor.Add, NameConflict then uses the name in city.toml
 	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// checkRegisteredName returns an error if a city's name in its city.toml differs from its name in the registry.
 func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
@@ -155,8 +153,6 @@ func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error 
 	return supervisor.NameConflict(all, e)
 }
 
-// cityName returns a city's name from its current configuration, or from the last valid one. It returns "" if the name
-// is unknown.
 func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
@@ -167,7 +163,7 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns the maximum number of agents in a city, counting every possible pool member.
+// mostAgents returns the maximum number of agents in a city, with all pools at their maximum size.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -176,11 +172,10 @@ func mostAgents(path string) (int, error) {
 	return len(folder.Plan(c, path)), nil
 }
 
-// supervised contains the assembled parts of a supervisor that is not running yet.
 type supervised struct {
 	*supervisor.Supervisor
-	Serve    func(ctx context.Context) error // serves requests on its socket
-	ServeTCP func(ctx context.Context)       // serves requests over TCP
+	Serve    func(ctx context.Context) error
+	ServeTCP func(ctx context.Context)
 	Last     *shutdown.Deadline
 	Close    func()
 }
@@ -252,7 +247,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains the limiter for tenants, and all of a supervisor's listeners except the one on its own socket.
+// listeners contains the limiter for tenants, and a supervisor's listeners except for its own socket.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -272,7 +267,6 @@ func (d *listeners) apply(s supervisor.Settings) {
 	folder.SendLatest(d.limits.wants, s.Tenants)
 }
 
-// keep runs the listeners until ctx is done.
 func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
@@ -290,8 +284,8 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the error for a city that this process is still running, for example because its folder was registered
-// under another path. The error is temporary.
+// earlierRun is the temporary error for a city that this process is still running, for example because its folder was
+// registered under another path before.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
@@ -302,8 +296,6 @@ func (earlierRun) Error() string {
 
 func (e earlierRun) Unwrap() error { return e.running }
 
-// hostedCity is a city that the supervisor runs. The supervisor controls it with signal values, as if the city ran in a
-// process of its own.
 type hostedCity struct {
 	*City
 	own     *slog.Logger // logs only to the city's own file
@@ -369,7 +361,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
 				k.last.Limit(), "what", what)
 		}
-		if fault != nil { // a panic that has not been reported yet
+		if fault != nil { // a panic that was not reported yet
 			panic(fault)
 		}
 		return ended
@@ -395,7 +387,6 @@ func (k *hostedCity) Hurry() { k.signal(syscall.SIGTERM) }
 // Close implements supervisor.City.
 func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 
-// fleetTCP returns the options for a supervisor's TCP listener, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
 		Tenants:   map[string]api.TenantConfig{},
@@ -417,7 +408,7 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
-// DefaultFleetAddr returns the default TCP address of the supervisor's API, or "" if a setting names an address.
+// DefaultFleetAddr returns the default TCP address of the supervisor's API, or "" if a setting replaces the default.
 func DefaultFleetAddr(h env.SupervisorHome) string {
 	if s, err := supervisor.ReadSettings(h); err != nil || !s.AnyPort {
 		return ""

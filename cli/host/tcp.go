@@ -15,10 +15,10 @@ import (
 	"gcity/internal/deadline"
 )
 
-// tcpListener passes the TCP address of the city's API from the controller to the listener, and reports the listener's
-// state back.
+// tcpListener passes the TCP address of the city's API from the controller to the listener, and the listener's state
+// back to the controller.
 type tcpListener struct {
-	dir       string // the city's folder
+	dir       string
 	wants     chan api.TCP
 	listeners chan city.Listener
 }
@@ -27,7 +27,7 @@ func newTCPListener(dir string) tcpListener {
 	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
-// want sets the listener's configuration. The loop calls it, so it must not block.
+// want sets the listener's configuration. It must not block, because the loop calls it.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.SendLatest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
@@ -43,7 +43,6 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 	return filepath.Join(folder.StateDir(dir), "api.token"), true
 }
 
-// keep runs the listener as configured until ctx is done.
 func (s tcpListener) keep(ctx context.Context, c city.Control, o api.Options) {
 	report := func(d city.Listener) { folder.SendLatest(s.listeners, d) }
 	api.KeepListening(ctx, s.wants, report, c, o)

@@ -18,14 +18,13 @@ type limiter struct {
 	own   func() (*cgroup.Tree, error)
 
 	mu     sync.Mutex
-	groups map[string]string // folder of each tenant's control group
+	groups map[string]string // path of the control group, by tenant
 }
 
 func newLimiter(log *slog.Logger) *limiter {
 	return &limiter{wants: make(chan []supervisor.Tenant, 1), log: log, own: cgroup.Own}
 }
 
-// group returns the control group for a tenant's sessions, or "" if the tenant has none.
 func (l *limiter) group(tenant string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

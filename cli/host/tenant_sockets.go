@@ -14,10 +14,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// retryInterval is the time between attempts to open a tenant's socket.
 const retryInterval = 2 * time.Second
 
-// tenantSockets serves each tenant on its own socket.
 type tenantSockets struct {
 	wants  chan map[string]api.TenantConfig
 	cities city.Directory
@@ -26,13 +24,11 @@ type tenantSockets struct {
 	failed map[string]string // the last error that was logged for each tenant
 }
 
-// tenantSocket is a socket that serves one tenant.
 type tenantSocket struct {
 	of  api.TenantConfig
 	end func() // closes the socket and waits for its requests to finish
 }
 
-// keep opens and closes sockets to match the configured tenants, until ctx is done. It logs failures and retries.
 func (s *tenantSockets) keep(ctx context.Context) {
 	s.open, s.failed = map[string]tenantSocket{}, map[string]string{}
 	defer func() {
@@ -64,7 +60,6 @@ func (s *tenantSockets) keep(ctx context.Context) {
 	}
 }
 
-// start opens a tenant's socket and serves requests on it.
 func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConfig) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)

@@ -15,7 +15,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A tenant has its own socket and sees only its own cities there. The socket is removed together with the tenant.
 func TestTenantSockets(t *testing.T) {
 	m := citytest.NewDirectory(citytest.NewFake("prod"), citytest.NewFake("secretproject"))
 	dir := t.TempDir()

@@ -12,14 +12,13 @@ import (
 	"gcity/events"
 )
 
-// pastRuns is how many of an automation's run records are read to determine its state.
+// pastRuns is how many of an automation's run records are read to determine the automation's state.
 const pastRuns = 20
 
-// automationReader executes the effects with which a controller reads its automations.
 type automationReader struct {
 	b      *City
-	newest uint64                 // sequence number of the newest event
-	asks   func(name string) bool // whether to run an automation's check; nil = run none
+	newest uint64
+	asks   func(name string) bool
 	found  automation.Catalog
 }
 
@@ -48,8 +47,6 @@ func (r *automationReader) execute(ctx context.Context, f effect.Effect) effect.
 	return nil
 }
 
-// runs reads the newest runs of each automation. It does not close any record. An open record means that the run was
-// interrupted.
 func (r *automationReader) runs(ctx context.Context) effect.Input {
 	var in effect.RunsSwept
 	for _, d := range r.found.Automations {
@@ -65,7 +62,7 @@ func (r *automationReader) runs(ctx context.Context) effect.Input {
 	return in
 }
 
-// check runs a condition's check if the caller has asked for it. If the city is not trusted, none of its programs run.
+// check runs a condition's check if the caller has asked for it. It never runs a program of an untrusted city.
 func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) effect.Input {
 	switch err := r.b.grant.Err(); {
 	case r.asks == nil || !r.asks(f.Of.Scoped()):

@@ -21,8 +21,8 @@ import (
 	"gcity/session"
 )
 
-// Do implements city.Control for commands that work without a controller. Such commands change the configuration, pool
-// sizes set by hand, the event log, beads, or live sessions.
+// Do implements city.Control for commands that work without a controller. Such commands change the configuration, the
+// event log, beads, live sessions, or pool sizes that users have set.
 func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
@@ -62,7 +62,6 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		strings.ReplaceAll(c.Verb(), "-", " "), b.Dir, describe.HowToStart)
 }
 
-// toSession carries out a command that needs only the agent's session.
 func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
@@ -96,11 +95,9 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 	return city.Receipt{Message: done}, AsProblem(err)
 }
 
-// everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
-// End stops the live sessions of all agents for which isSelected returns true, and returns the number of these
-// sessions.
+// End stops the live sessions of the selected agents, and returns the number of these sessions.
 func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
@@ -126,7 +123,6 @@ func (b *City) End(ctx context.Context, isSelected func(agent string) bool) (int
 	return len(alive), errors.Join(err, b.recordExits(ctx, isSelected))
 }
 
-// reportSlow prints what the command is waiting for. If the field slow is nil, it prints nothing.
 func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}
@@ -134,8 +130,8 @@ func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) 
 	return b.slow(ctx, what, most)
 }
 
-// recordExits records the exits that no controller has recorded, as a controller would, and releases the holders
-// of these sessions.
+// recordExits records the exits that no controller has recorded, as a controller would, and releases the holders of
+// those sessions.
 func (b *City) recordExits(ctx context.Context, of func(agent string) bool) error {
 	all, err := b.list(ctx)
 	if err != nil {
@@ -168,7 +164,6 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	return nil
 }
 
-// recordExit records a session's exit, unless a controller has already done so.
 func (b *City) recordExit(st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
@@ -193,7 +188,8 @@ func (b *City) recordExit(st *session.Status, recorded bool) error {
 	return nil
 }
 
-// grace returns the configured time between interrupt and kill, or the default if the configuration is invalid.
+// grace returns the configured time between interrupt and kill. If the configuration is invalid, it returns the
+// default.
 func (b *City) grace() time.Duration {
 	if b.config == nil {
 		return 5 * time.Second
@@ -201,11 +197,11 @@ func (b *City) grace() time.Duration {
 	return b.config.Daemon.ShutdownTimeout
 }
 
-// typingPause is how long a terminal must have had no input before text is sent to it.
+// typingPause is how long a terminal must have been without input before text is sent to it.
 const typingPause = 2 * time.Second
 
-// sendText types text into a session. It fails if a user is typing there, because no controller is running that could
-// queue the text.
+// sendText types text into a session. It fails if a user is typing there, because without a controller the text cannot
+// be queued.
 func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.PoliteSender)
 	if !ok || c.Now {

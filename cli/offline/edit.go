@@ -19,16 +19,16 @@ import (
 // suspendable is an agent, pool, rig or city that can be suspended. Includes selects the agents that stop with it.
 type suspendable struct {
 	target   config.Target
-	name     string // name for messages
+	name     string
 	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
-	declared bool   // the target is the subject of its events
+	declared bool
 }
 
-// suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
+// suspend suspends or resumes an agent, a pool or, if name is "", the city.
 func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt, error) {
 	var wants []agent.Want
-	if b.config != nil { // with an invalid configuration, the edit reports the error
+	if b.config != nil { // if the configuration is invalid, the edit reports the error
 		wants = folder.Plan(b.config, b.Dir)
 	}
 	f, err := findSuspendable(name, wants)
@@ -38,7 +38,7 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	return b.setSuspended(ctx, f, off)
 }
 
-// findSuspendable returns the agent, pool or city ("") with the given name.
+// findSuspendable returns the agent or pool with the given name or, if name is "", the city.
 func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	if name == "" {
 		return suspendable{name: "the city", Includes: everyone, off: events.CitySuspended,
@@ -76,8 +76,6 @@ func SuspendableRig(rig string) suspendable {
 	}
 }
 
-// setSuspended writes the suspended setting. If the parameter off is true, it also stops the sessions that the setting
-// applies to, as a controller would.
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
@@ -108,8 +106,8 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it considers only the city's
-// setting.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it ignores the rig's own
+// setting and considers only the city's.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {
@@ -145,7 +143,6 @@ func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	return r, err
 }
 
-// scale stores a pool's size for the next controller, if the size is within the pool's limits.
 func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Bead implements city.Getter. If one store fails, beads in the other stores are still found.
+// Bead implements city.Getter. If one store fails, it still finds beads in the others.
 func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err := b.checkStores(); err != nil {
 		return beads.Bead{}, err
@@ -47,7 +47,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
 	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
-		// no controller is running, so the operator made the change
+		// no controller is running, so the operator is the actor
 		if e.Actor == effect.ActorController {
 			e.Actor = effect.ActorOperator
 		}
@@ -70,7 +70,6 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, unwritten
 }
 
-// storeOf returns the store of a rig, or the city's store if rig is "".
 func (b *City) storeOf(rig string) (beads.Store, error) {
 	i := slices.IndexFunc(b.stores, func(d *depot.Store) bool { return d.Rig == rig })
 	switch {

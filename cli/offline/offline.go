@@ -24,14 +24,14 @@ import (
 	"gcity/trust"
 )
 
-// City is a city without a controller, as its files and sessions show it. Sessions keep running without a
-// controller, so agents might still be alive. They can be watched, typed into and stopped.
+// City is a city without a controller, as its files and sessions show it. Its agents might still be running, and can
+// be watched, typed into and stopped.
 type City struct {
 	Dir      string
 	now      func() time.Time
-	config   *config.City        // nil if the configuration is invalid
-	invalid  error               // error from reading the configuration
-	grant    trust.Grant         // permission to run the city's programs
+	config   *config.City // nil if the configuration is invalid
+	invalid  error
+	grant    trust.Grant
 	known    *folder.ConfigCache // the cached stores and agents, or nil if none are cached
 	Sessions session.Provider
 	// the city's store is first; empty if the configuration is invalid and no stores are cached
@@ -66,7 +66,7 @@ func newCity(dir string, observe bool, now func() time.Time, onPanic func(error)
 		return nil, err
 	}
 	for _, d := range b.stores {
-		// the store was only read, so an error from Close loses nothing
+		// the store was only read, so nothing is lost if Close fails
 		undo.Add(func() { _ = d.Close() })
 	}
 	return b, nil
@@ -97,7 +97,7 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// timeless returns a copy of a snapshot without the values that change only because time passes.
+// timeless returns a copy of a snapshot without the values that change constantly, such as ages.
 func timeless(s *city.Snapshot) *city.Snapshot {
 	if s == nil {
 		return nil
@@ -123,8 +123,8 @@ func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. For an agent that has exited it returns the last output: from the session until
-// the exit is recorded, then from the crash file.
+// Output implements city.Control. For an agent that has exited, it returns the last output. That is in the session
+// until the exit is recorded, and then in the crash file.
 func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		}
 	}
 	text, err := folder.LastOutput(b.Dir, agent, lines)
-	// the agent's session might belong to a provider that cannot be listed
+	// the provider of the agent's session might be unable to list sessions
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown
 	}
@@ -197,7 +197,7 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 	return session.Filtered(t, classes)
 }
 
-// list returns all of the city's sessions, including ended sessions without a recorded end.
+// list returns all of the city's sessions, including those with an exit that is not recorded yet.
 func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -206,8 +206,8 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// listAll is like list, but waits for slow providers and can return a partial result. It is for callers that change
-// something. It also returns the reason why the list is partial, or nil if it is complete.
+// listAll is like list, but waits for slow providers and can return a partial result. Callers that change something
+// use it. It also returns why the result is partial, or nil if it is complete.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
@@ -233,7 +233,7 @@ func (b *City) allowPartial(these []session.Status, failed error) (all []session
 	return nil, nil, err
 }
 
-// Session returns an agent's live session. agent is the qualified name, or its last part if that is unique.
+// Session returns an agent's live session. agent is the qualified name or its unique last part.
 func (b *City) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err != nil {
@@ -252,17 +252,16 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	if len(same) == 1 {
 		return same[0], nil
 	}
-	if unknown != nil { // the agent's session might belong to a provider that cannot be listed
+	if unknown != nil { // the provider of the agent's session might be unable to list sessions
 		return session.Status{}, unknown
 	}
 	return session.Status{}, b.withoutSession(agent, "has no live session")
 }
 
-// withoutSession returns the error for an agent that has no session, or for a name that no agent has.
 func (b *City) withoutSession(agent, what string) error {
 	config := b.config
 	if config == nil {
-		config, _ = folder.LoadCity(b.Dir) // if the configuration is invalid, the agent might exist
+		config, _ = folder.LoadCity(b.Dir) // the agent might be in the invalid configuration
 	}
 	if config != nil {
 		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {

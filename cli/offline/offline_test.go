@@ -32,7 +32,7 @@ func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	return configured(t, "", alive...)
 }
 
-// configured is besides with further lines in city.toml.
+// configured is like besides, with additional lines in city.toml.
 func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,8 @@ func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provid
 	return &City{Dir: dir, now: func() time.Time { return noon }, config: c, Sessions: p, close: func() {}}, p
 }
 
-// Without a controller, the desired size of a pool is the size set by hand or the number of running members.
-// Both are kept within the limits of the pool. Members that are neither running nor wanted are not shown.
+// Without a controller, a pool's wanted size is the size that a user has set or the number of running members, within
+// the pool's limits. Members that are neither running nor wanted are not shown.
 func TestOfflinePools(t *testing.T) {
 	const suspended = "suspended = true\n"
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestOfflinePools(t *testing.T) {
 	}
 }
 
-// A drain is stored in the marks of the session, where the next controller finds it. Invalid marks are ignored.
+// A drain is stored in the session's marks, where the next controller finds it. Invalid marks are ignored.
 func TestOfflineDrain(t *testing.T) {
 	b, p := besides(t, "a")
 	do := func(c city.Command, code city.Code, says string) {
@@ -164,8 +164,7 @@ func TestOfflineDrain(t *testing.T) {
 	}
 }
 
-// The time since which an agent is not running comes from the event log.
-// Without events of a controller, it is unknown.
+// The event log contains the time at which an agent stopped. Without a controller's events, that time is unknown.
 func TestOfflineSince(t *testing.T) {
 	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n[[agents]]\nname = \"b\"\nstart_command = \"true\"\n")
 	type shown struct {
@@ -216,7 +215,7 @@ func TestOfflineSince(t *testing.T) {
 	}
 }
 
-// A city without a controller shows a new snapshot only if something has changed. The passing of time is no change.
+// A city without a controller sends a new snapshot only if something other than the time has changed.
 func TestOfflineSnapshots(t *testing.T) {
 	t.Parallel()
 	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n")
@@ -233,7 +232,7 @@ func TestOfflineSnapshots(t *testing.T) {
 	}
 	each := calls
 	b.now = func() time.Time {
-		if calls++; calls == 4*each { // the third snapshot of the loop
+		if calls++; calls == 4*each { // the loop sees the third snapshot
 			note()
 		}
 		return noon.Add(time.Duration(calls) * time.Second)
@@ -252,7 +251,6 @@ func TestOfflineSnapshots(t *testing.T) {
 	}
 }
 
-// The last output of a dead agent is read from its newest crash file.
 func TestOfflineLastOutput(t *testing.T) {
 	b, _ := besides(t)
 	if text, err := b.Output(t.Context(), "rig/a", 5); err == nil || text != "" {
@@ -272,8 +270,7 @@ func TestOfflineLastOutput(t *testing.T) {
 	}
 }
 
-// Suspending stops exactly one agent, the members of a pool, or the agents of a rig.
-// A single member of a larger pool cannot be suspended.
+// Suspending stops one agent, a pool's members or a rig's agents. One member of a larger pool cannot be suspended.
 func TestOwnerOfTheFlag(t *testing.T) {
 	wants := []agent.Want{{Name: "a"}, {Name: "b"}, {Name: "one", Pool: "one", Index: 1}, {Name: "w-1", Pool: "w", Index: 1}, {Name: "w-2", Pool: "w", Index: 2}}
 	for name, ends := range map[string]string{"": "a b one w-1 w-2", "a": "a", "one": "one", "w": "w-1 w-2", "stranger": ""} {
@@ -296,7 +293,7 @@ func TestOwnerOfTheFlag(t *testing.T) {
 	}
 }
 
-// A size set by hand must be within the limits of the pool and is stored for the next controller.
+// A size that a user sets must be within the pool's limits, and is stored for the next controller.
 func TestOfflineScale(t *testing.T) {
 	b, _ := besides(t)
 	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 5}, Source: "city.toml:4:1"}, {Spec: pool.Spec{Name: "off"}, Source: "city.toml:9:1"}}
@@ -328,7 +325,6 @@ func TestOfflineScale(t *testing.T) {
 	}
 }
 
-// stops is a provider that records whether each Stop was forced.
 type stops struct {
 	*fake.Provider
 	forced []bool
@@ -339,7 +335,6 @@ func (p *stops) Stop(ctx context.Context, name string, grace time.Duration) erro
 	return p.Provider.Stop(ctx, name, grace)
 }
 
-// A kill without a controller passes --force on to the provider.
 func TestOfflineForcedKill(t *testing.T) {
 	b, p := besides(t, "a", "b")
 	seen := &stops{Provider: p}
@@ -354,7 +349,7 @@ func TestOfflineForcedKill(t *testing.T) {
 	}
 }
 
-// half is a provider that reports tmux, one of its backends, as not responding.
+// half is a provider with several backends, of which tmux does not respond.
 type half struct{ *fake.Provider }
 
 func (h half) List(ctx context.Context) ([]session.Status, error) {
@@ -386,7 +381,7 @@ func TestOfflineWithPartOfTheSessions(t *testing.T) {
 	}
 }
 
-// Even without a controller, a bead is created in the store of the given rig.
+// Without a controller, a bead is still created in the store of the given rig.
 func TestOfflineWorkGoesToItsStore(t *testing.T) {
 	b, _ := besides(t)
 	for _, rig := range []string{"", "demo"} {
@@ -408,7 +403,6 @@ func TestOfflineWorkGoesToItsStore(t *testing.T) {
 	}
 }
 
-// failingList is a store whose List fails.
 type failingList struct{ workstore.Store }
 
 func (failingList) List(context.Context, beads.Query) ([]beads.Bead, error) {
@@ -439,7 +433,7 @@ func TestAConvoyThatCannotBeClosed(t *testing.T) {
 	}
 }
 
-// The work of the city is counted even if a rig has no folder.
+// The city's work is counted even if a rig has no folder.
 func TestOfflineCountsWithoutARig(t *testing.T) {
 	b, _ := configured(t, "[[rigs]]\nname = \"gone\"\npath = \"gone\"\n")
 	s, err := workstore.OpenStore(workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir})
@@ -462,7 +456,7 @@ func TestOfflineCountsWithoutARig(t *testing.T) {
 	}
 }
 
-// Without a controller, no event of a change of work names the controller as its actor.
+// Without a controller, events about changed work never name the controller as their actor.
 func TestOfflineConvoyEvent(t *testing.T) {
 	b, _ := besides(t)
 	s, err := workstore.OpenStore(workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir})
@@ -488,7 +482,7 @@ func TestOfflineConvoyEvent(t *testing.T) {
 	}
 }
 
-// Work that does not exist is not found, even if a rig has no folder and therefore no store.
+// Work that does not exist is reported as not found, even if a rig has no folder and therefore no store.
 func TestOfflineSlingWithoutARig(t *testing.T) {
 	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n"+
 		"[[rigs]]\nname = \"gone\"\npath = \"gone\"\n")

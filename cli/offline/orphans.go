@@ -26,7 +26,7 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	}
 	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
-		Broken: func(error) {}}) // sessions of providers that fail are not counted
+		Broken: func(error) {}}) // sessions of failing providers are not counted
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +50,7 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
-	// while the city is held, no controller can start agents
+	// while this process holds the city, no controller can start agents
 	release, err := folder.HoldCity(dir)
 	if err != nil {
 		return 0, err

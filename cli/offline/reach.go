@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// ReachCity opens the city in dir. It is the usual value of env.Env.Reach.
+// ReachCity opens the city in dir. It is the default of env.Env.Reach.
 func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err == nil {

@@ -25,8 +25,7 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return b.observe(ctx, nil)
 }
 
-// observe returns the state of the city. It runs the check of an automation only if wantsCheck returns true for that
-// automation.
+// observe returns the city's state. It runs an automation's check only if wantsCheck returns true for the automation.
 func (b *City) observe(ctx context.Context, wantsCheck func(automation string) bool) (
 	*city.Snapshot, error) {
 	times := b.readStateTimes(ctx)
@@ -78,7 +77,6 @@ func (b *City) snapshotOfSessions(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// options returns the options for a controller that would run the city.
 func (b *City) options() controller.Options {
 	o := controller.Options{Dir: b.Dir, Provider: b.Sessions, Host: folder.ThisHost(b.Dir)}
 	if len(b.stores) > 0 {
@@ -104,22 +102,20 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 		folder.Plan(b.config, b.Dir), all, b.Sessions)
 }
 
-// stateTimes contains times from the event log.
 type stateTimes struct {
 	seq     uint64
-	stopped time.Time            // time since which no controller has been running, or zero
-	ends    map[string]time.Time // time since which each agent has had its state
+	stopped time.Time // when the last controller exited, or zero
+	ends    map[string]time.Time
 }
 
-// past returns the initial state for a state machine that only observes the city.
 func (p stateTimes) past(
 	execute func(context.Context, effect.Effect) effect.Input) controller.Past {
 	return controller.Past{InitialState: machine.InitialState{
 		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
-// readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time
-// of its exit.
+// readStateTimes reads the event log. If the controller was killed, it takes the time of the controller's last event
+// as the time of the exit.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
@@ -136,7 +132,7 @@ func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	if err != nil {
 		return p
 	}
-	for _, e := range ends { // the newest event is first
+	for _, e := range ends { // the newest event comes first
 		if _, ok := p.ends[e.Subject]; !ok {
 			p.ends[e.Subject] = e.TS
 		}

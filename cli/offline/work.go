@@ -39,7 +39,6 @@ func (b *City) openStores() error {
 	return nil
 }
 
-// checkStores returns an error if the stores are unknown, because the configuration is invalid and not cached.
 func (b *City) checkStores() error {
 	if b.invalid == nil || b.known != nil {
 		return nil
@@ -57,8 +56,8 @@ func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return r.Stores.Beads(ctx, q)
 }
 
-// runner returns the runner that a controller would use for the city's stores. s is the city's state. It may be nil if
-// only the stores are needed.
+// runner returns the runner that a controller would use for the city's stores. If only the stores are needed, s may be
+// nil.
 func (b *City) runner(s *city.Snapshot) *perform.Runner {
 	if s == nil {
 		s = &city.Snapshot{}
@@ -71,7 +70,7 @@ func (b *City) runner(s *city.Snapshot) *perform.Runner {
 			}
 		}
 	}
-	// a rig without a usable folder has no store to search
+	// a rig without a usable folder has no store
 	s.Rigs = slices.DeleteFunc(s.Rigs, func(r city.Rig) bool {
 		return !slices.ContainsFunc(b.stores, func(d *depot.Store) bool { return d.Rig == r.Name })
 	})

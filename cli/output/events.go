@@ -17,7 +17,7 @@ func OldestFirst(page []events.Event) []events.Event {
 	return page
 }
 
-// PrintEvent writes one event: as a line of JSON if --json is set, otherwise as a line of text.
+// PrintEvent writes an event as text or, with --json, as a line of JSON.
 func (p *Printer) PrintEvent(e events.Event) error {
 	if p.JSON {
 		return p.WriteJSONLine(e)
@@ -45,8 +45,8 @@ func eventColor(kind string) string {
 	}
 }
 
-// WriteEventLines writes events without sequence numbers, for example "15:04:05 agent.started worker pid 4711". If any
-// event is not from today, all times include the date.
+// WriteEventLines writes events without sequence numbers, for example "15:04:05 agent.started worker pid 4711". It
+// writes dates only if some event is not from today.
 func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {
@@ -59,7 +59,6 @@ func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	}
 }
 
-// eventText returns an event's subject, message and author as a line that is safe to print.
 func eventText(e events.Event) string {
 	text := e.Subject
 	if e.Message != "" {

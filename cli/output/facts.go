@@ -10,7 +10,7 @@ import (
 	"gcity/describe"
 )
 
-// Fact prints a labeled line of text, unless text is empty.
+// Fact prints a labeled line of text. It prints nothing if text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-12s", label)), SafeLine(text))
@@ -33,7 +33,7 @@ func (p *Printer) Ahead(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", p.Clock(t), Span(t.Sub(p.Now())))
 }
 
-// Next formats what happens next, and when.
+// Next describes what happens next, and when.
 func (p *Printer) Next(n *city.Next) string {
 	text, _ := describe.Next(n, func(at time.Time) string { return Span(at.Sub(p.Now())) })
 	if n != nil && n.At != nil {

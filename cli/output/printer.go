@@ -30,7 +30,7 @@ const (
 type Printer struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool
-	JSON           bool // value of --json
+	JSON           bool
 	Getenv         func(string) string
 	Now            func() time.Time
 }
@@ -91,7 +91,7 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// Cell is a table cell: text and its color. Table makes the text safe for a terminal.
+// Cell is a table cell. Table makes its text safe for a terminal.
 type Cell struct{ Text, Color string }
 
 // Plain returns a Cell without a color.
@@ -100,8 +100,8 @@ func Plain(text string) Cell { return Cell{Text: text} }
 // Tinted returns a Cell with a color.
 func Tinted(text, color string) Cell { return Cell{text, color} }
 
-// Table writes aligned columns, two spaces apart, without trailing spaces. It truncates each line to width columns,
-// unless width is 0.
+// Table writes aligned columns, two spaces apart, without trailing spaces. It truncates each line to width columns. A
+// width of 0 means no limit.
 func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
 	widths := make([]int, len(head))
 	for i, h := range head {
@@ -125,8 +125,8 @@ func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) er
 	return nil
 }
 
-// Shrink truncates the cells of a column, but not its heading, if the last column would otherwise get less than a third
-// of the width. A width of 0 means no limit.
+// Shrink truncates the cells of a column if the last column would otherwise get less than a third of the width. It
+// does not truncate the heading. A width of 0 means no limit.
 func Shrink(head []string, rows [][]Cell, column, width int) {
 	last := len(head) - 1
 	widths := make([]int, len(head))
@@ -215,7 +215,7 @@ func HangTable(rows [][2]string, least, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// FlushRight aligns the cells and headers of some columns to the right.
+// FlushRight aligns the cells and headings of the given columns to the right.
 func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	for _, c := range columns {
 		widest := len(head[c])
@@ -238,7 +238,8 @@ func (p *Printer) TextWidth() int {
 	return 80
 }
 
-// Columns returns the maximum width of tables: the terminal's width, or 0 if stdout is not a terminal.
+// Columns returns the maximum width of tables, which is the terminal's width. It returns 0, which means no limit, if
+// stdout is not a terminal.
 func (p *Printer) Columns() int {
 	if !p.OutTTY {
 		return 0
@@ -312,7 +313,7 @@ const (
 	dayAndTime = "2006-01-02 15:04:05"
 )
 
-// Clock formats a time of day, with the date unless it is today's.
+// Clock formats a time of day. It includes the date if that is not today's.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
 // Stamps returns a function that formats the times in the given list. If one of them is not from today, it formats
@@ -348,5 +349,5 @@ func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// PrintProgress prints progress on stderr, because stdout is only for results.
+// PrintProgress prints progress on stderr, because only results go to stdout.
 func (p *Printer) PrintProgress(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -37,7 +37,6 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
-// Shrink leaves at least a third of the width for the last column.
 func TestShrink(t *testing.T) {
 	head, long := []string{"ID", "LABELS", "TITLE"}, strings.Repeat("label ", 20)
 	for width, want := range map[int]int{0: len(long), 80: 80 - 26 - 2 - 2 - 2, 12: len("LABELS")} {

@@ -6,11 +6,11 @@ import "gcity/city"
 // was not measured.
 type AgentShape struct {
 	city.Agent
-	// always nil; hides the Usage field of the embedded city.Agent
+	// always nil; hides the field Usage of the embedded city.Agent
 	Usage *city.Usage `json:"usage,omitempty"`
-	CPU   *float64    `json:"cpu"`             // percentage of one processor
-	RSS   *int64      `json:"rss"`             // in bytes
-	Procs int         `json:"procs,omitempty"` // number of processes
+	CPU   *float64    `json:"cpu"` // percentage of one processor
+	RSS   *int64      `json:"rss"` // in bytes
+	Procs int         `json:"procs,omitempty"`
 }
 
 // ShapeOf returns the AgentShape of an agent.

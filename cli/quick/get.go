@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Limits of a request. If one of them is reached, package cli repeats the request.
+// Limits of a request. After one is reached, package cli repeats the request.
 const (
 	maxSeconds  = 2       // for each read and write
 	maxResponse = 1 << 20 // bytes

@@ -32,7 +32,6 @@ func init() {
 	}
 }
 
-// peek is a parsed command line.
 type peek struct {
 	agent, city string
 	lines       int // number of lines; 0 = the screen
@@ -62,12 +61,12 @@ func parse(args []string, city string) (p peek, ok bool) {
 		}
 	}
 	if p.city == "" {
-		p.city = "." // package cli also searches the folders above
+		p.city = "." // package cli also searches the parent folders
 	}
 	return p, p.agent != ""
 }
 
-// maxLines is the largest number of lines that a controller returns.
+// maxLines is the most lines that a controller returns.
 const maxLines = 10000
 
 // isName reports whether s can be part of a URL's path if each "/" in it is escaped.
@@ -83,7 +82,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// output requests the agent's output from the controller. It returns false if package cli must repeat the request.
+// output requests the agent's output from the controller. If package cli must repeat the request, output returns
+// false.
 func (p peek) output() (text string, ok bool) {
 	if _, err := os.Stat(p.city + "/city.toml"); err != nil {
 		return "", false
@@ -112,10 +112,10 @@ func (p peek) output() (text string, ok bool) {
 	return text, text != "" && isSafe(text)
 }
 
-// isSafe reports whether text can be printed to a terminal unchanged. Package cli can print any text, because it
-// replaces control characters.
+// isSafe reports whether text can be printed to a terminal unchanged. Package cli replaces control characters and can
+// print any text.
 func isSafe(text string) bool {
-	// length of the current line in bytes, if each character takes as many bytes as possible
+	// length of the current line in bytes, assuming the longest encoding of each character
 	length := 0
 	for _, r := range text {
 		length += utf8.UTFMax
@@ -136,5 +136,5 @@ func isSafe(text string) bool {
 	return true
 }
 
-// maxLine is the maximum length of a line in bytes. Package cli shortens longer lines.
+// maxLine is the length in bytes above which package cli shortens a line.
 const maxLine = 4096

@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Package cli prints every safe text without a change.
+// Package cli prints every safe text unchanged.
 func TestSafeTextIsPlain(t *testing.T) {
 	for r := rune(0); r <= 0x1ffff; r++ {
 		text := "a" + string(r) + "b" + string(r) + string(r)
@@ -65,7 +65,7 @@ func TestSafeTextIsPlain(t *testing.T) {
 	}
 }
 
-// Bad responses are left to package cli.
+// Package quick leaves invalid responses to package cli.
 func TestOutput(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(dir+"/.gc", 0o700), os.WriteFile(dir+"/city.toml", nil, 0o600)); err != nil {
@@ -108,7 +108,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Package quick is useful only if nothing that is expensive to initialize comes before it.
+// Package quick is useful only if no expensive initialization precedes it.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "gcity/cli/quick").Output()
 	if err != nil {

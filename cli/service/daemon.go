@@ -15,10 +15,11 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/disk"
 )
 
-// WarnNoService prints a warning that a background process is started because the service cannot be used.
+// WarnNoService warns that the service cannot be used, and that a background process is started instead.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
 	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which is "+
 		"not started again after a reboot", u.Name(), why))
@@ -33,8 +34,8 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return nil
 }
 
-// StartCity starts a city's service with systemd. If that fails and the configuration is invalid, it returns the
-// configuration errors, which are more specific than systemd's error.
+// StartCity starts a city's service with systemd. If that fails because the configuration is invalid, it returns the
+// configuration errors, which say more than systemd's error.
 func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Start(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
@@ -82,7 +83,6 @@ func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
 	return nil
 }
 
-// daemonState is the state of a city's service.
 type daemonState struct {
 	Running bool        `json:"running"`
 	PID     int         `json:"pid,omitempty"`
@@ -137,8 +137,8 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 
 func printStatus(e *env.Env, out daemonState, dir string) {
 	if out.Running {
-		e.Sayf("a controller is running for %s: pid %d, %s, version %s", output.SafeLine(dir),
-			out.PID, out.Mode, output.SafeLine(out.Version))
+		e.Sayf("a controller is running for %s: %s, version %s", output.SafeLine(dir),
+			describe.Runner(out.Mode, out.PID), output.SafeLine(out.Version))
 	} else {
 		e.Sayf("no controller is running for %s", output.SafeLine(dir))
 	}
@@ -194,7 +194,7 @@ func DaemonLogs(e *env.Env, lines int) error {
 	return err
 }
 
-// lastLines returns the last n lines of a file. It reads only the end of the file.
+// lastLines returns the last n lines of a file, without reading the rest.
 func lastLines(f *os.File, n int) ([]string, error) {
 	const most = 4 << 20
 	if info, err := f.Stat(); err != nil {

@@ -44,13 +44,12 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	return nil
 }
 
-// longName returns a unit name that is unique to the city's or supervisor's folder.
+// longName returns a unit name that is unique to the folder of the city or supervisor.
 func (s *unit) longName() string {
 	sum := sha256.Sum256([]byte(s.at))
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// serviceUser returns the user that a system unit runs as, which is the folder's owner by default.
 func serviceUser(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
@@ -76,8 +75,7 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 	return who, nil
 }
 
-// ownerOf returns the user ID of a folder's owner. If the folder does not exist yet, it uses the nearest parent that
-// does.
+// ownerOf returns the user ID of a folder's owner. If the folder does not exist, it uses the nearest existing parent.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
@@ -92,8 +90,8 @@ func ownerOf(path string) (string, error) {
 	return strconv.Itoa(os.Getuid()), nil
 }
 
-// ThisProgram returns the path of this program. It prefers the path at which a shell finds the program, because that
-// path stays valid after an upgrade.
+// ThisProgram returns the path of this program. If a shell finds the program at another path, ThisProgram returns that
+// one, because it remains valid after an upgrade.
 func ThisProgram(path string) (string, error) {
 	exe, err := os.Executable()
 	if err == nil {

@@ -32,9 +32,8 @@ type ServiceFlags struct {
 type ServiceKind struct {
 	Group string // the command group, for example "daemon"
 	What  string // the name in messages, for example "this city"
-	// Found returns the service for the current folder
 	Found func(ctx context.Context) (*unit, error)
-	// known returns only the folder, so that uninstall works even if nothing else can be read
+	// known returns only the folder, so that uninstall works even if everything else is unreadable
 	known func() (kind, at string, err error)
 	// isRunning reports whether the city or supervisor is running, as a service or otherwise
 	isRunning  func(at string) (bool, error)
@@ -42,18 +41,17 @@ type ServiceKind struct {
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
 	stop       string // the command that stops the city or supervisor
 	adopt      string // a clause that names the commands that take over the agents
-	folder     string // a system unit runs as the owner of this folder by default
+	folder     string // the owner of this folder is the default user of a system unit
 	flags      func(*cobra.Command) *cobra.Command
 }
 
-// installed is the JSON output of install.
 type installed struct {
 	Unit    string   `json:"unit"`
 	File    string   `json:"file"`
 	Written bool     `json:"written"`
 	Enabled bool     `json:"enabled"`
 	Started bool     `json:"started"`
-	Next    []string `json:"next,omitempty"` // what the user has to do next
+	Next    []string `json:"next,omitempty"` // what the user must do next
 	did     []string
 }
 
@@ -146,8 +144,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops a city's controller, and what that does to the agents. If possible, it is a
-// command that keeps the agents running. If the supervisor runs the city, stopping the city stops its agents too.
+// howToStop returns the command that stops a city's controller, and what the command does to the agents. If possible,
+// the agents keep running. If the supervisor runs the city, the command stops the agents too.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -248,7 +246,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	return started
 }
 
-// writeUnit writes the unit, unless the file already has the same content.
+// writeUnit writes the unit, but leaves the file alone if it already has the same content.
 func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	have, err := m.own(s.mark())
 	if err != nil {
@@ -259,7 +257,7 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 		path = have.Path
 		s.Name = strings.TrimSuffix(strings.TrimPrefix(have.Name(), "gcity-"), ".service")
 	} else if there, err := os.ReadFile(path); err == nil {
-		if markIn(string(there)) != "" { // the unit of another city with the same name
+		if markIn(string(there)) != "" { // the unit belongs to another city with the same name
 			s.Name = s.longName()
 			path = filepath.Join(m.Folder, s.UnitName())
 			_, err = os.ReadFile(path)
@@ -373,7 +371,7 @@ func printInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 	return nil
 }
 
-// Lingers reports whether this user's services run even if the user is not logged in.
+// Lingers reports whether this user's services also run while the user is not logged in.
 func Lingers() bool {
 	me, err := user.Current()
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 	"gcity/cli/output"
 )
 
-// awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
 var update = flag.Bool("update", false, "rewrite the packaged units")
@@ -38,7 +37,6 @@ func services() []*unit {
 	}
 }
 
-// systemd-analyze finds no errors in any unit.
 func TestUnitsAreVerified(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -65,7 +63,7 @@ func TestUnitsAreVerified(t *testing.T) {
 	}
 }
 
-// A unit keeps the agents running during a restart, allows enough time for a stop, and quotes the command line correctly.
+// A unit keeps the agents running during a restart, gives a stop enough time, and quotes the command line correctly.
 func TestUnitText(t *testing.T) {
 	odd := services()[1]
 	text, err := odd.UnitText()
@@ -106,7 +104,6 @@ func TestUnitText(t *testing.T) {
 	}
 }
 
-// A property list is valid XML with the same command line and keeps the agents.
 func TestPlist(t *testing.T) {
 	for _, s := range services() {
 		text, err := s.plistText()
@@ -195,14 +192,13 @@ type fall struct{ error }
 
 func (fall) Stack() []byte { return nil }
 
-// A service exits with 2 after a recovered panic, as it does after an unrecovered one.
+// A service exits with 2 after any panic, whether recovered or not.
 func TestCrashIsNotAFailure(t *testing.T) {
 	if code, why := exit.Verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
 		t.Errorf("exit %d, %s", code, why)
 	}
 }
 
-// The same commands install the supervisor's unit.
 func TestSupervisorUnit(t *testing.T) {
 	var out strings.Builder
 	a := &env.Env{Printer: output.Printer{Out: &out, Err: io.Discard, Getenv: os.Getenv}}

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// plistText returns the service as a property list for launchd.
 func (s *unit) plistText() (string, error) {
 	for _, word := range append(s.command(), s.env...) {
 		if err := fitForUnit(word); err != nil {
@@ -17,7 +16,7 @@ func (s *unit) plistText() (string, error) {
 	line := func(depth int, format string, args ...any) {
 		fmt.Fprintf(&b, strings.Repeat("\t", depth)+format+"\n", args...)
 	}
-	text := html.EscapeString // encoding/xml would slow down every start of gcity
+	text := html.EscapeString // encoding/xml would make every start of gcity slower
 	line(0, `<?xml version="1.0" encoding="UTF-8"?>`)
 	line(0, `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" `+
 		`"http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)

@@ -19,10 +19,10 @@ import (
 	"gcity/cli/output"
 )
 
-// Manager is a systemd instance: the system's or a user's.
+// Manager is an instance of systemd: the system's or a user's.
 type Manager struct {
 	System  bool
-	Folder  string // the folder with the unit files
+	Folder  string
 	Environ []string
 }
 
@@ -46,7 +46,7 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m.Folder = filepath.Join(base, "systemd", "user")
 	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); e.Getenv("XDG_RUNTIME_DIR") == "" &&
 		IsFolder(own) {
-		// the variable is not set after su or in cron
+		// XDG_RUNTIME_DIR is not set after su or in cron
 		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own)
 	}
 	return m, nil
@@ -58,7 +58,7 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Line returns a systemctl command as a user would type it.
+// Line returns a systemctl command in the form that a user would type.
 func (m *Manager) Line(args ...string) string {
 	if m.System {
 		return "sudo systemctl " + strings.Join(args, " ")
@@ -66,8 +66,8 @@ func (m *Manager) Line(args ...string) string {
 	return "systemctl --user " + strings.Join(args, " ")
 }
 
-// ErrUnreachable means that systemd is not installed or cannot be reached from here, for example in a container, after
-// su, or in cron.
+// ErrUnreachable means that systemd is not installed or that this process cannot reach it, for example in a container,
+// after su, or in cron.
 var ErrUnreachable = errors.New("systemd cannot be reached from here")
 
 // noBus matches systemctl's output if systemd is not running. The output is in English, because call sets the locale.
@@ -75,7 +75,6 @@ var noBus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
 })
 
-// call runs a systemd command and returns its output.
 func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) (string, error) {
 	if !m.System {
 		args = append([]string{"--user"}, args...)
@@ -121,7 +120,6 @@ type UnitFile struct {
 // Name returns the unit's name.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own returns the unit that has this mark, or nil.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +162,7 @@ func (u *UnitFile) Links() []string {
 	return found
 }
 
-// State returns the unit's state and process ID from systemd. It returns an error if they are unknown.
+// State returns the unit's state and process ID from systemd. If they are unknown, it returns an error.
 func (u *UnitFile) State(ctx context.Context) (active string, pid string, err error) {
 	out, err := u.Manager.Ask(ctx, "show", "--property=ActiveState", "--property=MainPID", u.Name())
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 	"gcity/cli/output"
 )
 
-// stopTimeout is the timeout for the command that stops a service. The unit itself sets a shorter limit.
+// stopTimeout limits the command that stops a service. The unit itself sets a shorter limit.
 const stopTimeout = time.Hour
 
-// removed is the JSON output of uninstall.
 type removed struct {
 	Unit    string   `json:"unit,omitempty"` // "" if the unit did not exist
 	File    string   `json:"file,omitempty"`
@@ -94,7 +93,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 			return "", nil
 		}
 		if errors.Is(err, ErrUnreachable) && !belongsTo(k.pid(at), u) {
-			return "", nil // the process was started by hand, so it keeps running
+			return "", nil // a user started the process by hand, so it keeps running
 		}
 		return "", fmt.Errorf("the unit was not removed, because the service might be "+
 			"running: %w; "+
@@ -123,7 +122,6 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 	return "ended", nil
 }
 
-// belongsTo reports whether a process belongs to a unit.
 func belongsTo(pid int, u *UnitFile) bool {
 	group, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
@@ -133,7 +131,6 @@ func belongsTo(pid int, u *UnitFile) bool {
 	return unit == u.Name() && system == u.Manager.System
 }
 
-// awaitEnd waits until a service has stopped on its own.
 func (u *UnitFile) awaitEnd(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, folder.ReleaseLimit)
 	defer cancel()

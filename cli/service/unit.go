@@ -17,9 +17,9 @@ import (
 type unit struct {
 	kind   string // "city" or "supervisor"
 	group  string // the command group that installs the unit: "daemon" or "supervisor"
-	Name   string // the part of the unit's name after "gcity-"
+	Name   string // the unit's name without "gcity-"
 	at     string // the folder that identifies the unit
-	about  string // description of the service for messages
+	about  string
 	args   []string
 	limit  time.Duration // how long the service may take to stop
 	log    string        // the log file for launchd
@@ -29,7 +29,7 @@ type unit struct {
 	env    []string // variables as "K=V"
 }
 
-// mark returns the first line of a unit. It identifies the city or supervisor that the unit belongs to.
+// mark returns the first line of a unit, which identifies the city or supervisor of the unit.
 func (s *unit) mark() string { return markOf(s.kind, s.at) }
 
 func markOf(kind, at string) string {
@@ -37,11 +37,10 @@ func markOf(kind, at string) string {
 	return "gcity-unit: " + kind + " " + strings.ReplaceAll(strconv.Quote(at), "--", `-\x2d`)
 }
 
-// command returns the command line that the service runs.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the time limit for stopping the service. It allows for scripts and requests that are still
-// running, and for slow machines.
+// serviceSlack is added to the service's stop timeout. It allows for scripts and requests that are still running, and
+// for slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
@@ -109,7 +108,6 @@ func (s *unit) UnitText() (string, error) {
 	return b.String(), nil
 }
 
-// writeProcess writes the settings for the process: its command, restarts, stops and limits.
 func (s *unit) writeProcess(line func(format string, args ...any), exec string) {
 	line("ExecStart=%s", exec)
 	line("ExecReload=kill -HUP $MAINPID")
@@ -145,10 +143,9 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks limits the total number of processes and threads of a service's agents.
+// maxTasks limits the number of processes and threads of all agents of a service.
 const maxTasks = 32768
 
-// asRoot reports whether the service runs as root.
 func (s *unit) asRoot() bool {
 	return s.User == "root" || s.User == "" && os.Getuid() == 0
 }
@@ -156,12 +153,10 @@ func (s *unit) asRoot() bool {
 // UnitName returns the unit's name.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
-// stopSeconds returns systemd's timeout for stopping the service.
 func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }
 
-// plain reports whether a word can be written without quotes in a unit.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s,
 		func(r rune) bool { return !isNameRune(r) && !strings.ContainsRune("@+=:,/~%", r) })
@@ -193,7 +188,6 @@ func UnitWords(args []string) (string, error) {
 	return line, nil
 }
 
-// unitWord returns one word in systemd's syntax.
 func unitWord(s string) (string, error) {
 	if err := fitForUnit(s); err != nil {
 		return "", err
@@ -205,7 +199,6 @@ func unitWord(s string) (string, error) {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`, nil
 }
 
-// fitForUnit returns an error for text that a unit cannot contain.
 func fitForUnit(s string) error {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return fmt.Errorf("%q cannot be written to a unit: it contains a line break or a "+
@@ -214,7 +207,6 @@ func fitForUnit(s string) error {
 	return nil
 }
 
-// unitSafe replaces the characters in name that a unit's name cannot contain.
 func unitSafe(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isNameRune(r) }), "-")
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
@@ -235,7 +227,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// the value can contain a path in the current user's folders
+		// the value might contain a path below the current user's home folder
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)
@@ -244,7 +236,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath returns path without relative folders and folders that exist only for one session.
+// servicePath removes relative folders and folders that exist only for one session from path.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {

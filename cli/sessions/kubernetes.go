@@ -13,10 +13,9 @@ import (
 	"gcity/session"
 )
 
-// helperName is the name of the helper program for the session provider "k8s".
+// helperName is the helper program of the session provider "k8s".
 const helperName = "gcity-session-k8s"
 
-// kubernetes starts the Kubernetes helper with the settings in [session.k8s].
 func (h *opener) kubernetes() (session.Provider, func(), error) {
 	c := folder.SourceOf(h.Dir).LoadPartial()
 	if c == nil {
@@ -33,8 +32,8 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	return p, closeIt, err
 }
 
-// helperPath returns the path of the helper if it is next to this program. Otherwise it returns only the helper's name,
-// to be looked up on PATH.
+// helperPath returns the path of the helper if it is next to this program. Otherwise, it returns only the name, which
+// is then looked up on PATH.
 func helperPath() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -51,8 +50,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kubernetesSettings returns the keys that are set in [session.k8s], and their positions for error messages. For all
-// other keys, the helper uses its environment.
+// kubernetesSettings returns the keys that are set in [session.k8s], and their positions for error messages. The
+// helper takes all other settings from its environment.
 func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 	k := c.Session.Kubernetes
 	all, origins := map[string]any{}, map[string]string{}

@@ -11,8 +11,8 @@ import (
 	"gcity/trust"
 )
 
-// The helper gets only the keys that are set, with absolute paths, and their positions. Defaults are not passed, because the helper's
-// environment takes precedence over them.
+// The helper gets only the keys that are set, with absolute paths, and their positions. It gets no defaults, because
+// its environment takes precedence over them.
 func TestKubernetesSettings(t *testing.T) {
 	dir := t.TempDir()
 	c, err := config.Parse(dir, []byte(`
@@ -42,7 +42,6 @@ node_selector = { "kubernetes.io/os" = "linux" }
 	}
 }
 
-// Without the helper, the error says which program is missing.
 func TestKubernetesWithoutHelper(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()
@@ -58,7 +57,6 @@ func TestKubernetesWithoutHelper(t *testing.T) {
 	}
 }
 
-// Only the error about a missing helper says how to install it.
 func TestKubernetesInstallHint(t *testing.T) {
 	const hint = "docs/kubernetes.md describes how to install gcity-session-k8s"
 	dir, bin := t.TempDir(), t.TempDir()

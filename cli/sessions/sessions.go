@@ -54,7 +54,6 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
-// clearUp stops leftovers of sessions that ended under an earlier controller.
 func (h *opener) clearUp() {
 	if h.Observe || h.tmux {
 		return
@@ -68,17 +67,16 @@ func (h *opener) clearUp() {
 // SessionOptions are the options for opening a city's sessions.
 type SessionOptions struct {
 	Dir     string
-	At      string      // a path to Dir that stays valid if the folder is moved; "" means Dir
+	At      string      // a path to Dir that stays valid if the folder is moved; "" for Dir itself
 	Grant   trust.Grant // permission to run provider scripts
 	Observe bool        // the caller does not hold the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics from goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in this
-	// process's control group.
+	// Group returns the control group in which sessions start; if Group is nil or returns "", this is the process's
+	// own control group
 	Group func() string
 }
 
-// opener opens a city's session providers.
 type opener struct {
 	SessionOptions
 	tmux bool // the tmux provider is open, and manages the tmux server itself
@@ -104,7 +102,6 @@ func (h *opener) survey() []string {
 	return names
 }
 
-// open opens the session provider with this name.
 func (h *opener) open(name string) (session.Provider, func(), error) {
 	switch name {
 	case "pty":
@@ -131,7 +128,6 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
 
-// pty opens the built-in provider for terminal sessions.
 func (h *opener) pty() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -149,7 +145,6 @@ func (h *opener) pty() (session.Provider, func(), error) {
 	}, nil
 }
 
-// subprocess opens the provider for processes without a terminal.
 func (h *opener) subprocess() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -167,8 +162,6 @@ func (h *opener) subprocess() (session.Provider, func(), error) {
 	}, nil
 }
 
-// external opens a provider that runs as a separate program. The parameter path is relative to the city, or a name on
-// PATH.
 func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
@@ -202,7 +195,6 @@ func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	return p, func() {}, nil
 }
 
-// find returns the absolute path of a provider's script or helper program.
 func (h *opener) find(name, path string) (string, error) {
 	var err error
 	switch {
@@ -221,7 +213,6 @@ func (h *opener) find(name, path string) (string, error) {
 	return path, ownership.Check(path)
 }
 
-// holder returns the path of the program that holds sessions, which is this program.
 func (h *opener) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -231,12 +222,12 @@ func (h *opener) holder() (string, error) {
 	return exe, nil
 }
 
-// EndLimit is the time allowed for listing and stopping sessions, in addition to the agents' time between interrupt and
-// kill. A controller's limit is the same.
+// EndLimit is the time for listing and stopping sessions, in addition to the time that agents have between interrupt
+// and kill. A controller has the same limit.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions concurrently. It returns when all have ended, or after the agents' time between interrupt
-// and kill plus EndLimit. The error names every session that might still be running.
+// EndSessions stops sessions concurrently. It returns when all have ended, or after grace and EndLimit. The error
+// names every session that might still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)
@@ -253,7 +244,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // the list errs contains all errors
+	_ = g.Wait() // errs contains all errors
 	return errors.Join(errs...)
 }
 
@@ -273,8 +264,8 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight runs the checks that precede a start, for all agents concurrently, because a folder might not respond. It
-// returns a function that returns why an agent cannot start, or "" if no reason is known. That function also calls vet
+// Preflight checks whether agents can start, for all agents at the same time, because a folder might not respond. It
+// returns a function that says why an agent cannot start, or "" if no reason is known. That function also calls vet
 // for the agent's session provider.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {
@@ -298,7 +289,7 @@ func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	}
 }
 
-// VetProvider returns an error if the session provider with this name cannot start any agent.
+// VetProvider returns an error if the named session provider cannot start any agent.
 func VetProvider(ctx context.Context, p session.Provider, name string, slow env.Slowly) error {
 	m, ok := p.(session.MultiProvider)
 	if !ok {

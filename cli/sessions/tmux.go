@@ -10,7 +10,6 @@ import (
 	"gcity/session/tmux"
 )
 
-// openTmux opens the provider for the city's sessions in tmux.
 func (h *opener) openTmux() (session.Provider, func(), error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -27,7 +26,6 @@ func (h *opener) openTmux() (session.Provider, func(), error) {
 	}, nil
 }
 
-// usesTmux reports whether a city has ever had sessions in tmux.
 func usesTmux(dir string) bool { return tmux.Used(dir) }
 
 // TmuxRemedy returns advice if err means that tmux is missing or too old to list sessions. Otherwise it returns "".
@@ -39,8 +37,8 @@ func TmuxRemedy(err error) string {
 	return ""
 }
 
-// TmuxHint returns a clause that says how to see the sessions in tmux itself, or "" if the city has never had sessions
-// in tmux.
+// TmuxHint returns a clause that says how to see the sessions in tmux itself. If the city has never had sessions in
+// tmux, it returns "".
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""

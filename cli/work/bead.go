@@ -38,7 +38,6 @@ metadata keys.`
 	return c
 }
 
-// beadFilter contains the flags that select beads in lists.
 type beadFilter struct {
 	status, labels         []string
 	kind, assignee, parent string
@@ -57,8 +56,8 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
-// query returns the query for the store. It excludes messages and records of automation runs, which are not work,
-// unless the filter selects a type or a label.
+// query returns the query for the store. If the flags select neither a type nor a label, the query excludes messages
+// and records of automation runs, because they are not work.
 func (f *beadFilter) query() (beads.Query, error) {
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
@@ -140,8 +139,8 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps returns a list of ready work without the steps of owned molecules. If the query selects an assignee,
-// withSteps adds the steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
+// withSteps removes the steps of owned molecules from a list of ready work. If the query selects an assignee,
+// withSteps adds the steps of the molecules that the assignee owns. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
@@ -201,8 +200,6 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	return nil
 }
 
-// emptyList returns the message for an empty list. If the store has no work at all, the message says how to create
-// some.
 func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 	_, all := d.Store.(*depot.AllStores)
 	place := d.Title()
@@ -246,7 +243,6 @@ func beadShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// metadata parses KEY=VALUE arguments.
 func metadata(given []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, kv := range given {
@@ -330,7 +326,6 @@ import fails without importing anything; --force imports the beads anyway.`,
 	return c
 }
 
-// printImported prints an import's result. It returns an error if some lines could not be read.
 func printImported(e *env.Env, d *depot.Store, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {

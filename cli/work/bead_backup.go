@@ -103,7 +103,6 @@ creates an empty one; the beads in the old store are then lost.`,
 	return c
 }
 
-// restored reports a restore, to the user and in the event log.
 func restored(ctx context.Context, e *env.Env, d *depot.Store, from string,
 	done workstore.StoreRecovered) error {
 	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),

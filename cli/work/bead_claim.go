@@ -14,11 +14,11 @@ import (
 	"gcity/cli/exit"
 )
 
-// claimRetries is the maximum number of attempts to claim a bead while other processes keep changing it.
+// claimRetries is how often claiming a bead is tried while other processes keep changing the bead.
 const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person, unless the bead already has a different assignee. If several
-// commands claim the bead at the same time, only one succeeds.
+// claimBead assigns a bead to an agent or a person if the bead has no other assignee. If several commands claim it at
+// the same time, only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {
@@ -29,7 +29,7 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) 
 	return err
 }
 
-// claimsOnly returns an error if --claim is combined with other flags of `bead update`.
+// claimsOnly returns an error if --claim is combined with other changes.
 func claimsOnly(c *cobra.Command) error {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
@@ -43,7 +43,6 @@ func claimsOnly(c *cobra.Command) error {
 	return nil
 }
 
-// claim carries out `bead update --claim` and prints the result.
 func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {

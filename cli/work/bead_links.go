@@ -32,7 +32,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // the file is only read, so an error from Close loses nothing
+		defer f.Close() // the file was only read, so nothing is lost if Close fails
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -46,11 +46,10 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// warnPools prints a warning for each label that assigns a bead to an unknown pool.
 func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	c, err := folder.LoadCity(d.City)
 	if err != nil {
-		return // other commands report the invalid configuration
+		return // other commands report that the configuration is invalid
 	}
 	var known []string
 	for _, p := range folder.PoolPlan(c, d.City) {
@@ -89,7 +88,6 @@ func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id st
 	return "", nil, nil
 }
 
-// firstIn returns the first of the IDs that belongs to a bead in the store, or "".
 func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
 	err error) {
 	s, err := e.Store(p)
@@ -143,7 +141,7 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 	return err
 }
 
-// guard wraps the target store of an import. It rejects beads that are already in another store of the city.
+// guard rejects imported beads that are already in another store of the city.
 type guard struct {
 	*depot.Store
 	a *env.Env
@@ -185,8 +183,6 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	return nil
 }
 
-// checkSteps returns an error if a bead is a molecule with open steps. The steps in ids do not count, because they
-// are closed together with the bead.
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -196,7 +192,6 @@ func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, ids 
 	return city.Closable(ctx, has.List, b, ids...)
 }
 
-// warnOpenSteps prints how many steps of a closed bead are still open.
 func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) error {
 	if e.JSON {
 		return nil

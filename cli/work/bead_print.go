@@ -27,7 +27,6 @@ func beadColor(s beads.Status) string {
 	}
 }
 
-// writeBeads writes a table of beads in the given order, and marks those that are waiting for one of the gates.
 func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, b := range all {
@@ -46,13 +45,12 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 	return e.Table(w, e.Columns(), head, rows)
 }
 
-// printBead prints a bead's details, its needs and its steps.
 func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
 		return err
 	}
-	slices.Reverse(steps) // oldest first
+	slices.Reverse(steps)
 	e.Sayf("%s: %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
 		e.Paint(beadColor(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))

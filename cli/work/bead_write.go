@@ -92,7 +92,6 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	return depot.ReportChange(ctx, e, d, kind, b)
 }
 
-// changedBead is like changed, for a bead that already existed. Its message lists what has changed.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.Bead) error {
 	changes := city.ChangeText(&old, b)
 	if e.JSON || changes == "" {
@@ -102,7 +101,6 @@ func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.B
 	return depot.ReportChange(ctx, e, d, events.BeadUpdated, b)
 }
 
-// patchFlags are the flags of bead update.
 type patchFlags struct {
 	title, status, kind, priority, assignee, parent, description, file string
 
@@ -136,7 +134,6 @@ func (f *patchFlags) flags(c *cobra.Command) {
 		"revision (rev in --json)")
 }
 
-// patch returns the change that the given flags describe.
 func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 	p := beads.Patch{AddLabels: f.add, RemoveLabels: f.remove}
 	for flag, field := range map[string]struct {
@@ -219,7 +216,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// onlyWhere reports whether the given flags only select a store or name an operation, and do not change anything.
+// onlyWhere reports whether the given flags change nothing and only select a store or name an operation.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "assignee", "parent", "description",
@@ -240,13 +237,12 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	}
 	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
-		// if the bead is already closed, it keeps its original reason
+		// a bead that is already closed keeps its original reason
 		delete(p.SetMetadata, beads.CloseReason)
 	}
 	return patchFound(ctx, e, has, old, p)
 }
 
-// patchFound is like patchBead for a bead that has already been read.
 func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bead,
 	p beads.Patch) error {
 	switch done, err := depot.WasReported(ctx, e, has, old.ID); {
@@ -268,7 +264,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	}
 	switch {
 	case b.Rev == old.Rev && e.Op != "":
-		// an earlier attempt made this change, but might have failed to write the event
+		// an earlier attempt made this change, but its event might be missing
 		return changed(ctx, e, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if e.JSON {
@@ -289,7 +285,6 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	return printClosedConvoy(ctx, e, has, old, b)
 }
 
-// eventOf returns the event type for a bead's new status.
 func eventOf(b beads.Bead) string {
 	if b.Status == beads.StatusClosed {
 		return events.BeadClosed
@@ -297,7 +292,6 @@ func eventOf(b beads.Bead) string {
 	return events.BeadUpdated
 }
 
-// unchanged returns the message for a change that has no effect.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
 		return "already has these values"
@@ -364,7 +358,7 @@ automations create, are removed only after their steps are closed too.`,
 // exporting counts the beads that are written to it, and shows the progress.
 type exporting struct {
 	io.Writer
-	progress *env.Progress // nil = not shown
+	progress *env.Progress // nil if the progress is not shown
 	beads    int
 }
 
@@ -390,7 +384,6 @@ func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Pr
 	return n, nil
 }
 
-// openInput opens a file, or standard input for "-".
 func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if name == "-" {
 		return e.In, func() {}, nil
@@ -399,7 +392,7 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
-	// the file is only read, so an error from Close can be ignored
+	// the file was only read, so nothing is lost if Close fails
 	return f, func() { _ = f.Close() }, nil
 }
 

@@ -29,7 +29,6 @@ convoy and its beads must be in the same store.`
 	return c
 }
 
-// convoyShape is a convoy with its progress.
 type convoyShape struct {
 	beads.Bead
 	Progress city.Progress `json:"progress"`
@@ -85,7 +84,6 @@ func convoyAdd(e *env.Env) *cobra.Command {
 		})
 }
 
-// convoy returns the convoy with this ID. It returns an error if the bead is not a convoy.
 func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.Bead, *depot.Store,
 	func(), error) {
 	b, at, closeOther, err := depot.Find(ctx, e, d, id)
@@ -147,7 +145,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// do this only after all children are added, because the convoy closes when all its children are closed
+	// add all children first, because a convoy closes when all its children are closed
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}
@@ -158,7 +156,6 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 	return printConvoy(ctx, e, d, convoy)
 }
 
-// children returns a convoy's beads in order of creation.
 func children(ctx context.Context, d *depot.Store, id string) ([]beads.Bead, error) {
 	all, err := d.List(ctx, beads.Query{Parent: id, Limit: -1})
 	slices.Reverse(all)
@@ -215,7 +212,6 @@ func convoyList(e *env.Env) *cobra.Command {
 	return c
 }
 
-// printConvoys prints the convoys in all stores, store by store. The newest convoy of a store comes first.
 func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
@@ -305,7 +301,6 @@ func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.B
 	return &convoy, depot.ReportChange(ctx, e, d, events.BeadClosed, convoy)
 }
 
-// printClosedConvoy calls closeConvoy and prints a line if a convoy was closed.
 func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {

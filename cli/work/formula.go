@@ -35,20 +35,20 @@ this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// listedFormula is a formula in a list, with the file that it comes from, and its error if it is invalid.
+// listedFormula is a formula in a list, the file that contains it and, if it is invalid, its error.
 type listedFormula struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Rig         string   `json:"rig,omitempty"`
 	Layer       string   `json:"layer"`
 	Source      string   `json:"source"`
-	Vars        []string `json:"vars,omitempty"` // a required variable ends in !
+	Vars        []string `json:"vars,omitempty"` // the name of a required variable ends in !
 	Steps       int      `json:"steps"`
 	Problem     string   `json:"problem,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// formulasOf returns the city's formulas. If rig is not "", it returns the formulas that apply in that rig.
+// formulasOf returns the formulas that apply in a rig or, if rig is "", in the city.
 func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -141,7 +141,6 @@ func printFormulas(e *env.Env, listed []listedFormula) error {
 	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
 }
 
-// printRigFormulas prints which rigs have their own formulas, and how to list them.
 func printRigFormulas(e *env.Env, c *config.City) error {
 	var rigs []string
 	for i := range c.Rigs {
@@ -162,7 +161,6 @@ func printRigFormulas(e *env.Env, c *config.City) error {
 	return nil
 }
 
-// formulaShape is the JSON output for a formula.
 type formulaShape struct {
 	listedFormula
 	Version string        `json:"version,omitempty"`
@@ -256,7 +254,6 @@ func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// cooked is the JSON output of cook.
 type cooked struct {
 	Root  beads.Bead   `json:"root"`
 	Steps []beads.Bead `json:"steps"`
@@ -341,7 +338,6 @@ func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// poolNamed returns the qualified name of a pool. A rig's own pool takes precedence over the city's.
 func poolNamed(name, rig string, c *config.City) (string, error) {
 	var all []string
 	for i := range c.Agents {

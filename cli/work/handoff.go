@@ -58,7 +58,7 @@ and exits with code 3.`,
 		if !auto {
 			over, text = finishedWisps(ctx, e, l, me, text)
 		}
-		// send the message first, so that it exists even if a later step fails
+		// send the message first, so that it is not lost if a later step fails
 		r, err := city.SendMail(ctx, l, mail.Message{
 			From: me, To: me, Subject: cmp.Or(f.subject, "handoff"), Text: text, Depth: e.Depth(),
 		})
@@ -85,7 +85,6 @@ and exits with code 3.`,
 	return c
 }
 
-// mayHandOff returns an error if the agent is unknown, or if the message is empty and the parameter auto is false.
 func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bool) error {
 	if agent == "" {
 		return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
@@ -98,7 +97,7 @@ func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bo
 	return err
 }
 
-// heartbeat is the content of .gc/heartbeats/<agent>.json. A watchdog reads it to see that the agent is working.
+// heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
 type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`
@@ -110,7 +109,6 @@ type heartbeat struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-// heartbeatFile returns the path of an agent's heartbeat file.
 func heartbeatFile(city, agent string) string {
 	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
 }
@@ -139,7 +137,7 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 			if err != nil {
 				return err
 			}
-			if len(args) > 0 { // GC_AGENT is already a full name
+			if len(args) > 0 { // GC_AGENT is always a qualified name
 				if name, err = env.Named(cmd.Context(), e, name); err != nil {
 					return err
 				}
@@ -169,7 +167,6 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 	return c
 }
 
-// writeHeartbeat writes a heartbeat file atomically.
 func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
 	data, err := json.Marshal(b)
 	if err != nil {

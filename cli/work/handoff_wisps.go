@@ -35,8 +35,8 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 	return over, text
 }
 
-// squash replaces finished wisps with digests. It returns a clause for each replaced wisp. It also returns the wisps
-// that it could not replace, which are unchanged.
+// squash replaces finished wisps with digests. It returns a clause for each replaced wisp, and lists the wisps that it
+// could not replace.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {

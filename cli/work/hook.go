@@ -24,7 +24,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// queryLimit is the timeout for an agent's work_query.
 const queryLimit = 30 * time.Second
 
 // HookCommand returns the hook command.
@@ -67,7 +66,7 @@ nothing if it finds no work, and always exits 0.`,
 	return c
 }
 
-// foundWork is an agent's work: the output of its work_query, or beads.
+// foundWork is an agent's work: beads, or the output of its work_query.
 type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
@@ -77,7 +76,7 @@ type foundWork struct {
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
 
-// workOf returns the work of the agent in args, or of the session's own agent.
+// workOf returns the work of the agent in args or, without args, of the agent that runs this command.
 func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) {
 	name, err := e.Self(args)
 	if err != nil {
@@ -115,9 +114,9 @@ type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce gets an agent's work from the controller. It is used when the configuration file is invalid and therefore
-// not in force, or when the agent was removed from the file but still has work to finish. If no controller is running,
-// it returns the error instead.
+// workInForce gets an agent's work from the controller. It is for a configuration file that is invalid and therefore
+// not in force, and for an agent that is no longer in the file but still has work to finish. If no controller is
+// running, it returns the error instead.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -142,7 +141,6 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 	return out, out.find(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 }
 
-// queryOf returns an agent's work_query, or "" if it has none.
 func queryOf(c *config.City, w *agent.Want) string {
 	for i := range c.Agents {
 		if c.Agents[i].Qualified() == w.Declared {
@@ -170,13 +168,12 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 		return "", fmt.Errorf("the work_query of %s failed with exit code %d: %s", w.Name, got.Code,
 			said)
 	}
-	if text == "[]" || text == "null" { // an empty list in JSON
+	if text == "[]" || text == "null" { // an empty JSON list
 		text = ""
 	}
 	return text, nil
 }
 
-// find sets the agent's work, and the gates that it might be waiting for.
 func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
 	if w.Items, err = workFor(ctx, c, want); err == nil {
 		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
@@ -184,8 +181,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns an agent's work, most urgent first: its work in progress, otherwise ready work assigned to it,
-// otherwise its pool's ready and unassigned work. The steps of the agent's own work follow.
+// workFor returns an agent's work, most urgent first. This is its work in progress, otherwise ready work that is
+// assigned to it, otherwise ready and unassigned work of its pool. Then come the steps of the agent's own work.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
@@ -233,7 +230,7 @@ func printWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown returns text as it is printed. On a terminal, control sequences are removed.
+// shown returns text for printing: on a terminal, without control sequences.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)
@@ -244,12 +241,11 @@ func shown(e *env.Env, text string) string {
 // injectLimit is the maximum number of beads in a text for a model.
 const injectLimit = 10
 
-// injectWork prints an agent's work for a model.
 func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	// unassigned work belongs to the pool, so another member may claim it first
+	// the whole pool may claim unassigned work, so another member might be faster
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
 		if i == injectLimit {

@@ -21,7 +21,6 @@ import (
 	"gcity/mail"
 )
 
-// mailLimit is the timeout for a mail command.
 const mailLimit = 30 * time.Second
 
 // MailCommand returns the mail command.
@@ -67,12 +66,10 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// writer returns the sender of a message: an agent, an automation, or a person.
 func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }
 
-// draftFlags are the flags for a new message.
 type draftFlags struct {
 	subject, text, from string
 	notify              bool
@@ -87,7 +84,6 @@ func (f *draftFlags) flags(c *cobra.Command) {
 		"also notify the recipient in its terminal")
 }
 
-// fill completes the flags with the arguments, which are TEXT or SUBJECT TEXT.
 func (f *draftFlags) fill(a *env.Env, args []string) error {
 	switch {
 	case len(args) == 2 && f.subject == "" && f.text == "":
@@ -152,14 +148,13 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	return e.Receipt(r)
 }
 
-// unknownSender reports whether a sender is neither an agent nor a pool.
 func unknownSender(s *city.Snapshot, from string) bool {
 	to, err := s.Address(from)
 	return err == nil && s.IsUserAddress(to)
 }
 
-// notified types a notification into the terminal of a message's recipient, or of all running members of a pool. It
-// returns what happened, as text.
+// notified types a notification into the terminal of a message's recipient, or of all running members if that is a
+// pool. It returns a text that says what happened.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
 	if pool, ok := strings.CutPrefix(m.To, mail.PoolPrefix); ok {
@@ -253,7 +248,6 @@ func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
 		})
 }
 
-// receipts prints the results of several operations. It prints a single result like any other receipt.
 func receipts(e *env.Env, all []city.Receipt) error {
 	if len(all) == 1 {
 		return e.Receipt(all[0])
@@ -267,7 +261,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf returns the mailbox for a command: the argument, or GC_AGENT, or "" for the mailbox shared by people.
+// mailOf returns the mailbox for a command: the argument, GC_AGENT, or "" for the mailbox that all people share.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -275,7 +269,6 @@ func mailOf(e *env.Env, args []string) string {
 	return e.Getenv("GC_AGENT")
 }
 
-// owner returns the name of a mailbox as it is printed.
 func owner(who string) string { return cmp.Or(who, "people") }
 
 func mailCheck(e *env.Env) *cobra.Command {
@@ -326,7 +319,7 @@ the agent. It does not mark messages as read.`,
 }
 
 type countShape struct {
-	Recipient string `json:"recipient"` // "" is the mailbox shared by people
+	Recipient string `json:"recipient"` // "" for the mailbox that all people share
 	city.MailCount
 }
 

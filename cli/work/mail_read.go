@@ -16,7 +16,6 @@ import (
 	"gcity/mail"
 )
 
-// beadPatch is a change to a message's bead.
 type beadPatch = beads.Patch
 
 func mailInbox(e *env.Env) *cobra.Command {
@@ -160,7 +159,7 @@ func mailThread(e *env.Env) *cobra.Command {
 		})
 }
 
-// thread returns all messages in a message's thread, oldest first.
+// thread returns all messages in the thread of m, oldest first.
 func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message, error) {
 	root := m.Thread
 	if root == "" {
@@ -175,7 +174,7 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 	switch {
 	case err == nil:
 		out = append(out, first)
-	case !exit.IsNotFound(err): // the thread's first message might have been removed
+	case !exit.IsNotFound(err): // the first message of the thread might have been removed
 		return nil, err
 	}
 	for _, b := range slices.Backward(found) {

@@ -17,16 +17,14 @@ import (
 	"gcity/mail"
 )
 
-// primeLimit is the timeout for prime.
 const primeLimit = 20 * time.Second
 
-// primeShape is the JSON output of prime: a prompt and its agent.
 type primeShape struct {
-	Agent  string `json:"agent,omitempty"` // "" if the text is not for an agent
-	File   string `json:"file,omitempty"`  // path of the template
+	Agent  string `json:"agent,omitempty"` // "" if the prompt is not for an agent
+	File   string `json:"file,omitempty"`
 	Prompt string `json:"prompt"`
 
-	// unread messages that the previous session left, newest first
+	// unread messages from the previous session, newest first
 	Handed []mail.Message `json:"handed,omitempty"`
 }
 
@@ -74,7 +72,7 @@ without a prompt, and outside a session, it prints a list of useful commands.
 	return c
 }
 
-// prime returns the prompt of the agent in args, or of the session's own agent.
+// prime returns the prompt of the agent in args or, without args, of the agent that runs this command.
 func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	name, named := e.Getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
 	if named {
@@ -108,9 +106,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// promptInForce gets an agent's prompt from the controller. It is used when the configuration on disk is invalid,
-// because the previous configuration is then still in force. If no controller is running, it returns the error that it
-// was given.
+// promptInForce gets an agent's prompt from the controller. It is for a configuration file that is invalid and
+// therefore not in force. If no controller is running, it returns the parameter invalid.
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -129,7 +126,7 @@ func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid er
 	return primeShape{Agent: g.Name, File: about.PromptFile, Prompt: about.Prompt}, nil
 }
 
-// agentCommands lists the commands that are useful to every agent.
+// agentCommands lists the commands that every agent can use.
 const agentCommands = `  gc hook                    your work, in progress or ready to start
   gc bead show ID            all details of one bead
   gc bead update ID --claim  claim it before you start; if that fails, another agent
@@ -138,13 +135,11 @@ const agentCommands = `  gc hook                    your work, in progress or re
   gc agent drain-check       exit 0 if you should finish; then stop with gc agent drain-ack
   gc --help                  all other commands`
 
-// unprompted returns the text for an agent that has no prompt.
 func unprompted(w *agent.Want) string {
 	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nYou have "+
 		"no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
 }
 
-// generic returns the text for a caller that is not one of the city's agents.
 func generic(dir string) string {
 	if dir == "" {
 		return "This folder is not in a city: run gcity init to create one, or select one " +

@@ -27,7 +27,6 @@ const slingLimit = 2 * time.Minute
 const slingNeedsConfig = "the configuration contains the rules for assigning work: fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
-// slingFlags are the flags of sling.
 type slingFlags struct {
 	formula, noFormula, nudge, force, stdin bool
 
@@ -106,7 +105,8 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 	return c
 }
 
-// slingArgs returns a usage error if the work is missing. The target is optional, and so is the work if --stdin is set.
+// slingArgs returns a usage error if the work is missing. The target is optional. With --stdin, the work is optional
+// too.
 func slingArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return exit.Usage("the work is missing: %s", cmd.UseLine())
@@ -114,7 +114,6 @@ func slingArgs(cmd *cobra.Command, args []string) error {
 	return env.Between(1, 1000)(cmd, args)
 }
 
-// slings returns the requests that a command line describes.
 func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	args []string) ([]city.SlingRequest, error) {
 	vars, err := metadata(f.vars)
@@ -157,8 +156,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError completes an error about the work. If the target is unknown as well, the returned error begins with
-// the error about the target.
+// withTargetError completes an error about the work. If the target is also unknown, the returned error begins with
+// that.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong
@@ -222,7 +221,6 @@ func formulaNames(e *env.Env) ([]string, error) {
 	return names, nil
 }
 
-// slingInput returns a request to create the bead that standard input describes.
 func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) {
 	data, err := io.ReadAll(io.LimitReader(e.In, beads.MaxText+1))
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	// backupsKept is how many automatic backups are kept for each store. backupEvery is the time between two automatic
-	// backups.
+	// backupsKept is how many automatic backups of each store are kept. backupEvery is the time between two of them.
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
 
@@ -46,7 +45,6 @@ func LostStore(err error) *sqlite.LostError {
 	return lost
 }
 
-// scopeFile returns the name under which the city or rig appears in .gc/stores and .gc/backups.
 func (p Place) scopeFile() string {
 	if p.Rig == "" {
 		return "city"
@@ -54,7 +52,7 @@ func (p Place) scopeFile() string {
 	return "rig-" + p.Rig
 }
 
-// Ledger returns the ledger in which the city records which store belongs to a place.
+// Ledger returns the ledger in which the city records each place's store.
 func (p Place) Ledger() sqlite.Ledger {
 	at, home := disk.Real(p.Dir), disk.Real(p.City)
 	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {
@@ -71,7 +69,6 @@ func (p Place) Ledger() sqlite.Ledger {
 	return sqlite.Ledger{File: file, Folder: at, Restore: how}
 }
 
-// embedded opens the built-in store.
 func (p Place) embedded() (*sqlite.Store, error) {
 	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
 }
@@ -87,7 +84,6 @@ type backupFile struct {
 	at                time.Time
 }
 
-// shortID returns the short form of a store's ID, which is part of its backups' names.
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
 // backups returns the backups of a place's store, newest first.
@@ -150,8 +146,8 @@ func (p Place) BackUp(
 	return made, nil
 }
 
-// backUpDaily backs up a place's store if its automatic backup is due. It then removes the oldest automatic backups of
-// that store, so that backupsKept remain.
+// backUpDaily makes an automatic backup of a place's store if one is due. It then removes all but the newest
+// backupsKept automatic backups of that store.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"gcity/cli/folder"
 )
 
-// shelf creates a rig's store in a new city, with one bead in it, and returns its place.
 func shelf(t *testing.T) Place {
 	t.Helper()
 	dir := t.TempDir()

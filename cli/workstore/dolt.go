@@ -38,8 +38,8 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts the server whenever it does not respond, until ctx is done. Then it calls cityStopped. If the result
-// is true, KeepDolt stops the server. Otherwise the agents keep running, and so does the server.
+// KeepDolt starts the server whenever the server does not respond. When ctx is done, it stops the server if
+// cityStopped returns true. Otherwise, the agents keep running and still need the server.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
@@ -69,7 +69,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStoppe
 func StopDolt(ctx context.Context, dir string) (bool, error) {
 	c, err := folder.LoadCity(dir)
 	if err != nil {
-		return false, nil // the configuration is invalid, so the server is unknown
+		return false, nil // an invalid configuration does not say which server the city has
 	}
 	s := DoltServer(c)
 	if s == nil {

@@ -21,7 +21,7 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens a place's store. It neither reads nor creates the store; the first operation does.
+// OpenStore opens a place's store. The store is first read, and if necessary created, by its first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
 // openFor opens a store. If the parameter serve is true, the store stays open for as long as the city runs. A store
@@ -78,8 +78,8 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err erro
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes at which a write-ahead log is reported as too large. A log of this size is apparently
-// no longer being truncated.
+// LargeLog is the size in bytes from which a write-ahead log is reported as too large. Such a log is apparently no
+// longer truncated.
 const LargeLog = sqlite.LargeLog
 
 // ExamineStore checks a place's store without creating anything. It also returns the records that this version of gcity
@@ -98,8 +98,7 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unr
 	return c, unread, err
 }
 
-// ProbeStore tests whether a place's store is writable. It creates the store if it is missing, and changes nothing
-// else.
+// ProbeStore tests whether a place's store is writable. It creates a missing store, and changes nothing else.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -118,7 +117,7 @@ type Stores struct {
 	Open map[Place]Store
 }
 
-// Of returns the store of a rig, or of the city if rig is "". It opens the store on first use.
+// Of returns the store of a rig, or of the city if rig is "". The store is opened on first use.
 func (s *Stores) Of(rig string) (beads.Store, error) {
 	for _, p := range s.Places() {
 		if p.Rig != rig {

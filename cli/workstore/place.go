@@ -16,8 +16,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether p is a rig with a folder that does not exist. A folder that does not respond is assumed to
-// exist.
+// Gone reports whether p is a rig with a missing folder. A folder that does not respond is assumed to exist.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
 		folder.ReadTimeout,
@@ -51,9 +50,9 @@ type Store interface {
 type Place struct {
 	Rig    string // "" for the city
 	Dir    string
-	Prefix string         // prefix of the IDs
-	City   string         // the city's folder
-	By     city.WorkStore // the program that stores the work
+	Prefix string // prefix of the beads' IDs
+	City   string
+	By     city.WorkStore
 }
 
 // Places returns the places in a configuration: the city and all rigs.

@@ -25,7 +25,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// untrustedStore replaces a store that needs a program that is not allowed to run. All its operations fail.
+// untrustedStore stands in for a store if the store's program is not allowed to run. All its methods fail.
 type untrustedStore struct{ why error }
 
 var _ Store = untrustedStore{}
@@ -52,8 +52,8 @@ func (s untrustedStore) Update(context.Context, string, beads.Patch) (beads.Bead
 
 func (s untrustedStore) Close() error { return nil }
 
-// OpenTrusted is like OpenStore, but if the store's program is not allowed to run, it returns a store on which every
-// operation fails.
+// OpenTrusted is like OpenStore. If the store's program is not allowed to run, it returns a store that fails every
+// operation.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {

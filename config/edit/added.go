@@ -85,7 +85,6 @@ func (a addedLines) without(key string, data []byte, flag toml.Span,
 	return nil
 }
 
-// key returns the setting's key in addedLines.
 func (s flagPlace) key(path string) string {
 	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

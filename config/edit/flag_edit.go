@@ -18,8 +18,7 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set sets the key in a file's content to the value of the parameter on, and returns the new content. It returns an
-// error if the edit would change anything else.
+// set returns the file's content with the setting changed. It returns an error if the edit would change anything else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -91,7 +90,6 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	return insertLine(data, t.Value, flag)
 }
 
-// cut returns a copy of data in which the span s is replaced with text.
 func cut(data []byte, s toml.Span, text string) []byte {
 	out := make([]byte, 0, len(data)+len(text))
 	out = append(out, data[:s.Start]...)
@@ -125,7 +123,6 @@ func appendTable(data []byte, header, text string) []byte {
 	return append(bytes.Clone(data), (gap + header + eol + text + eol)...)
 }
 
-// lineBreak returns the line ending that a file uses.
 func lineBreak(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -133,7 +130,6 @@ func lineBreak(data []byte) string {
 	return "\n"
 }
 
-// table returns the table in a file that contains the setting, or nil if it does not exist.
 func (s flagPlace) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {
@@ -157,7 +153,6 @@ func (s flagPlace) table(root *toml.Node) *toml.Node {
 	return nil
 }
 
-// override returns the table with the setting in its rig's overrides.
 func (s flagPlace) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {

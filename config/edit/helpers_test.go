@@ -12,13 +12,11 @@ import (
 	"gcity/internal/toml"
 )
 
-// folder creates a city's folder with text as its city.toml.
 func folder(t testing.TB, text string) string {
 	t.Helper()
 	return folderOf(t, map[string]string{config.FileName: text})
 }
 
-// folderOf creates a city's folder from several files, keyed by path.
 func folderOf(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -42,7 +40,6 @@ func put(t testing.TB, path, text string) {
 	}
 }
 
-// values returns a city's values as text, without their origins.
 func values(c *config.City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources = "", nil, nil, nil

@@ -78,7 +78,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			// in an array, insert the new rig before the others
+			// in an array, insert the new rig before the existing ones
 			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
@@ -87,7 +87,6 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	})
 }
 
-// rigAt returns the name of the rig that uses a folder, or "".
 func rigAt(c *config.City, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.Path, path)
@@ -106,7 +105,6 @@ func rigAt(c *config.City, path string) string {
 	return ""
 }
 
-// appendRig returns data with an additional rig, in the same notation as the existing rigs.
 func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	rigs := root.Get("rigs")
 	if rigs == nil || rigs.Shape != toml.ShapeArray {
@@ -153,7 +151,6 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 	})
 }
 
-// declaredHere returns an error if a part of a rig is declared in a file other than city.toml.
 func declaredHere(c *config.City, rig string) error {
 	elsewhere := func(what string, o config.Origin) error {
 		return fmt.Errorf("%s is declared at %s, which gcity does not edit; remove it "+

@@ -8,7 +8,6 @@ import (
 	"slices"
 )
 
-// rigTables returns the tables in a file that affect only this rig.
 func rigTables(root *toml.Node, rig string) []*toml.Node {
 	var out []*toml.Node
 	pick := func(n *toml.Node, key string) {

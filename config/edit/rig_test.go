@@ -54,7 +54,7 @@ func TestAddRig(t *testing.T) {
 	}
 }
 
-// AddRig refuses a rig that would make the configuration invalid, with the same message, and leaves the file unchanged.
+// AddRig refuses a rig that would make the configuration invalid, and leaves the file unchanged.
 func TestAddRigErrors(t *testing.T) {
 	const before = "[workspace]\nname = \"town\"\n[[rigs]]\nname = \"demo\"\npath = \"/p/demo\"\n"
 	for want, rig := range map[string]NewRig{

@@ -88,7 +88,6 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 	return nil
 }
 
-// externalChange returns the error for a setting in a file that other cities may also use.
 func (s flagPlace) externalChange(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
@@ -99,7 +98,7 @@ func (s flagPlace) externalChange(on bool) error {
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns a file without the text that suspending has added. It returns nil if suspending has added nothing, or
+// unset returns a file without the text that suspending has added. It returns nil if suspending has not added text, or
 // if the text was changed later.
 func (s flagPlace) unset(
 	src config.Source, t config.Target, data []byte, memo addedLines,
@@ -143,7 +142,6 @@ func replace(path string, before, after []byte) error {
 	return nil
 }
 
-// lockEdits takes the lock that allows only one process to edit a city.
 func lockEdits(dir string) (unlock func(), err error) {
 	state := filepath.Join(dir, ".gc")
 	if err := disk.MkdirAll(state, 0o700); err != nil {

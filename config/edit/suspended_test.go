@@ -141,7 +141,8 @@ func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 	}
 }
 
-// If the record of added lines is unreadable or wrong, resuming sets the flag to false and changes nothing else.
+// If the record of added lines is unreadable or wrong, resuming sets the flag to false and does not change anything
+// else.
 func TestResumeWithoutRecord(t *testing.T) {
 	for _, memory := range []string{"", "{", "null", "[]", `{"city.toml\nagents\n\na":"name = \"a\"\nsuspended = true\n"}`, `{"city.toml\nagents\n\na":"true"}`} {
 		dir := folder(t, "[[agents]]\nname = \"a\"\nsuspended = true\n")
@@ -340,7 +341,6 @@ func treeOf(data []byte) *toml.Node {
 	return root
 }
 
-// flagOf returns a pointer to the flag of a target in a loaded configuration.
 func flagOf(c *config.City, t config.Target) *bool {
 	switch {
 	case t.Rig != "":
@@ -359,7 +359,7 @@ func flagOf(c *config.City, t config.Target) *bool {
 	return &c.Workspace.Suspended
 }
 
-// kept returns how many bytes at the start and the end of a are the same in b.
+// kept returns how many leading and trailing bytes the two slices have in common.
 func kept(a, b []byte) int {
 	front, back := 0, 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {
@@ -371,7 +371,6 @@ func kept(a, b []byte) int {
 	return front + back
 }
 
-// An edit is refused if the file changed during the edit.
 func TestSetSuspendedDetectsConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)

@@ -47,7 +47,6 @@ func (s flagPlace) removeFlag(m map[string]any, on bool) {
 		})
 }
 
-// decoded returns the tables of a decoded file that contain the setting.
 func (s flagPlace) decoded(m map[string]any) []map[string]any {
 	var tables []map[string]any
 	switch s.List {

@@ -24,7 +24,6 @@ const checkTimeout = time.Second
 // of a hung folder occupies a thread until the folder responds.
 var folders = deadline.New[folderCheck](maxChecks)
 
-// folderCheck is the result of checking a folder.
 type folderCheck struct {
 	Problem string // why the folder cannot be used; "" = it can be used
 	Real    string // the path with symbolic links resolved, if possible
@@ -60,7 +59,7 @@ func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	return saw, ok
 }
 
-// checkFolder checks a folder. It can block forever.
+// checkFolder can block forever.
 func checkFolder(path string) folderCheck {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -69,7 +68,6 @@ func checkFolder(path string) folderCheck {
 	return folderCheck{Problem: unusable(path), Real: real}
 }
 
-// unusable returns the reason why a folder cannot be used as a working folder, or "" if it can.
 func unusable(path string) string {
 	const enter = 1 // X_OK
 	info, err := os.Stat(path)

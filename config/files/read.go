@@ -32,7 +32,6 @@ type ForeignOwner struct{ *toml.Fault }
 
 func (f ForeignOwner) Unwrap() error { return f.Fault }
 
-// owned returns a ForeignOwner if another user can change a file or folder.
 func owned(path string) error {
 	if err := ownership.Check(path); err != nil {
 		return ForeignOwner{&toml.Fault{At: toml.Everywhere, Msg: err.Error()}}

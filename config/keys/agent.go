@@ -64,7 +64,7 @@ func lifeKeys() []Key {
 				"receives SIGHUP."},
 		{Path: "agents.min_uptime", Kind: Duration, Def: `"10s"`, Check: checkNotNegative,
 			Doc: "With `restart = \"always\"`, an exit within this time after the start counts " +
-				"as a crash, even if it is clean."},
+				"as a crash, even if the exit code is 0."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
 			Doc: "gcity restarts the agent if it has had neither output nor input for this time. " +
 				"The minimum is 100ms. gcity does not restart the agent while a user is attached " +
@@ -84,25 +84,26 @@ func lifeKeys() []Key {
 		{Path: "agents.strategy", Kind: String, Def: `"one_for_one"`,
 			Enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
 			Doc: "Which other agents gcity restarts when this agent crashes. `one_for_one`: " +
-				"none. `one_for_all`: all agents that `depends_on` connects to it. " +
-				"`rest_for_one`: the agents that depend on it, directly or indirectly."},
+				"none. `one_for_all`: all agents that are connected to it by `depends_on`, in " +
+				"either direction, directly or indirectly. `rest_for_one`: the agents that " +
+				"depend on it, directly or indirectly."},
 	}
 }
 
 func poolKeys() []Key {
 	return []Key{
 		{Path: "agents.pool", Kind: Table,
-			Doc: "Makes the agent a pool, with as many members as there is work for. The members " +
-				"are named `NAME-1`, `NAME-2` and so on; with `max = 1` the only member is named " +
-				"`NAME`. Each member has all of the agent's keys, and gcity expands templates " +
-				"separately for each member. When the pool shrinks, members without work in " +
-				"progress leave first, highest numbers first: gcity asks them to finish, then " +
-				"stops them."},
+			Doc: "Makes the agent a pool, which has as many members as its work requires. The " +
+				"members are named `NAME-1`, `NAME-2` and so on; with `max = 1` the only member " +
+				"is named `NAME`. Each member has all of the agent's keys, and gcity expands " +
+				"templates separately for each member. When the pool shrinks, members without " +
+				"work in progress leave before the others, and higher numbers before lower ones. " +
+				"gcity asks each member that has to leave to finish its work, and then stops it."},
 		{Path: "agents.pool.min", Kind: Int, Def: "0", Within: memberBounds(),
 			Doc: "The minimum number of members."},
 		{Path: "agents.pool.max", Kind: Int, Def: "0", Within: memberBounds(),
-			Doc: "The maximum number of members. 0 = the pool is off. A city can have at most " +
-				"10,000 agents, including all possible members of its pools."},
+			Doc: "The maximum number of members. 0 = the pool has no members. A city can have at " +
+				"most 10,000 agents, including all possible members of its pools."},
 		{Path: "agents.pool.check", Kind: String, Check: checkFilled,
 			Doc: "A shell command that prints one whole number: how many members the pool should " +
 				"have. It runs at every patrol, with the agent's environment and in the rig's " +
@@ -117,21 +118,21 @@ func poolKeys() []Key {
 				"has started."},
 		{Path: "agents.pool.drain_timeout", Kind: Duration, Def: `"5m"`,
 			Check: checkNotNegative,
-			Doc: "Time that a member has to finish its work after gcity has asked it to. After " +
-				"that, gcity kills it. 0 = no limit."},
+			Doc: "Time that a member has to finish its work after gcity has asked it to finish. " +
+				"After this time, gcity kills the member. 0 = no limit."},
 	}
 }
 
 func rigKeys() []Key {
 	return []Key{
-		{Path: "rigs", Kind: Tables, Doc: "A rig: a project folder. Agents with the rig's " +
-			"name as `dir` work in it; they are named `RIG/NAME`."},
+		{Path: "rigs", Kind: Tables, Doc: "A rig: a project folder. Agents that have the rig's " +
+			"name as their `dir` work in this folder. Their full names are `RIG/NAME`."},
 		{Path: "rigs.name", Kind: String, Require: true, Check: CheckName, Pattern: namePattern,
 			Doc: "Name, unique among the rigs. The same rules apply as for agent names."},
 		{Path: "rigs.path", Kind: String, Require: true, Check: checkRigPath,
 			Doc: "The project's folder. No two rigs can have the same folder. gcity does not " +
-				"create the folder: while it is missing, the rig's agents do not start and show " +
-				"the reason."},
+				"create the folder: while it is missing, the rig's agents do not start, and " +
+				"gcity shows the reason."},
 		{Path: "rigs.prefix", Kind: String, Check: checkPrefix, Pattern: prefixPattern,
 			Doc: "Prefix of the rig's bead IDs. It must differ from the prefixes of the city " +
 				"and of the other rigs. By default, gcity derives the prefix from the rig's " +

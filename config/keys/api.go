@@ -28,9 +28,10 @@ func apiKeys() []Key {
 				"or of this machine. gcity always accepts `localhost`, loopback addresses and " +
 				"the address of the connection, and rejects all other names."},
 		{Path: "api.token", Kind: Bool, Def: "true",
-			Doc: "Requests must contain a token, as `Authorization: Bearer …`. Without " +
-				"`token_file`, the city creates `.gc/api.token`; `gcity status` shows the path. " +
-				"`false` = no token: every user on this machine can do everything that you can."},
+			Doc: "`true`: every request must contain a token, as `Authorization: Bearer …`. " +
+				"Without `token_file`, the city creates `.gc/api.token`; `gcity status` shows " +
+				"the path. `false` = no token: every user on this machine can do everything that " +
+				"you can."},
 		{Path: "api.token_file", Kind: String, Check: checkPath,
 			Doc: "A file with the token: one line of 16 to 512 characters. The file must belong " +
 				"to you or root, and other users must not be able to read it. The path is " +

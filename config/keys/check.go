@@ -17,8 +17,6 @@ const MaxAgents = 10_000
 
 const MaxName = 64
 
-// namePattern matches the names that CheckName accepts. prefixPattern matches the prefixes that checkPrefix
-// accepts.
 const (
 	namePattern   = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`

@@ -57,7 +57,6 @@ func checkSchema(v any) string {
 	return ""
 }
 
-// checkRequires returns an error message if compatibleWith does not satisfy a topology's version requirements.
 func checkRequires(v any) string {
 	text := v.(string)
 	for part := range strings.SplitSeq(text, ",") {

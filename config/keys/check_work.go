@@ -22,7 +22,6 @@ func checkBeads(v any) string {
 	return ""
 }
 
-// checkScript returns the reason why the text after "exec:" is invalid, or "" if it is valid.
 func checkScript(name, script string) string {
 	if strings.TrimSpace(script) != script || script == "" ||
 		strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
@@ -58,7 +57,6 @@ func checkAtLeast(least time.Duration) func(any) string {
 	}
 }
 
-// checkAutomation returns the reason why a value is not a valid automation name without its rig, or "".
 func checkAutomation(v any) string {
 	if name, rig, scoped := strings.Cut(v.(string), ":rig:"); scoped {
 		return fmt.Sprintf("%q contains the rig; set name = %q and rig = %q", v, name, rig)

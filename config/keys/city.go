@@ -10,12 +10,12 @@ func workspaceKeys() []Key {
 	return []Key{
 		{Path: "include", Kind: Strings, Check: checkLines,
 			Doc: "Additional configuration files, at most 100, which gcity reads after this " +
-				"file, in this order. gcity joins the agents, rigs and patches from all files " +
-				"into one list; those from this file come first. For every other key, the last " +
-				"file wins. If two files set the same key in `[workspace]`, `[providers]` or " +
-				"`[topologies]`, gcity prints a warning, or an error with `--strict`. Paths are " +
-				"relative to the city's folder. An included file cannot include other files. The " +
-				"command-line option `-f FILE` adds another file."},
+				"file, in this order. gcity combines the agents, rigs and patches from all " +
+				"files; those from this file come first. For every other key, the value from the " +
+				"last file wins. If two files set the same key in `[workspace]`, `[providers]` " +
+				"or `[topologies]`, gcity prints a warning, or an error with `--strict`. Paths " +
+				"are relative to the city's folder. An included file cannot include other files. " +
+				"The command-line option `-f FILE` adds another file."},
 		{Path: "workspace", Kind: Table, Doc: "Settings for the whole city."},
 		{Path: "workspace.name", Kind: String, Check: CheckName, Pattern: namePattern,
 			Doc: "Name of the city. Default: the name of its folder. You cannot rename a running " +
@@ -29,8 +29,8 @@ func workspaceKeys() []Key {
 			Doc: "Template for the names of agents' sessions. It must produce a different name " +
 				"for each agent."},
 		{Path: "workspace.start_command", Kind: String, Check: checkFilled,
-			Doc: "Command for agents that set neither `start_command` nor `provider`, in a city " +
-				"without a `provider`."},
+			Doc: "Command for agents that set neither `start_command` nor `provider`. gcity uses " +
+				"it only if `workspace.provider` is not set."},
 	}
 }
 

@@ -43,14 +43,12 @@ const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s
 // cityFile is the name of a city's file, the same as config.FileName.
 const cityFile = "city.toml"
 
-// document is a kind of file with a schema.
 type document struct {
 	name, title, doc string
 	keys             Schema
 	without          string // a key that these files must not contain; "" = none
 }
 
-// documents returns all kinds of files with a schema.
 func documents() []document {
 	return []document{
 		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City()},
@@ -105,7 +103,6 @@ func (k *Key) IsTable() bool {
 	return k.Kind == Table || k.Kind == Tables || k.Kind == Named
 }
 
-// shape returns the schema of a table.
 func (s Schema) shape(t *Key) *SchemaNode {
 	out := &SchemaNode{Type: "object", Props: map[string]*SchemaNode{}, More: false,
 		Doc: plainDoc(t.Doc)}
@@ -136,7 +133,6 @@ func (s Schema) shape(t *Key) *SchemaNode {
 	return out
 }
 
-// use returns a reference to a table's schema: the table itself, or an array of such tables.
 func (k *Key) use() *SchemaNode {
 	ref := &SchemaNode{Ref: "#/definitions/" + k.Path}
 	if k.Kind == Tables {
@@ -145,7 +141,6 @@ func (k *Key) use() *SchemaNode {
 	return ref
 }
 
-// value returns the schema of a key that is not a table.
 func (k *Key) value() *SchemaNode {
 	out := &SchemaNode{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
 	if k.Def != "" {

@@ -11,19 +11,20 @@ func k8sKeys() []Key {
 		return k
 	}
 	policy := name("image_pull_policy", "", "When the cluster pulls images: `Always`, "+
-		"`IfNotPresent` or `Never`. Default: the cluster's.")
+		"`IfNotPresent` or `Never`. Default: the cluster's default.")
 	policy.Enum = []string{"Always", "IfNotPresent", "Never"}
 	return []Key{
 		{Path: "session.k8s", Kind: Table, Doc: "Pods for agents with the session provider " +
-			"`k8s`; see [kubernetes.md](kubernetes.md). If a key is not set, gcity uses the " +
-			"environment variable with the prefix `GC_K8S_`, for example `GC_K8S_IMAGE`. A " +
-			"change takes effect at the controller's next start."},
+			"`k8s`; see [kubernetes.md](kubernetes.md). If a key is not set, gcity uses an " +
+			"environment variable instead, for example `GC_K8S_IMAGE` for `image`. A change " +
+			"takes effect at the controller's next start."},
 		file("kubeconfig", "The kubeconfig: an absolute path, or relative to the file that "+
 			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
 		name("context", "", "The context in the kubeconfig. Default: its current context."),
 		name("namespace", `"gc"`, "The namespace for the pods."),
-		name("image", "", "The image for the pods, with the agents' programs. Required."),
-		name("tools_image", "", "The image with `gcity-pod`. Required."),
+		name("image", "", "The image for the pods, which must contain the agents' programs. "+
+			"Required."),
+		name("tools_image", "", "The image that contains `gcity-pod`. Required."),
 		policy,
 		name("service_account", "", "The service account for the pods. Its token is not mounted."),
 		{Path: "session.k8s.node_selector", Kind: Env,

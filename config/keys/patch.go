@@ -48,8 +48,8 @@ func PatchKeys() []Key {
 			Doc: "The agent's `dir`, as declared. You can omit it unless it names a rig."},
 		{Path: "patches.agents.name", Kind: String, Require: true, Check: CheckName,
 			Doc: "The agent's `name`. An unknown agent is an error."},
-		{Path: "patches.providers", Kind: Tables, Doc: "Changes one provider, key by key and " +
-			"variable by variable."},
+		{Path: "patches.providers", Kind: Tables, Doc: "Changes individual keys and environment " +
+			"variables of one provider."},
 		{Path: "patches.providers.name", Kind: String, Require: true, Check: CheckName,
 			Doc: "The provider's name: a `[providers]` table or a preset. An unknown provider " +
 				"is an error."},

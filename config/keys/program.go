@@ -11,11 +11,12 @@ func ProgramKeys() []Key {
 			Doc: "The agent's program: a table in `[providers]`, or one of the presets `claude`, " +
 				"`codex`, `gemini`, `cursor`, `copilot`, `opencode`, `amp`, `aider`. It " +
 				"determines the command, how the agent receives its prompt, and when the agent " +
-				"counts as ready. It is independent of `session`, which determines what runs the " +
-				"sessions."},
+				"counts as ready. The choice of a provider is independent of `session`, which " +
+				"determines what runs the agent's sessions."},
 		{Path: "agents.args", Kind: Strings,
 			Doc: "Arguments for the provider's command. They replace the provider's own " +
-				"arguments and need no quotes. Not used with a `start_command`."},
+				"arguments and need no quotes. gcity ignores this key if the agent has a " +
+				"`start_command`."},
 		{Path: "agents.prompt_mode", Kind: String, Enum: promptModes(),
 			Doc: "How the agent receives its prompt. `arg`: as the last argument. `flag`: as the " +
 				"argument after `prompt_flag`. `typed`: gcity types it into the terminal when " +
@@ -38,7 +39,6 @@ func ProgramKeys() []Key {
 	}
 }
 
-// providerKeys returns the keys of a table in [providers], or of a patch for such a table.
 func providerKeys(table string) []Key {
 	all := []Key{
 		{Path: "display_name", Kind: String, Check: checkFilled,
@@ -49,7 +49,8 @@ func providerKeys(table string) []Key {
 		{Path: "args", Kind: Strings, Doc: "Arguments for the command, instead of the " +
 			"preset's; they need no quotes."},
 		{Path: "prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "The same as an agent's `prompt_mode`. Default: the preset's, or else `arg`."},
+			Doc: "The same as the agent's key with this name. Default: the preset's value, " +
+				"otherwise `arg`."},
 		{Path: "prompt_flag", Kind: String, Check: checkFilled,
 			Doc: "The same as the agent's key with this name."},
 		{Path: "ready_delay_ms", Kind: Millis, Within: delayBounds(),
@@ -57,8 +58,8 @@ func providerKeys(table string) []Key {
 		{Path: "ready_prompt_prefix", Kind: String, Doc: "The same as the agent's key with " +
 			"this name."},
 		{Path: "process_names", Kind: Strings, Check: checkLines,
-			Doc: "The same as the agent's key with this name. Default: the preset's, or else " +
-				"the command."},
+			Doc: "The same as the agent's key with this name. Default: the preset's value, " +
+				"otherwise the command."},
 		{Path: "emits_permission_warning", Kind: Bool, Doc: "The same as the agent's key with " +
 			"this name. No preset sets it."},
 		{Path: "env", Kind: Env, Doc: "Environment variables of agents with this provider. An " +
@@ -74,17 +75,16 @@ func NamedProviderKeys() []Key {
 	return append([]Key{
 		{Path: "providers", Kind: Named, Doc: "Programs that agents can run."},
 		{Path: "providers.*", Kind: Table,
-			Doc: "The provider NAME. If there is a preset with that name, this table overrides " +
-				"individual keys and environment variables of the preset; otherwise " +
+			Doc: "The provider NAME. If there is a preset with this name, the table overrides " +
+				"individual keys and environment variables of the preset. Without a preset, " +
 				"`command` is required."},
 	}, providerKeys("providers.*")...)
 }
 
-// promptModes returns the ways in which an agent can receive its prompt.
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram returns the reason why a value is not a valid provider name, or "". The existence of the provider is
-// checked after all files are read.
+// checkProgram checks only the form of a provider's name. A later check, after all files are read, finds out whether
+// the provider exists.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

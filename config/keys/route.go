@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// routeKeys returns the keys that determine how an agent receives its work.
 func routeKeys() []Key {
 	return []Key{
 		{Path: "agents.work_query", Kind: String, Check: checkFilled,
@@ -32,7 +31,6 @@ func routeKeys() []Key {
 	}
 }
 
-// checkSling returns an error message if the placeholder for the work's ID is missing.
 func checkSling(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

@@ -34,7 +34,6 @@ func (k Kind) String() string {
 		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
 }
 
-// example returns an example value of this kind, for messages.
 func (k Kind) example() string {
 	return [...]string{`a string, like "text"`, "true or false", "a whole number, like 5",
 		`a duration in quotes, like "30s" or "5m"`, "a whole number of milliseconds, like 500",
@@ -69,9 +68,9 @@ type Key struct {
 	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
 	Enum   []string // one of these words
 	Within *bounds  // range of a number
-	// The fields known and Pattern describe the value in the JSON Schema, which cannot express Check. The field known
-	// lists the possible words; a word that ends in ":" is a prefix. Pattern is a regular expression that matches all
-	// valid values.
+	// The fields known and Pattern describe the value in the JSON Schema, which cannot contain the function Check. The
+	// field known lists the possible words; a word that ends in ":" is a prefix. Pattern is a regular expression that
+	// matches all valid values.
 	known   []string
 	Pattern string
 }

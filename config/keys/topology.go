@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// composeKeys returns the keys that select the topologies of a city and its rigs.
 func composeKeys() []Key {
 	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that " +
 		"contains the key, or the name of a `[topologies.NAME]` table"
@@ -15,15 +14,15 @@ func composeKeys() []Key {
 				"with scope `city`. See [topologies.md](topologies.md)."},
 		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Redundant: true,
 			Check: checkLines,
-			Doc:   "Additional topologies, in this order."},
+			Doc:   "Additional topologies, which gcity adds in this order."},
 		{Path: "workspace.includes", Kind: Strings, Redundant: true, Check: checkLines,
-			Doc: "Additional topologies, after `topologies`. To include configuration files, use " +
-				"`include` at the top level."},
+			Doc: "Additional topologies, which gcity adds after those in `topologies`. To " +
+				"include configuration files, use `include` at the top level."},
 		{Path: "topologies", Kind: Named, Alias: "packs", Redundant: true,
 			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
-			Doc: "A topology in a git repository. Keys that take a topology's folder also " +
-				"accept NAME. `gcity topology fetch` copies the topology to " +
+			Doc: "A topology in a git repository. You can use NAME in every key that accepts the " +
+				"folder of a topology. `gcity topology fetch` copies the topology to " +
 				"`.gc/topologies/NAME` and records the commit in `topologies.lock` next to " +
 				"city.toml. Only this command fetches topologies; using a topology that has not " +
 				"been fetched is an error."},
@@ -34,9 +33,9 @@ func composeKeys() []Key {
 		{Path: "topologies.*.path", Kind: String, Check: checkInside,
 			Doc: "Folder of the topology in the repository. Default: its root."},
 		{Path: "agents.scope", Kind: String, Enum: []string{"city", "rig"},
-			Doc: "For an agent in a topology: `city` adds the agent to cities that use the " +
-				"topology, `rig` adds it to rigs that use the topology. For other agents, the " +
-				"key has no effect."},
+			Doc: "For an agent in a topology: `city` adds the agent to each city that uses the " +
+				"topology, and `rig` adds the agent to each rig that uses the topology. For all " +
+				"other agents, the key has no effect."},
 	}
 	for _, k := range keys {
 		if name, ok := strings.CutPrefix(k.Path, "workspace."); ok {
@@ -51,7 +50,6 @@ func composeKeys() []Key {
 	return keys
 }
 
-// topologyKeys returns the keys of topology.toml, except for [[agents]], [[watchdogs]] and [providers.X].
 func topologyKeys() []Key {
 	return []Key{
 		{Path: "topology", Kind: Table, Alias: "pack", Doc: "About the topology. `[pack]` " +
@@ -68,11 +66,10 @@ func topologyKeys() []Key {
 				"with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
 			Doc: "Folders of other topologies, relative to this topology's folder. Their agents, " +
-				"providers and formulas are included, with lower precedence than the topology's " +
-				"own."},
+				"providers and formulas are included, but the topology's own take precedence."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
-			Doc: "Names of the agents with scope `city`; all others have scope `rig`. Without " +
-				"this key and without any `scope`, all agents have both scopes."},
+			Doc: "Names of the agents with scope `city`; all others have scope `rig`. If the " +
+				"topology uses neither this key nor `scope`, all agents have both scopes."},
 		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,
 			Doc: "Folder with the formulas, relative to the topology's folder."},

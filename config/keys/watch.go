@@ -27,9 +27,9 @@ func watchKeys() []Key {
 				"be a pool or a pool's member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
 			Doc: "The triage agent: it decides instead of the thresholds. gcity starts this " +
-				"agent for each check, and the agent decides with `gc watchdog decide`. An agent " +
-				"can be the triage agent of only one watchdog. While the triage agent is " +
-				"suspended, the thresholds decide."},
+				"agent for each check, and the agent runs `gc watchdog decide` to report its " +
+				"decision. An agent can be the triage agent of only one watchdog. While the " +
+				"triage agent is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc:   "Interval between two checks. The minimum is 100ms."},
@@ -39,7 +39,8 @@ func watchKeys() []Key {
 				"topology, it is relative to the folder of the watchdog's rig or city. Default: " +
 				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes."},
 		{Path: "watchdogs.fresh", Kind: Duration, Def: `"5m"`, Check: checkPositive,
-			Doc: "A heartbeat younger than this is fresh, and the watchdog takes no action."},
+			Doc: "If the agent's heartbeat is younger than this, the heartbeat is fresh, and the " +
+				"watchdog takes no action."},
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
 			Doc: "If the agent's heartbeat is older than this, the watchdog wakes the agent. The " +
 				"value must be greater than `fresh`."},
@@ -55,8 +56,8 @@ func watchKeys() []Key {
 				"stale. It can be at most 1 MiB long."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc: "Time that the triage agent has to decide. After that, gcity stops the triage " +
-				"agent and the thresholds decide."},
+			Doc: "Time that the triage agent has to decide. After this time, gcity stops the " +
+				"triage agent, and the thresholds decide."},
 		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
@@ -83,15 +84,14 @@ func escalationKeys() []Key {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
 			Doc: "The number of consecutive failed actions after which the watchdog notifies a " +
-				"user, once."},
+				"user. It sends no further notification until the agent has recovered."},
 	}
 }
 
-// watchPatchKeys returns the keys of a table that changes a watchdog.
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
-		Doc: "Changes one watchdog, no matter where it is declared, for example one rig's copy " +
-			"of a topology's watchdog."}}
+		Doc: "Changes one watchdog, no matter where it is declared. For example, if several rigs " +
+			"have the same watchdog from a topology, a patch can change it in one rig only."}}
 	for _, k := range watchKeys() {
 		name, ok := strings.CutPrefix(k.Path, "watchdogs.")
 		if !ok {
@@ -131,7 +131,7 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider may
+// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider can
 // have further limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {

@@ -5,7 +5,7 @@ import "gcity/automation"
 func workKeys() []Key {
 	return []Key{
 		{Path: "beads", Kind: Table, Doc: "Where gcity stores work. The built-in store is in the " +
-			"folder `.beads/` of the city and of each rig."},
+			"city's folder and in the folder of each rig, as `.beads/beads.db`."},
 		{Path: "beads.provider", Kind: String, Def: `""`, Check: checkBeads,
 			known: []string{"file", "bd", "exec:"},
 			Doc: "\"\" = the built-in store, which needs no other program; `file` means the " +
@@ -25,8 +25,8 @@ func workKeys() []Key {
 			Doc: "`true`: gcity starts a Dolt server for `bd` together with the city, restarts " +
 				"it when it exits, and stops it with the city. In that case, `host` must be this " +
 				"machine (default `127.0.0.1`), and the default of `port` is 3307. The program " +
-				"`dolt` must be installed. gcity also does this without the key if bd's own " +
-				"configuration names a server on this machine."},
+				"`dolt` must be installed. gcity also manages the server if this key is not set, " +
+				"but bd's own configuration names a server on this machine."},
 
 		{Path: "formulas", Kind: Table, Doc: "Formulas, which are templates for work. gcity uses " +
 			"the default folder even without this table."},
@@ -59,7 +59,8 @@ func overrideKeys() []Key {
 			Check: checkAutomation,
 			Doc:   "The automation: the name of its folder."},
 		{Path: "automations.overrides.rig", Kind: String, Check: CheckName,
-			Doc: "The automation's rig. Default: none, which means the city's automation."},
+			Doc: "The automation's rig. If this key is not set, the table changes the city's " +
+				"automation."},
 		{Path: "automations.overrides.enabled", Kind: Bool,
 			Doc: "`false`: the automation is disabled; lists show it as disabled."},
 		{Path: "automations.overrides.gate", Kind: String, Enum: automation.GateNames(),
@@ -77,9 +78,9 @@ func overrideKeys() []Key {
 		{Path: "automations.overrides.on", Kind: String, Check: checkOn,
 			Doc: "For `event`: an event type, or a prefix of event types followed by `*`."},
 		{Path: "automations.overrides.pool", Kind: String, Check: checkPool,
-			Doc: "The pool that does the formula's work. `RIG/NAME` is a rig's pool. `NAME` is a " +
-				"pool of the automation's rig; if the automation has no rig, it is a pool of " +
-				"the city."},
+			Doc: "The pool that does the work that the formula describes. `RIG/NAME` is a rig's " +
+				"pool. `NAME` is a pool of the automation's rig; if the automation has no rig, " +
+				"it is a pool of the city."},
 		{Path: "automations.overrides.timeout", Kind: Duration,
 			Check: checkAtLeast(automation.MinTime),
 			Doc: "A run that takes longer fails, and all its processes are killed. The minimum " +

@@ -13,7 +13,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// packFile is the name of the file that describes a pack.
 const packFile = "pack.toml"
 
 // Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
@@ -60,7 +59,6 @@ func OfFile(dir string, data []byte) []string {
 	return Marks(dir, root)
 }
 
-// packTables returns the tables and keys in a city.toml that exist only in the pack format.
 func packTables(root *toml.Node) []string {
 	var marks []string
 	for key, mark := range map[string]string{
@@ -113,7 +111,6 @@ func Missing(dir string) string {
 	return "the file is missing; restore it, or create a new one with \"gcity init\""
 }
 
-// quotedPath returns a path for a shell command, quoted if necessary.
 func quotedPath(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("/._-+@%:,=", r) && (r < '0' || r > '9') &&

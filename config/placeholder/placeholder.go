@@ -23,7 +23,7 @@ type Values struct {
 	Agent          string // qualified name
 	Name           string // name without the rig
 	Rig            string
-	Session        string // session name of the agent
+	Session        string
 	Dir            string // the working folder as configured
 	WorkDir        string // the absolute path of the working folder
 }
@@ -31,7 +31,7 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. It returns an error for a template that uses one of the fields in the list unknown. The
+// Expand expands a template. It returns an error if the template uses a field that the parameter unknown lists. The
 // language is a subset of text/template: fields, if, with, comparisons and similar. Loops and definitions are rejected,
 // so every expansion terminates and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
@@ -100,7 +100,6 @@ func (v *Values) get(name string) (string, bool) {
 	return "", false
 }
 
-// plainly returns an error's message without the prefix that contains the template's empty name.
 func plainly(err error) string {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {
@@ -121,7 +120,6 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Builder.Write(p)
 }
 
-// allowed walks a template and returns an error for the first construct that is not allowed.
 func allowed(t *template.Template, unknown []string) error {
 	if len(t.Templates()) > 1 {
 		return errors.New("defines a template; definitions are not allowed here")

@@ -28,10 +28,10 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 	return start(ctx, &cityFiles{from: s, inputs: inputs}, o, nil), nil
 }
 
-// cityFiles is what is watched for a configuration: its files, and the folders of its topologies and rigs.
+// cityFiles implements subject for a configuration: its files, and the folders of its topologies and rigs.
 type cityFiles struct {
 	from   config.Source // the path of the city's folder has no symbolic links
-	inputs config.Inputs // the inputs at the last successful read
+	inputs config.Inputs // the inputs at the latest successful read
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 
@@ -56,7 +56,6 @@ func (s *cityFiles) refresh() {
 	}
 }
 
-// folders returns the folders that contain the files and folders of the configuration.
 func (s *cityFiles) folders() map[string]bool {
 	s.files = map[string]bool{}
 	for _, path := range s.inputs.Files {
@@ -87,7 +86,6 @@ func (s *cityFiles) folders() map[string]bool {
 	return parents
 }
 
-// rigs adds watches for the creation and removal of rig folders.
 func (s *cityFiles) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
@@ -105,7 +103,6 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 	}
 }
 
-// optional adds watches for folders that might not exist yet.
 func (s *cityFiles) optional(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; folders below it need no further check

@@ -74,7 +74,6 @@ func (l *fileSet) state() string {
 	return state
 }
 
-// stats returns one line of metadata for each path that exists.
 func stats(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {

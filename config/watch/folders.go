@@ -39,7 +39,7 @@ func Folders(
 
 // formulaFolders implements subject for the formulas and automations in a list of folders.
 type formulaFolders struct {
-	dirs []string // absolute paths of the folders
+	dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 
@@ -125,7 +125,6 @@ func (r *formulaFolders) resolveLinks(path string) string {
 	return chain[len(chain)-1]
 }
 
-// state returns the metadata of the formulas and automations, and the errors from unreadable folders.
 func (r *formulaFolders) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)

@@ -14,7 +14,6 @@ import (
 	"gcity/formula"
 )
 
-// watchedFolders is a set of watched folders with formulas and automations.
 type watchedFolders struct {
 	t      *testing.T
 	layers []formula.Layer
@@ -67,7 +66,7 @@ func (k *watchedFolders) has() string {
 	return strings.Join(out, " ")
 }
 
-// await waits until a poke finds the wanted contents, and returns the number of pokes.
+// await waits until the folders have the wanted contents, and returns the number of notifications until then.
 func (k *watchedFolders) await(want string) (count int) {
 	k.t.Helper()
 	deadline := time.After(patience)
@@ -88,7 +87,6 @@ func action(line string) string {
 	return fmt.Sprintf("[automation]\ngate = \"manual\"\nexec = %q\n", line)
 }
 
-// plant creates a file and its parent folders.
 func plant(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -134,7 +132,7 @@ func TestFoldersReportsEveryKindOfWrite(t *testing.T) {
 			k.await("a=three")
 			must(os.Rename(filepath.Dir(file("a")), filepath.Dir(file("c"))))
 			k.await("c=three")
-			put(t, file("c"), action("four")) // changes are seen in the new place
+			put(t, file("c"), action("four"))
 			k.await("c=four")
 			plant(t, filepath.Join(rig, "f"+formula.Suffix), "1")
 			k.await("c=four f.formula=1")
@@ -237,8 +235,8 @@ func TestFoldersReplacesList(t *testing.T) {
 	}
 }
 
-// Other files in the watched folders cause no pokes. A changed automation does not wake the watch of the configuration,
-// and a changed configuration does not wake the watch of automations.
+// The watch does not report other files in the watched folders. A changed automation does not wake the watch of the
+// configuration, and a changed configuration does not wake the watch of automations.
 func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

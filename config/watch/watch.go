@@ -68,7 +68,7 @@ type subject interface {
 	// folders returns the folders that the kernel should watch. The map's value is true if changes would be missed
 	// without the watch on that folder.
 	folders() map[string]bool
-	// isChange reports whether an event for a path may be a change.
+	// isChange reports whether an event for a path might be a change.
 	isChange(path string) bool
 	// state returns a string that changes whenever the files change.
 	state() string
@@ -88,7 +88,7 @@ type watcher struct {
 	kernel    *fsnotify.Watcher // nil if the kernel is not used or has no watches left
 	unwatched bool              // the kernel does not watch all folders
 	warned    bool
-	last      string // state at the last check
+	last      string // state at the previous check
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -137,7 +137,6 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// check watches all files of the subject, and reports a change if the state differs.
 func (w *watcher) check() {
 	w.addWatches()
 	w.subject.refresh()

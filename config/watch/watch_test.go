@@ -18,7 +18,6 @@ import (
 	"gcity/topology"
 )
 
-// watching starts a watch on a folder, and stops it when the test ends.
 func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -36,7 +35,8 @@ func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 
 const patience = eventually.Timeout
 
-// await waits until a poke finds the given number of agents in dir, and returns the number of pokes.
+// await waits until the configuration in dir has the given number of agents, and returns the number of notifications
+// until then.
 func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count int) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -86,7 +86,6 @@ func swap(t *testing.T, path, text string) {
 	}
 }
 
-// folder creates a city's folder with text as its city.toml.
 func folder(t *testing.T, text string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -122,7 +121,8 @@ func TestCityReportsEveryKindOfWrite(t *testing.T) {
 	}
 }
 
-// A file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content is read.
+// A file that is written byte by byte or rewritten 1,000 times causes only a few notifications, and the newest content
+// is read.
 func TestCityMergesChanges(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -158,8 +158,7 @@ func TestCityMergesChanges(t *testing.T) {
 	})
 }
 
-// city.toml is a link through a linked folder. The watch notices a change of that link and a change of the file behind
-// it.
+// If city.toml is a link through a linked folder, the watch notices changes of the link and of its target.
 func TestCityFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -244,7 +243,7 @@ func TestCityReportsScripts(t *testing.T) {
 	}
 }
 
-// Other files that are written in the city cause no pokes.
+// The watch does not report other files that are written in the city.
 func TestCityIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -261,7 +260,7 @@ func TestCityIgnoresOtherFiles(t *testing.T) {
 	}
 }
 
-// A file that is changed and changed back is reported, because the receiver may have read it in between.
+// A file that is changed and changed back is reported, because the receiver might have read it in between.
 func TestCityReportsAnUndoneChange(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
@@ -281,7 +280,7 @@ func TestCityReportsAnUndoneChange(t *testing.T) {
 	}
 }
 
-// If a user namespace allows no inotify instances, the watch polls the files and logs one warning.
+// If a user namespace does not allow inotify instances, the watch polls the files and logs one warning.
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
@@ -440,7 +439,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // otherwise the poke was sent before the change
+			if c.Revision != revision { // otherwise the notification was sent before the change
 				revision = c.Revision
 				break
 			}

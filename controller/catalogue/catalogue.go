@@ -33,7 +33,6 @@ type Catalogue struct {
 	formulas *deadline.Calls[formulaList] // by rig
 }
 
-// formulaList is the result of reading a scope's formulas.
 type formulaList struct {
 	all []city.Formula
 	err error
@@ -68,7 +67,6 @@ func (c *Catalogue) Validate(ctx context.Context) (city.Validation, error) {
 	return v, nil
 }
 
-// validate reads a configuration and returns its problems.
 func validate(s config.Source) city.Validation {
 	v := city.Validation{Errors: []string{}, Warnings: []string{}}
 	cfg, err := s.Load()
@@ -108,7 +106,6 @@ func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, e
 	return found.all, found.err
 }
 
-// formulasOf reads the formulas that are available to a rig, or to the city if rig is "".
 func formulasOf(runtime, rig string, layers []formula.Layer) ([]city.Formula, error) {
 	system, err := formula.System(runtime)
 	if err != nil {
@@ -149,7 +146,6 @@ func formulaOf(s formula.Source) city.Formula {
 	return out
 }
 
-// unread returns the error for files that could not be read in time.
 func unread(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -31,7 +31,6 @@ type Rigs struct {
 	last   atomic.Uint64 // number of the latest edit
 }
 
-// rigEdit contains the result of an edit and the new configuration.
 type rigEdit struct {
 	after *config.City
 	err   error
@@ -92,7 +91,6 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 		"removed rig %s; its folder %s and its work were kept", name, rig.Path))
 }
 
-// rigAt returns the index of a rig in a snapshot, or -1.
 func rigAt(snap *city.Snapshot, name string) int {
 	return slices.IndexFunc(snap.Rigs, func(rig city.Rig) bool { return rig.Name == name })
 }
@@ -152,7 +150,6 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 	return done.after, refusal(done.err)
 }
 
-// refusal converts the error from a failed edit to a city.Error with the right code.
 func refusal(err error) error {
 	code := city.Invalid
 	switch {
@@ -166,7 +163,6 @@ func refusal(err error) error {
 	return &city.Error{Code: code, Message: redact.Text(err.Error())}
 }
 
-// reload applies the written file, and records the edit.
 func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Receipt, error) {
 	if _, err := r.city.Do(ctx, city.Reload{}); err != nil {
 		code := city.Unavailable

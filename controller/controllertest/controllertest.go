@@ -88,7 +88,6 @@ func Town(t testing.TB) *City {
 	})
 }
 
-// begin runs a city with this provider. The function prepare writes additional files into the city's folder.
 func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string),
 	with ...func(*controller.Options)) *City {
 	t.Helper()

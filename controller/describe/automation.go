@@ -36,7 +36,6 @@ func Broken(dir string, b automation.Broken) city.Automation {
 	}
 }
 
-// reasons returns one line per problem, followed by its position.
 func reasons(dir string, all toml.Problems) string {
 	lines := make([]string, len(all))
 	for i, p := range all {

@@ -14,8 +14,7 @@ import (
 	"gcity/session"
 )
 
-// ShutdownLimit is the time limit for all work after a city's last decision: effects in flight, cleanup, and last
-// messages to scripts.
+// ShutdownLimit is the time limit for all work after a city's last decision, such as effects in flight and cleanup.
 const ShutdownLimit = 6 * time.Second
 
 // Effect is an action that the machine requests. Effects with a key run outside the loop, at most one at a time per
@@ -83,9 +82,9 @@ type (
 	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		Known            string // revision of the configuration in force
-		RejectedRevision string // the last revision that was rejected
-		SeenAtPatrol     string // revision that the last patrol read
-		// load a new revision even if no earlier patrol read it, because the file is complete
+		RejectedRevision string // the latest rejected revision
+		SeenAtPatrol     string // revision that the latest patrol read
+		// the file is known to be complete, so load a new revision even if no earlier patrol has read it
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
 	}
@@ -93,7 +92,7 @@ type (
 	Edit struct {
 		Agent, Rig string
 		On         bool
-		ID         uint64 // ID of the command that requested the edit
+		ID         uint64
 	}
 	// CheckPool runs a pool's check. The result is PoolChecked.
 	CheckPool struct{ Pool *agent.Pool }
@@ -106,7 +105,7 @@ type (
 	Scale struct {
 		Pool string
 		Size *int
-		ID   uint64 // ID of the command that set the size
+		ID   uint64
 	}
 	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {
@@ -114,8 +113,8 @@ type (
 		Rigs    []agent.Rig
 		Options automation.Options
 	}
-	// SweepRuns closes the records of runs that the previous controller left open. It also reads the latest record of
-	// each automation in Of. The result is RunsSwept.
+	// SweepRuns closes the run records that the previous controller left open. For each automation in Of, it also reads
+	// the latest record. The result is RunsSwept.
 	SweepRuns struct{ Of []string }
 	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
 	// records. The result is UnclosedRunsClosed.

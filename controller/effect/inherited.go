@@ -18,13 +18,12 @@ type SavedAgent struct {
 	Fingerprint string `json:"fingerprint"`
 	restart.History
 	// state that ends at Until: backoff, quarantined or failed; "" = the agent does not wait
-	State city.State `json:"state,omitempty"`
-	Until time.Time  `json:"until,omitzero"`
-	Since time.Time  `json:"since,omitzero"`
-	Why   string     `json:"why,omitempty"`
-	// number of crashes that led to the quarantine
-	QuarantineCrashes int    `json:"struck,omitempty"`
-	StartReason       string `json:"because,omitempty"` // reason for the next start
+	State             city.State `json:"state,omitempty"`
+	Until             time.Time  `json:"until,omitzero"`
+	Since             time.Time  `json:"since,omitzero"`
+	Why               string     `json:"why,omitempty"`
+	QuarantineCrashes int        `json:"struck,omitempty"`
+	StartReason       string     `json:"because,omitempty"`
 	// ID of the session with the latest counted exit
 	LastEnd string `json:"end,omitempty"`
 
@@ -77,10 +76,10 @@ func (d *SavedDrain) Continues(s *session.Status) bool {
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
 }
 
-// FailedStarts describes consecutive starts that could not begin.
+// FailedStarts describes consecutive starts that failed before anything ran.
 type FailedStarts struct {
 	Why   string    `json:"why"`
-	Tries int       `json:"tries"` // number of consecutive failed attempts
+	Tries int       `json:"tries"`
 	Since time.Time `json:"since"`
 }
 
@@ -137,7 +136,7 @@ func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 // NotInFuture returns t, or now if t is in the future.
 func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
-// Same reports whether a history, a state and the end of a wait equal the saved ones.
+// Same reports whether the saved history, state and wait equal the given ones.
 func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time) bool {
 	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
 		return false
@@ -148,8 +147,8 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// IsStopped reports whether the saved agent's configuration kept it stopped in the given state. For the zero state, it
-// reports whether the configuration did not keep the agent stopped.
+// IsStopped reports whether the configuration kept the saved agent stopped in the given state. The zero state matches
+// an agent that the configuration allowed to run.
 func (m *SavedAgent) IsStopped(state SavedState) bool {
 	if m.Stopped == nil {
 		return state.State == ""
@@ -246,7 +245,7 @@ type LoggedRuns struct {
 
 // Retry describes the next retry of a failed run.
 type Retry struct {
-	Try int       `json:"try"` // number of the retry
+	Try int       `json:"try"`
 	Of  int       `json:"of"`
 	At  time.Time `json:"at"`
 }

@@ -32,7 +32,7 @@ type (
 	ConfigChanged struct{}
 	// Loaded is the result of a load effect. If neither Conf nor Err is set, nothing has changed.
 	Loaded struct {
-		Revision string // revision of the files that were read
+		Revision string
 		Conf     *Configuration
 		// a missing program was installed, so the configuration differs although its files do not
 		ProgramFound bool
@@ -62,15 +62,15 @@ type (
 	Exited struct{ Exit session.Exit }
 	// DialogAnswered reports that gcity answered a question from an agent's program during a start.
 	DialogAnswered struct {
-		Agent, Session string // the agent's name, and the ID of its session
+		Agent, Session string
 		Dialog         session.Dialog
 	}
 	// Asking reports that an agent's program is asking a question during a start. A user must answer it in the
 	// agent's terminal.
 	Asking struct {
 		Agent  string
-		Status session.Status // status of the session
-		About  string         // subject of the question; "" = no question is open
+		Status session.Status
+		About  string // subject of the question; "" = no question is open
 		// reason why the provider is still waiting, if no question is open; "" = none
 		Waits string
 	}
@@ -107,7 +107,7 @@ type (
 	// Sent is the result of a Send effect.
 	Sent struct {
 		Agent string
-		ID    uint64 // ID of the delivery
+		ID    uint64
 		// reason why the message was held back; "" = the message was typed, if Err is nil
 		Held      city.Hold
 		Wait      time.Duration // time until the next attempt
@@ -124,16 +124,16 @@ type (
 	// PoolChecked is the result of a pool's check.
 	PoolChecked struct {
 		Pool   string
-		Check  string // the command that was run
+		Check  string
 		Value  int
-		Err    error         // why the result is invalid
-		Kind   string        // kind of Err; repeated errors of the same kind are reported once
-		Output string        // last part of the output, as plain text
-		Took   time.Duration // duration of the check
+		Err    error
+		Kind   string // kind of Err; repeated errors of the same kind are reported once
+		Output string // last part of the output, as plain text
+		Took   time.Duration
 	}
 	// DrainMarked is the result of a MarkDrain effect.
 	DrainMarked struct {
-		Agent, Session string // the agent's name, and the ID of its session
+		Agent, Session string
 		Drain          session.Drain
 		Err            error
 	}
@@ -172,7 +172,7 @@ type (
 	}
 	// EventsReceived contains events that automations subscribed to, in order.
 	EventsReceived struct {
-		Subscription uint64 // ID of the Subscribe effect
+		Subscription uint64
 		Events       []events.Event
 	}
 	// SubscriptionEnded reports that a subscription has ended although the controller did not cancel it.
@@ -183,7 +183,7 @@ type (
 	// ConditionChecked is the result of an automation's check.
 	ConditionChecked struct {
 		Scoped string
-		Check  string // the command that was run
+		Check  string
 		Code   int
 		Err    string // reason why the exit code is unknown; "" = it is known
 	}
@@ -203,7 +203,7 @@ type (
 		Created, Title string // root bead that the formula created, and its title
 		Formula        bool
 		TimedOut       bool
-		Canceled       bool // a user has canceled the run
+		Canceled       bool
 	}
 	// RunClosed is the result of closing a run's record.
 	RunClosed struct {
@@ -219,7 +219,7 @@ type (
 	// BeadChanged is the result of ChangeBead.
 	BeadChanged struct {
 		ID      uint64
-		Events  []events.Event // events of the changes, in their order; empty = nothing changed
+		Events  []events.Event // events for the changes, in order; empty = nothing changed
 		Bead    beads.Bead
 		Message string // reply to the command; "" = derived from the event
 		Err     *city.Error
@@ -274,9 +274,9 @@ type (
 	HeartbeatRead struct {
 		Tier, Path string
 		Stamp      time.Time
-		Agents     watchdog.Agents // numbers that the heartbeat contains
+		Agents     watchdog.Agents
 		Problem    string
-		ReadFailed bool // the file could not be read
+		ReadFailed bool
 	}
 	// Escalated is the result of an escalation.
 	Escalated struct {
@@ -358,7 +358,7 @@ type Configuration struct {
 	Overrides map[string]int // sizes that users have set, by pool
 	OnDisk    bool           // crash histories are saved: crash_history = "disk"
 
-	Dir     string       // the city's folder
+	Dir     string
 	Source  *config.City // the configuration that this one was converted from
 	Backups bool         // work is backed up once a day
 	// the city has no stores, so work is not counted and no automation runs
@@ -396,7 +396,7 @@ type Holding struct {
 // Same reports whether two holdings are equal.
 func (h Holding) Same(o Holding) bool { return h.N == o.N && slices.Equal(h.IDs, o.IDs) }
 
-// With returns the sum of two holdings.
+// With returns the combined work of h and o.
 func (h Holding) With(o Holding) Holding {
 	h.N += o.N
 	h.IDs = slices.Concat(h.IDs, o.IDs[:min(len(o.IDs), city.StrandedIDs-len(h.IDs))])

@@ -5,14 +5,14 @@ package lifecycle
 // State is the state of an agent's session.
 type State int
 
-// These are the states. A session that was not ready when the controller found it is Unready.
+// These are the states. A session is Unready if it was not ready when the controller found it.
 const (
-	Absent   State = iota // no session is running
-	Starting              // a start is in flight
-	Unready               // a session is running but not ready
-	Resuming              // a session is running, and its provider is waiting until it is ready
-	Running               // a session is running and ready
-	Stopping              // a stop is in flight
+	Absent State = iota // no session is running
+	Starting
+	Unready  // a session is running but not ready
+	Resuming // a session is running, and its provider is waiting until it is ready
+	Running  // a session is running and ready
+	Stopping
 	// a start or a stop has failed, so the sessions must be listed before the next action
 	Unknown
 )
@@ -22,11 +22,11 @@ const (
 // start or stop is in flight.
 type Phase struct {
 	state State
-	// Absent, Unready or Running: the last known state, regardless of a start, a stop or the state Unknown
+	// last known state of the session: Absent, Unready or Running
 	known    State
 	step     uint64 // step in which the latest start or stop began or ended
-	canceled bool   // the latest start was canceled
-	seen     bool   // the session was seen running at least once
+	canceled bool
+	seen     bool
 }
 
 // State returns the current state.
@@ -39,7 +39,7 @@ func (p *Phase) Start(step uint64) {
 	}
 }
 
-// Resume records that the provider begins to wait for a session that was found to become ready.
+// Resume records that the provider begins to wait for an adopted session to become ready.
 func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
 		p.state, p.step, p.canceled = Resuming, step, false
@@ -119,7 +119,7 @@ func (p *Phase) Alive() bool { return p.known != Absent }
 // Ready reports whether the session is assumed to be running and ready.
 func (p *Phase) Ready() bool { return p.known == Running }
 
-// Starting reports whether a start is in flight, or the provider is waiting until a found session is ready.
+// Starting reports whether a start is in flight, or the provider is waiting for an adopted session to become ready.
 func (p *Phase) Starting() bool { return p.state == Starting || p.state == Resuming }
 
 // Stopping reports whether a stop is in flight.

@@ -89,10 +89,10 @@ func TestPaths(t *testing.T) {
 		{[]string{"Start", "Cancel", "StartEnds", "Doubt", "Listed"}, Absent},
 		{[]string{"Start", "StartEnds", "Runs", "Ends"}, Absent},
 		{[]string{"FoundUnready", "Resume", "StartEnds", "Runs"}, Running},
-		// a failed stop returns to the state before it
+		// after a failed stop, the session has the state from before the stop
 		{[]string{"FoundUnready", "Stop", "StopEnds", "Doubt", "Listed"}, Unready},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Listed"}, Running},
-		// an exit does not end the doubt after a failed stop
+		// after a failed stop, an exit does not resolve the state Unknown
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends"}, Unknown},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends", "Listed"}, Absent},
 	} {
@@ -114,7 +114,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestEarlierCancelHasNoEffect checks that a wait for a found session can be canceled even if an earlier start was
+// TestEarlierCancelHasNoEffect checks that the wait for an adopted session can be canceled even if an earlier start was
 // canceled.
 func TestEarlierCancelHasNoEffect(t *testing.T) {
 	var p Phase

@@ -24,7 +24,6 @@ const typedRecently = time.Minute
 // attached viewers and activity.
 const viewersFresh = time.Second
 
-// stopRetry is the wait before a failed stop is retried.
 const stopRetry = 5 * time.Second
 
 func (m *Machine) decideAll(now time.Time) {
@@ -410,7 +409,6 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	}
 }
 
-// dialogAnswered records that gcity answered a question in an agent's terminal on the user's behalf.
 func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
@@ -479,7 +477,6 @@ func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	m.afterStop(now, a, a.act.stopping)
 }
 
-// died handles an exit that was not requested.
 func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.phase.Ends()
 	a.sess.drift = nil
@@ -511,7 +508,6 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.policy.died(now, a, e, drained)
 }
 
-// died applies the restart policy to an exit.
 func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
 	v := a.restart.history.Died(now, d, a.want.Policy)
@@ -534,7 +530,6 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	}
 }
 
-// applyVerdict applies the restart policy's verdict on a death. The parameters what and why describe the death.
 func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
 	a.act.startReason = "restarted after " + v.Reason
@@ -583,7 +578,6 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 	}
 }
 
-// stopExit returns the exit of a session that gcity stopped.
 func (a *record) stopExit(now time.Time) session.Exit {
 	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.sess.life.ID, Code: -1,
 		Asked: true, At: now}
@@ -707,7 +701,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 // policy defines how the machine treats one kind of agent: when the agents start, and what happens after a session
 // ends. Triage agents use the policy onCall. All other agents use the policy always.
 type policy interface {
-	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
+	// counts reports whether the machine records starts and ends, and counts crashes.
 	counts() bool
 	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
 	noRestart(a *record) string
@@ -743,7 +737,6 @@ func (always) startEffect(a *record) effect.Start { return effect.Start{Want: a.
 func (always) obsolete(*record) bool              { return false }
 func (always) canceled(time.Time, *record)        {}
 
-// ends returns the cause for stopping a session that is drained or idle, or that differs from the configuration.
 func (p always) ends(now time.Time, a *record) cause {
 	if a.drain.current != nil || a.unwanted() {
 		return a.drained(now)
@@ -774,7 +767,6 @@ func (onCall) noRestart(a *record) string {
 		a.want.TriageOf)
 }
 
-// obsolete reports whether the beat of the start in flight has ended.
 func (onCall) obsolete(a *record) bool {
 	return a.triage.request == nil || a.triage.lastBeat != a.triage.request.Beat
 }

@@ -19,7 +19,6 @@ import (
 // when a user hurries the stop.
 const HurryLimit = 10 * time.Second
 
-// cityStop is the state of a city that is being stopped.
 type cityStop struct {
 	m *Machine
 
@@ -28,7 +27,7 @@ type cityStop struct {
 	// the latest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
-	gaveUp bool      // some agents could not be stopped in time
+	gaveUp bool
 	since  time.Time
 	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
 	by     time.Time // time at which the controller gives up
@@ -36,7 +35,6 @@ type cityStop struct {
 	giveUp string    // what might still be running after the controller has given up
 }
 
-// begin begins to stop the city. The controller gives up waiting at the deadline.
 func (cs *cityStop) begin(now, deadline time.Time) {
 	cs.since, cs.by = now, deadline
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
@@ -51,7 +49,6 @@ func (cs *cityStop) hurryAt() time.Time {
 	return cs.by.Add(-HurryLimit)
 }
 
-// hurryUp ends the grace period of the remaining agents.
 func (cs *cityStop) hurryUp(now time.Time) {
 	if cs.m.ending != stopAgents || cs.hurried {
 		return
@@ -82,7 +79,6 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue updates the reason for an agent's state if the agent did not stop within its grace period.
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
@@ -90,7 +86,6 @@ func (cs *cityStop) overdue(now time.Time, a *record) {
 	}
 }
 
-// noteWaits updates the list of things besides agents that a stopping city waits for.
 func (cs *cityStop) noteWaits() {
 	if waits := cs.awaited(); !slices.Equal(waits, cs.waits) {
 		cs.waits, cs.m.step.Changed = waits, true
@@ -116,7 +111,6 @@ func (cs *cityStop) awaited() []string {
 	return out
 }
 
-// unlistedReason returns the reason why it is unknown whether sessions are still running.
 func (cs *cityStop) unlistedReason() string {
 	if len(cs.m.lists.unknown) == 0 {
 		return "listing the sessions, to confirm that all have ended"
@@ -199,12 +193,10 @@ const StillRunningAdvice = "`gcity doctor` finds sessions that are still running
 // StopSlack is how much longer than its agents' grace periods a shutdown may take.
 const StopSlack = 30 * time.Second
 
-// due reports whether it is time to list the sessions again.
 func (cs *cityStop) due(now time.Time) bool {
 	return !cs.relook.IsZero() && !now.Before(cs.relook)
 }
 
-// hurryInTime kills the remaining agents when their grace period is over.
 func (cs *cityStop) hurryInTime(now time.Time) {
 	if at := cs.hurryAt(); !at.IsZero() && !now.Before(at) {
 		cs.hurryUp(now)
@@ -253,7 +245,6 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.lists.request()
 }
 
-// nothingInFlight reports whether no effect for an agent or a run is in flight, and no event is queued.
 func (cs *cityStop) nothingInFlight() bool {
 	if len(cs.m.journal.queue) > 0 {
 		return false

@@ -151,7 +151,6 @@ func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 	}
 }
 
-// Member returns the state of a pool's member for a rollout.
 func (c poolCity) Member(name string) (rollout.Member, bool) {
 	a := c.m.agents[name]
 	if a == nil || a.unwanted() {
@@ -184,7 +183,6 @@ func (c tierCity) Record(e events.Event, replies ...effect.Reply) {
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
 }
 
-// Agent returns an agent's state for watchdogs, or nil if the agent does not exist.
 func (c tierCity) Agent(name string) *tier.Agent {
 	m, a := c.m, c.m.agents[name]
 	if a == nil {
@@ -215,7 +213,6 @@ func (c tierCity) Decide(now time.Time, name string) {
 	}
 }
 
-// Start ends an agent's wait and starts the agent. It returns the result for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	a.restart.end()
@@ -227,7 +224,6 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 	return "starting"
 }
 
-// Replace restarts an agent. It returns the result for the watchdog's record.
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
@@ -246,7 +242,6 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	return "restarting"
 }
 
-// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why the nudge was rejected.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.messages
 	if why, never := (outboxCity{c.m}).WhyNotTyped(name); never {
@@ -264,7 +259,6 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	return d.ID, ""
 }
 
-// MessageReason returns the reason why a nudge has not been submitted yet, or "" if it is no longer queued.
 func (c tierCity) MessageReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Message(id); d != nil {
@@ -274,7 +268,6 @@ func (c tierCity) MessageReason(name string, id uint64) string {
 	return ""
 }
 
-// TakeBack cancels a queued nudge.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Message(id); d != nil {
@@ -283,13 +276,11 @@ func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	}
 }
 
-// StartTriage requests a start of a triage agent for one beat.
 func (c tierCity) StartTriage(name string, s *tier.TriageRequest) {
 	a := c.m.agents[name]
 	a.triage.request, a.triage.startProblem = s, ""
 }
 
-// StopTriage stops the session of a triage agent that decides for a watchdog.
 func (c tierCity) StopTriage(now time.Time, name, watchdog string) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.request != nil && a.triage.request.Tier == watchdog {
@@ -298,7 +289,6 @@ func (c tierCity) StopTriage(now time.Time, name, watchdog string) {
 	}
 }
 
-// Decided records that a triage agent has made its decision. Its session is allowed to run until the given time.
 func (c tierCity) Decided(name, beat string, until time.Time) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.request != nil && a.triage.request.Beat == beat {

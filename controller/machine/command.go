@@ -12,10 +12,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// commands handles commands from clients and replies to them.
 type commands struct{ m *Machine }
 
-// takeFrom handles a command and records the address of its client.
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	if in.Peer.Remote {
 		cs.m.step.TakeFrom(in.ID, in.Peer.From)
@@ -270,7 +268,6 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues a command that sends keys, interrupts the agent or clears its output.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.phase.Alive() && a.act.asking == nil {
 		cs.m.step.Reject(id, city.Conflict, noSession(a))
@@ -286,7 +283,6 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	}
 }
 
-// rejectLoad rejects the commands that waited for a configuration that was rejected.
 func (ld *loader) rejectLoad(ws []waiter, why string) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
@@ -312,15 +308,15 @@ func (cs *commands) reject(a *record, code city.Code, msg string) {
 	cs.m.messages.Reject(a.out, code, msg)
 }
 
-// resolve replies to the commands with one of these verbs that wait for an agent. It does not record an event.
+// resolve replies to the commands that wait for the agent and have one of these verbs. It does not record an event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// repliesFor removes the commands with one of these verbs that wait for an agent. It returns their replies, which are
-// sent after an event is recorded.
+// repliesFor removes the commands that wait for the agent and have one of these verbs. It returns their replies, which
+// are sent after an event is recorded.
 func (cs *commands) repliesFor(a *record, msg string, verbs ...string) []effect.Reply {
 	var out []effect.Reply
 	for _, w := range a.take(verbs...) {

@@ -20,7 +20,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 	w.advance(2 * time.Second)
 	w.stuck["agent:a"] = true
 	w.command(1, city.RequestRestart{Agent: "a"})
-	w.pending = nil // the stop fails instead
+	w.pending = nil // discard the stop effect, and simulate its failure
 	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
 	delete(w.stuck, "agent:a")
 	w.Step(effect.Wake{})
@@ -35,7 +35,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 	}
 }
 
-// The answer to a suspension names the setting once, regardless of whether the agent was running.
+// The reply to a suspension names the setting once, regardless of whether the agent was running.
 func TestSuspensionAnswer(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -50,8 +50,7 @@ func TestSuspensionAnswer(t *testing.T) {
 	}
 }
 
-// If a file returns to an earlier content after another configuration was in force, it is checked and reported
-// again: held or rejected (L6).
+// If city.toml returns to content that was held or rejected before, the content is checked and reported again (L6).
 func TestUnchangedFileIsReloaded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")

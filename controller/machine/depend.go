@@ -11,7 +11,6 @@ import (
 	"gcity/restart"
 )
 
-// dependents returns the agents that depend on any of these names.
 func (ds *dependencies) dependents(names ...string) []*record {
 	ds.index()
 	out := ds.after[names[0]]
@@ -21,7 +20,6 @@ func (ds *dependencies) dependents(names ...string) []*record {
 	return out
 }
 
-// index rebuilds the dependency maps if agents were added or removed.
 func (ds *dependencies) index() {
 	if ds.after != nil {
 		return
@@ -165,7 +163,6 @@ func (ds *dependencies) needsAny(a *record, names []string) bool {
 	return false
 }
 
-// restartCoupled restarts the other agents that the restart strategy couples to a crashed agent.
 func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.coupledAgents(a) {

@@ -96,7 +96,6 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	dr.m.journal.record(a, e)
 }
 
-// end describes when the drain ends if the agent does not finish.
 func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
@@ -116,7 +115,6 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies .
 		replies...)
 }
 
-// drained returns the cause for stopping an agent that has finished its drain or has reached the drain's timeout.
 func (a *record) drained(now time.Time) cause {
 	switch d := a.drain.current; {
 	case d == nil:
@@ -149,7 +147,6 @@ func (a *record) stayFinal(why string) {
 	}
 }
 
-// draining sets the state of an agent that has not finished its drain.
 func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.drain.current.why
 	if a.drain.unmarked {
@@ -289,7 +286,6 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	}
 }
 
-// ack handles an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.drain.current == nil || !a.phase.Alive() {
 		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+

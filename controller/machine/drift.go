@@ -13,12 +13,11 @@ import (
 // the check and the agent's stop.
 const providerCheckFresh = 2 * time.Minute
 
-// providerCheck is the latest result of checking whether a provider can run sessions.
 type providerCheck struct {
-	busy bool      // a check is in flight
+	busy bool
 	at   time.Time // time of the latest result; zero = not checked yet
-	step uint64    // step in which the latest check was requested
-	why  string    // reason why the provider cannot run sessions; "" = it can run them
+	step uint64
+	why  string // reason why the provider cannot run sessions; "" = it can run them
 }
 
 // drifts decides which agents restart because their configuration has changed.
@@ -27,7 +26,6 @@ type drifts struct {
 	providerChecks map[string]*providerCheck // by provider
 }
 
-// whyReplace returns the cause for restarting a session that differs from the configuration in force.
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.ProviderChanged(&a.want.Spec)
 	before := a.sess.restartBarred
@@ -93,7 +91,6 @@ func (df *drifts) whyNotRestarted(now time.Time, a *record, swapped bool) (why s
 	return v.why, !v.busy
 }
 
-// checkingProvider reports whether a check of any provider is in flight.
 func (df *drifts) checkingProvider() bool {
 	for _, v := range df.providerChecks {
 		if v.busy {
@@ -133,7 +130,6 @@ func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
 // holder exits.
 const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
-// running sets the state of an agent that is running and need not be stopped.
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {

@@ -83,7 +83,6 @@ func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspensio
 	return false, p.Want.Suspended
 }
 
-// replyToGroups replies to the commands for groups that have reached the requested state.
 func (ld *loader) replyToGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		on, still := ld.suspendedByFlag(g)
@@ -128,7 +127,6 @@ func (ld *loader) rejectGroups(code city.Code, msg string) {
 	ld.groups = nil
 }
 
-// rejectGroupsOf rejects the commands that suspend a group containing an agent that cannot be stopped.
 func (ld *loader) rejectGroupsOf(a *record, msg string) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if !g.on || !ld.inGroup(g, a) {
@@ -153,7 +151,6 @@ func (ld *loader) editing(name string) bool {
 	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
 
-// edited handles the result of writing a flag. The load that follows applies it.
 func (ld *loader) edited(in effect.Edited) {
 	ld.edits = ld.edits[1:]
 	if len(ld.edits) > 0 {

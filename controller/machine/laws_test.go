@@ -150,7 +150,6 @@ func (w *world) fault(what, who byte) {
 	}
 }
 
-// redeclare changes the declared agents according to the bits of who.
 func (w *world) redeclare(who byte) {
 	var specs []string
 	for i, name := range cast {
@@ -207,7 +206,7 @@ func (w *world) calm() {
 	w.command(1, city.Reload{Confirm: true})
 	w.Step(effect.Wake{})
 	w.advance(time.Minute)
-	// confirm configurations that could not be compared before the running agents were known
+	// confirm a configuration that is held because the running agents were not known yet
 	w.command(3, city.Reload{Confirm: true})
 	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.advance(65 * time.Minute)
@@ -254,7 +253,6 @@ func (w *world) calm() {
 	}
 }
 
-// unanswered checks that every command has been answered.
 func (w *world) unanswered() {
 	for _, g := range w.m.loader.groups {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))

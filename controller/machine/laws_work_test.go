@@ -10,7 +10,6 @@ import (
 	"gcity/controller/effect"
 )
 
-// repertoire returns the automations that chaos declares, each with its variants.
 func repertoire() [][]string {
 	return [][]string{
 		{"cool gate=cooldown interval=3m", "cool gate=cooldown interval=1m",
@@ -44,7 +43,7 @@ func repertoire() [][]string {
 	}
 }
 
-// atRest returns most of these automations in variants that are never due.
+// atRest returns most of the automations from repertoire, changed so that they are never due.
 func atRest() []string {
 	return []string{
 		"cool gate=cooldown interval=8760h", "again gate=cooldown interval=8760h retry=2",
@@ -56,7 +55,6 @@ func atRest() []string {
 	}
 }
 
-// perform declares an automation of the repertoire, given by number and variant.
 func (w *world) perform(which, variant byte) {
 	all := repertoire()
 	variants := all[int(which)%len(all)]
@@ -65,7 +63,6 @@ func (w *world) perform(which, variant byte) {
 	}
 }
 
-// scoped returns the scoped name of an automation of the repertoire, given by number.
 func scoped(which byte) string {
 	all := repertoire()
 	d, err := define(strings.Fields(all[int(which)%len(all)][0]))
@@ -75,7 +72,6 @@ func scoped(which byte) string {
 	return d.Scoped()
 }
 
-// workFault applies a random event or fault to automations.
 func (w *world) workFault(what, who byte) {
 	t, name := &w.floor.trials, scoped(who)
 	high := who>>4 | 1
@@ -133,14 +129,12 @@ func (w *world) workFault(what, who byte) {
 	}
 }
 
-// fire requests a manual run.
 func (w *world) fire(name string) {
 	id := uint64(len(w.log))<<8 | 0xff
 	w.floor.trials.asked[id] = true
 	w.command(id, city.Fire{Automation: name})
 }
 
-// stopAndBegin stops the city with all its runs, and starts it again.
 func (w *world) stopAndBegin(who byte) {
 	if w.blind != "" || w.m.ending != running {
 		return
@@ -171,7 +165,6 @@ func (w *world) stopAndBegin(who byte) {
 	w.succeed()
 }
 
-// unfired checks that every request for a manual run has been answered.
 func (w *world) unfired() {
 	for id := range w.floor.trials.asked {
 		if _, ok := w.replies[id]; !ok {
@@ -180,7 +173,6 @@ func (w *world) unfired() {
 	}
 }
 
-// calmWork ends all faults of automations.
 func (w *world) calmWork() {
 	t := &w.floor.trials
 	t.unshut, t.unkept, t.unswept, w.floor.refuse, t.phantom = "", "", "", "", false
@@ -236,7 +228,6 @@ func (w *world) worked() {
 	}
 }
 
-// quietWork declares automations that are never due.
 func (w *world) quietWork() {
 	w.floor.defs = w.floor.defs[:0]
 	w.floor.answer["test"] = 1

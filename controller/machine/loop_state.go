@@ -10,12 +10,12 @@ import (
 // InitialState is the initial state of a machine: the state that the previous controller saved, and facts about this
 // run.
 type InitialState struct {
-	Mode               string // mode in which this run was started
-	Measures           bool   // the session provider can measure resource usage
+	Mode               string
+	Measures           bool
 	Histories          effect.Histories
-	HistoriesProblem   string // reason why the crash histories could not be read
+	HistoriesProblem   string
 	Automations        map[string]automation.Memory
-	AutomationsProblem string // reason why the saved automation state could not be read
+	AutomationsProblem string
 	// set if the city has no controller; nil in a controller
 	Observes *Observation
 }
@@ -44,10 +44,8 @@ func (c runsCity) StoreProblem() string                 { return c.m.work.storeP
 func (c runsCity) CountWork()                           { c.m.work.count() }
 func (c runsCity) Stops() bool                          { return c.m.stops() }
 
-// Observed reports whether the machine only observes a city without a controller.
 func (c runsCity) Observed() bool { return c.m.observes != nil }
 
-// Running reports whether agents and runs may start.
 func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
 
 // SetOneShot makes the machine ignore agents' exits. It is used for one-shot runs.
@@ -56,17 +54,16 @@ func (m *Machine) SetOneShot() { m.oneShot = true }
 // LoopState is the part of the machine's state that the loop reads after a step.
 type LoopState struct {
 	Listed  bool // the sessions have been listed, or listing them has failed
-	Changed bool // a new snapshot would differ from the last one
+	Changed bool // a new snapshot would differ from the previous one
 	// time at which the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool
-	LeftRunning bool  // the agents were left running
+	LeftRunning bool
 	Lost        error // set if another controller owns the city
 	// what might still be running after the stop timed out, or ""
 	StillRunning string
 }
 
-// LoopState returns the current state for the loop.
 func (m *Machine) LoopState() LoopState {
 	s := LoopState{
 		Listed: m.lists.listed || m.lists.problem != "", Changed: m.step.Changed,

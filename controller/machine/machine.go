@@ -17,8 +17,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine is the mutable state of a city. It does not read the clock, lock anything or perform I/O, and only one
-// goroutine may use it. The same inputs produce the same effects in the same order (L8).
+// Machine is the mutable state of a city. Only one goroutine may use it. The same inputs produce the same effects in
+// the same order (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader
@@ -29,25 +29,25 @@ type Machine struct {
 	journal      journal
 	work         work
 	runs         runs.Runs
-	histories    historyFile // saves crash histories
-	gauge        gauge       // measures processes
+	histories    historyFile
+	gauge        gauge
 	agents       map[string]*record
 	order        []*record // sorted by name
 	pools        pools.Pools
 	deps         dependencies
-	stalledUntil time.Time // end of the program's last stall; zero = no stall
-	stepNumber   uint64    // number of the current step
+	stalledUntil time.Time // end of the program's latest stall; zero = no stall
+	stepNumber   uint64
 	step         step.Output
 	oneShot      bool // one-shot mode: exits are not handled
 	messages     outbox.Messages
 	watchdogs    tier.Watchdogs
-	folderMoved  string // why the city's folder is not found at its path, or ""
-	logProblem   string // problem with the event log, or ""
+	folderMoved  string
+	logProblem   string
 	listener     tcpListener
-	mode         string // mode in which the city runs
+	mode         string
 	ending       ending
-	cityStop     cityStop     // used while the city stops
-	leftRunning  bool         // the agents were left running
+	cityStop     cityStop
+	leftRunning  bool
 	lost         error        // set if another controller owns the city
 	observes     *Observation // set if the machine neither starts nor stops agents
 }
@@ -85,7 +85,6 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// finishStep completes a step: it takes the actions that any input may require, and acknowledges recorded exits.
 func (m *Machine) finishStep(now time.Time) {
 	m.pools.Rollouts.Advance(now)
 	m.watchdogs.Watch(now)
@@ -251,7 +250,6 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeCity handles inputs that concern the whole city: its configuration, its commands, its files or its shutdown.
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.ConfigChanged:
@@ -339,7 +337,6 @@ func (lk *sessionLists) request() {
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
-// load requests that the configuration be loaded. The commands in ws wait for the result.
 func (ld *loader) load(ws ...waiter) {
 	ld.waiting = append(ld.waiting, ws...)
 	if ld.loading {
@@ -373,7 +370,6 @@ func (ld *loader) loadAtPatrol() {
 		SeenAtPatrol: ld.seenAtPatrol})
 }
 
-// record returns an agent's record. It creates the record if it does not exist.
 func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
@@ -390,7 +386,6 @@ func (m *Machine) record(now time.Time, name string) *record {
 	return a
 }
 
-// outboxOf returns an agent's outbox, or nil if the agent does not exist.
 func (m *Machine) outboxOf(name string) *outbox.Outbox {
 	if a := m.agents[name]; a != nil {
 		return a.out
@@ -410,11 +405,11 @@ func orDefault(s, d string) string {
 type tcpListener struct {
 	m *Machine
 
-	asked config.API // the latest request
+	asked config.API
 	city.Listener
 }
 
-// open requests the listener that [api] describes, if [api] differs from the last request.
+// open requests the listener that [api] describes, if [api] differs from the latest request.
 func (tl *tcpListener) open() {
 	if tl.m.conf == nil || tl.m.ending != running || tl.m.oneShot {
 		return

@@ -72,7 +72,7 @@ func BenchmarkDeath(b *testing.B) {
 }
 
 // BenchmarkPatrolOfAutomations measures a patrol of an idle city with n automations that are not due. The cost of
-// automations is the difference to n = 0.
+// automations is the difference from n = 0.
 func BenchmarkPatrolOfAutomations(b *testing.B) {
 	for _, n := range []int{0, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

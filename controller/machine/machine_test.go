@@ -70,7 +70,8 @@ func TestStopDoesNotStallOnACapture(t *testing.T) {
 	}
 }
 
-// A failed list does not end the stop of a city while stops are in flight. The list is retried.
+// If the sessions cannot be listed, a stopping city keeps waiting for the stops in flight, and lists the sessions
+// again.
 func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -93,7 +94,6 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	}
 }
 
-// If the stop of a city is given up, the shutdown command gets an error.
 func TestStopThatGivesUpIsAnError(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -108,7 +108,7 @@ func TestStopThatGivesUpIsAnError(t *testing.T) {
 	t.Error("the shutdown was not answered with an error")
 }
 
-// A requested exit is not a crash, neither after a canceled start nor after a stop that timed out.
+// A requested exit is not a crash, even if the start was canceled or the stop timed out.
 func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -139,7 +139,7 @@ func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	}
 }
 
-// The error of a failing start is shown to the operator, even in quarantine (L14).
+// While an agent is quarantined, the reason for its state still contains the error of the failed start (L14).
 func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
 	w := newWorld()
 	w.declare("a:max=1")
@@ -165,8 +165,8 @@ func TestRequestedRestartIsDoneOnce(t *testing.T) {
 	}
 }
 
-// An unacknowledged exit under an earlier session name is acknowledged. It neither ends the current session nor counts
-// as a crash (L11).
+// The exit of an old session is acknowledged even if that session had a different name. It does not end the current
+// session or count as a crash (L11).
 func TestOldExitUnderAnotherName(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -230,7 +230,7 @@ func TestLateFailureStopsNoAgent(t *testing.T) {
 	}
 }
 
-// A listener is requested only when its address changes. The result is shown.
+// The machine requests a listener only when the configured address changes. The snapshot shows the listener's state.
 func TestEntry(t *testing.T) {
 	m, now := newMachine(), time.Now()
 	asked := func(in effect.Input) (all []config.API) {
@@ -246,7 +246,7 @@ func TestEntry(t *testing.T) {
 		return effect.Loaded{Revision: revision,
 			Conf: &effect.Configuration{Name: "app", Revision: revision, API: api}}
 	}
-	asked(with("1", config.API{})) // before the first step, as in New
+	asked(with("1", config.API{})) // New also loads the first configuration before the loop starts
 	if got := asked(effect.Tick{}); len(got) != 0 {
 		t.Errorf("nothing is wanted, and asked for was %+v", got)
 	}
@@ -290,7 +290,7 @@ func TestDoorAtStart(t *testing.T) {
 	}
 }
 
-// The displayed usage changes only in visible steps.
+// Small changes in resource usage do not change the displayed values.
 func TestFiguresChangeInSteps(t *testing.T) {
 	w := newWorld()
 	w.m.gauge.able = true

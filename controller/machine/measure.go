@@ -14,13 +14,12 @@ const (
 	// measureIdle is the minimum age of the latest sample before a patrol takes a new one: a minute, minus the jitter
 	// of a patrol.
 	measureIdle = 55 * time.Second
-	// measureRest replaces measureIdle while all agents use no processor time and print nothing.
+	// measureRest replaces measureIdle while no agent uses processor time or prints output.
 	measureRest = 8 * time.Minute
 	// measureWatched replaces measureIdle while a client is watching: 2 s, minus the jitter of the loop's pulse.
 	measureWatched = 1900 * time.Millisecond
 )
 
-// gauge measures the resources that the agents' processes use.
 type gauge struct {
 	m *Machine
 
@@ -28,11 +27,10 @@ type gauge struct {
 	// figure
 	able, busy, atRest bool
 	ordered            time.Time // time of the latest request for a sample
-	step               uint64    // step in which the latest sample was requested
-	problem            string    // reason why the latest sample failed
+	step               uint64
+	problem            string
 }
 
-// measure requests a sample if an agent is running and the latest sample is older than the given age.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
 	if !ga.able || ga.busy || ga.m.oneShot || ga.m.ending != running || now.Sub(ga.ordered) < age ||
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {
@@ -42,7 +40,6 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 	ga.m.step.Do(effect.Measure{})
 }
 
-// age returns the minimum age of the latest sample before a patrol takes a new one while no client is watching.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
 		if !g.atRest || a.phase.Alive() && !a.sess.sample.Current(&a.sess.life) {
@@ -76,5 +73,4 @@ func (ga *gauge) measured(in effect.Measured) {
 	}
 }
 
-// usage returns the displayed resource usage of the agent's current session, or nil if it is unknown.
 func (a *record) usage() *city.Usage { return a.sess.sample.Shown(a.sess.life.ID) }

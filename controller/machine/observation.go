@@ -8,15 +8,14 @@ import (
 )
 
 // Observation puts a machine in observation mode: it does not start or stop agents, open runs, or request checks of
-// pools. It evaluates automations, and requests the checks of their conditions, which the caller may ignore. Its fields
-// are facts that no input reports about a city without a controller.
+// pools. It still requests the checks of automations' conditions, but the caller may ignore these requests. The fields
+// contain facts that the machine cannot get from inputs.
 type Observation struct {
-	// time since which no controller has been running; zero if none has ever run
+	// time at which the last controller ended; zero if none has ever run
 	Stopped time.Time
 	Ends    map[string]time.Time // times of the latest stop events, by agent
 }
 
-// decide sets the state of an agent in a city without a controller.
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	switch {
 	case a.phase.Alive():
@@ -24,7 +23,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		return
 	case a.want == nil:
 		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
-	case a.stoppedBySetting().State != "": // keep the state that the last controller saved
+	case a.stoppedBySetting().State != "": // keep the state that the previous controller saved
 		return
 	case a.want.Suspended.On():
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
@@ -49,7 +48,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	}
 }
 
-// decideAlive sets the state of a running agent. A draining agent keeps draining, because only a controller would
+// decideAlive sets the state of a running agent. A draining agent stays draining, because no controller is running to
 // stop it.
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
@@ -75,8 +74,8 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	a.since = a.sess.life.Started
 }
 
-// complete removes from a snapshot what only a controller has: next actions, decisions, patrols and the results of
-// watchdogs.
+// complete clears the fields that are meaningless without a controller: next actions, decisions, patrols and watchdog
+// results.
 func (ob *Observation) complete(s *city.Snapshot) {
 	s.Config.Loaded, s.Config.Environ, s.Patrol = time.Time{}, nil, city.Patrol{}
 	for i := range s.Agents {

@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// A machine that observes shows what it sees. It requests no start, no stop and no check.
+// A machine in observation mode shows the city's state. It requests no start, no stop and no check.
 func TestObservation(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	stopped, ended := t0.Add(-time.Hour), t0.Add(-2*time.Hour)
@@ -65,7 +65,7 @@ func TestObservation(t *testing.T) {
 	}
 }
 
-// An agent without a session is stopped, not exited. Before the first controller it has no start time.
+// An agent without a session is stopped, not exited. If no controller has ever run, the agent has no start time.
 func TestObservedAgentWithoutSession(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for stopped, why := range map[time.Time]string{
@@ -83,7 +83,7 @@ func TestObservedAgentWithoutSession(t *testing.T) {
 	}
 }
 
-// A drain keeps the time of its start, however long it lasts: no timeout ends it while no controller runs.
+// Without a controller, a drain is shown with its real start time, even if its timeout has passed.
 func TestObservedDrainKeepsItsStart(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	since := t0.Add(-time.Hour)

@@ -19,7 +19,6 @@ type held struct {
 	why       string
 }
 
-// removes returns the running agents that a configuration would remove, and the total number of running agents.
 func (ld *loader) removes(c *effect.Configuration) (names []string, running int) {
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
@@ -55,7 +54,6 @@ func (ld *loader) askedFor(id uint64, c city.Reload) {
 	ld.load(waiter{id, "reload"})
 }
 
-// confirmed reports whether one of the waiting commands has confirmed this configuration.
 func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	for _, w := range waiting {
 		if ld.confirms[w.id] == c.Revision {
@@ -96,7 +94,6 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	}
 }
 
-// heldBack returns the error message for a command that waited for a configuration that is now held.
 func (ld *loader) heldBack(w waiter, h *held) string {
 	_, confirms := ld.confirms[w.id]
 	switch {
@@ -112,7 +109,6 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 		"reload --confirm` to apply it", w.verb, h.why)
 }
 
-// dropHeld drops the held configuration, because it was applied, rejected or replaced on disk.
 func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true

@@ -21,14 +21,14 @@ type record struct {
 	name    string
 	command string      // command line of want, for display
 	want    *agent.Want // nil = the agent is an orphan
-	policy  policy      // policy for the agent's kind
+	policy  policy
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept even after the agent has been removed
 	needs []string
-	// whether the agent was up and had a session at the last call of decideRelated
+	// whether the agent was up, and whether it had a session, at the last call of decideRelated
 	wasUp, wasThere bool
 	status
-	phase   lifecycle.Phase // state of the agent's session
+	phase   lifecycle.Phase
 	sess    sessionInfo
 	act     action
 	restart restartState
@@ -47,7 +47,7 @@ type status struct {
 	decisions []city.Decision
 }
 
-// change changes the state, its reason and its end. It reports whether any of them has changed. A new state starts
+// change sets the state, its reason and its end time, and reports whether any of them has changed. A new state starts
 // now (L14).
 func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
 	if s.state == state && s.reason == reason && s.until.Equal(until) {
@@ -60,14 +60,11 @@ func (s *status) change(now time.Time, state city.State, reason string, until ti
 	return true
 }
 
-// requests contains the requests that wait for an agent: commands for its state, and messages and keys for its
-// terminal.
 type requests struct {
 	waiters []waiter
 	out     *outbox.Outbox
 }
 
-// take removes the commands with these verbs, and returns them.
 func (d *requests) take(verbs ...string) []waiter {
 	if len(d.waiters) == 0 {
 		return nil
@@ -99,16 +96,16 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest  // the agent itself requested the stop
-	causeBeat     // the beat that a triage agent was started for has ended
-	causeWatchdog // a watchdog requested the stop
+	causeRequest // the agent itself requested the stop
+	causeBeat    // the beat that a triage agent was started for has ended
+	causeWatchdog
 	causeStrategy // a different agent crashed, and its strategy restarts this agent too
 	causeDrained
 	causeIdle
 	causeDrift
 	causeSuspend
 	causeOrphan
-	causeCityStop // the city is being stopped
+	causeCityStop
 )
 
 // waiter is a command that is waiting for its agent or the configuration to reach the requested state.
@@ -117,14 +114,13 @@ type waiter struct {
 	verb string
 }
 
-// sessionInfo contains what the machine has read about an agent's session.
 type sessionInfo struct {
 	life session.Status
 	// the session's provider did not respond to the latest list
 	uncertain bool
 	seenStep  uint64    // step in which the latest list with a session of the agent was handled
-	listStep  uint64    // step in which that list was requested
-	seenAt    time.Time // time at which that list was handled
+	listStep  uint64    // step in which the latest list with a session of the agent was requested
+	seenAt    time.Time // time at which the latest list with a session of the agent was handled
 	// time of the session's last output; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
@@ -132,13 +128,11 @@ type sessionInfo struct {
 	drift      []string
 	// reason why the agent is not restarted for drift although no user is attached; "" = no such reason
 	restartBarred string
-	sample        usage.Sample // resource usage of the session's processes
+	sample        usage.Sample
 }
 
-// unknown reports whether the agent's state is unknown because its provider or its holder does not respond.
 func (p *sessionInfo) unknown() bool { return p.uncertain || !p.life.Silent.IsZero() }
 
-// busy reports whether a user is attached to the agent's terminal or has typed recently.
 func (p *sessionInfo) busy(now time.Time) bool {
 	return p.life.Attached > 0 || (!p.life.TypedAt.IsZero() &&
 		now.Sub(p.life.TypedAt) < typedRecently)
@@ -158,29 +152,27 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 	}
 }
 
-// action is the effect in flight for an agent, and the planned next action.
 type action struct {
 	// the session that is starting, if its program is asking a question in the terminal
 	asking *session.Status
 	// an exit that arrived before the result of the session's start
 	earlyExit   *session.Exit
-	retryStopAt time.Time            // earliest time for a retry of a failed stop
-	stopping    cause                // cause of the stop in flight
-	intent      cause                // cause of a stop that was requested but has not started yet
-	startReason string               // reason for the next start
-	exitFiles   bool                 // the start in flight saves unrecorded exits to files
-	queued      int                  // number of the agent's events in the queue
+	retryStopAt time.Time
+	stopping    cause // cause of the stop in flight
+	intent      cause // cause of a stop that was requested but has not started yet
+	startReason string
+	exitFiles   bool // the start in flight saves unrecorded exits to files
+	queued      int
 	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
-	ackStep     uint64               // step of the latest acknowledgements
+	ackStep     uint64
 }
 
-// drainState is an agent's drain, and the state of the drain's mark in the session.
 type drainState struct {
 	current *drain // nil = the agent is not draining
 	// drain that the previous controller handed over; nil after the adoption
 	inherited *effect.SavedDrain
-	marking   bool   // a MarkDrain is in flight
-	markStep  uint64 // step in which the mark last changed
+	marking   bool
+	markStep  uint64
 	markFrom  time.Time
 	unmarked  bool // the session's provider does not support marks
 }
@@ -203,7 +195,6 @@ func (a *record) declared() string {
 	return "declared at " + a.want.Source
 }
 
-// names returns the names under which other agents can depend on the agent: its own and its pool's.
 func (a *record) names() []string {
 	if a.pool != nil && a.pool.Name() != a.name {
 		return []string{a.name, a.pool.Name()}
@@ -220,7 +211,7 @@ func (a *record) isUp() bool {
 		a.sess.exit.Signal == ""
 }
 
-// forgive clears crashes and waits, because the agent's declaration has changed or a user requested a start.
+// forgive clears the agent's crash history and ends any wait before the next start.
 func (a *record) forgive(because string) {
 	a.act.startReason = because
 	a.restart.forgive()
@@ -230,12 +221,10 @@ func (a *record) forgive(because string) {
 // shows its last session.
 func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
-// surplus reports whether an agent is a pool member that is currently unwanted.
 func (a *record) surplus() bool {
 	return a.pool != nil && (a.want == nil || !a.pool.Has(a.want.Index))
 }
 
-// unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
 // waitsForCount returns the reason why a member must wait before it starts, or "". Once the work has been counted
@@ -256,7 +245,6 @@ func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 	m.declare(a, w)
 }
 
-// declare sets an agent's declaration, and the policy for its kind.
 func (m *Machine) declare(a *record, w *agent.Want) {
 	a.want, a.policy = w, always{m}
 	if w == nil {
@@ -268,13 +256,12 @@ func (m *Machine) declare(a *record, w *agent.Want) {
 	}
 }
 
-// unknownIn reports whether the provider of the agent's last or next session did not respond.
+// unknownIn reports whether the provider of the agent's latest or next session did not respond.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// hasRelevantCrashes reports whether an unwanted member still has crashes that count if its pool grows again.
 func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }
@@ -298,11 +285,11 @@ func (m *Machine) decided(now time.Time, a *record, what, why string) {
 type restartState struct {
 	hold
 	history     restart.History
-	saved       *effect.SavedAgent // the last saved history; nil = not saved
+	saved       *effect.SavedAgent // the latest saved history; nil = not saved
 	missing     effect.FailedStarts
 	restarts    int
-	earlierExit *city.Exit        // the newest exit that a previous controller saved
-	inherited   effect.SavedAgent // state from the previous controller
+	earlierExit *city.Exit // the newest exit that a previous controller saved
+	inherited   effect.SavedAgent
 	// since the last start, the agent has exited on its own, requested a restart, or was stopped because it was
 	// silent
 	diedOnItsOwn bool
@@ -320,28 +307,25 @@ type holdKind int
 
 // These are the kinds of holds. The agent starts by itself after a backoff, a failed start or a quarantine.
 const (
-	noHold      holdKind = iota // the agent may start
-	inBackoff                   // it has exited
-	startFailed                 // its last start failed
-	quarantined                 // it has crashed too often
-	staysExited                 // it has exited, and its policy does not restart it
-	staysFailed                 // its last start failed, and its policy does not retry it
-	staysFinal                  // the user asked for the agent to stay stopped
+	noHold      holdKind = iota
+	inBackoff            // it has exited
+	startFailed          // its latest start failed
+	quarantined
+	staysExited // it has exited, and its policy does not restart it
+	staysFailed // its latest start failed, and its policy does not retry it
+	staysFinal  // the user asked for the agent to stay stopped
 )
 
-// state returns the state of an agent with this hold, or "" if it may start.
 func (h *hold) state() city.State {
 	return [...]city.State{"", city.Backoff, city.Failed, city.Quarantined, city.Exited,
 		city.Failed, city.Exited}[h.kind]
 }
 
-// stays reports whether the agent remains stopped and has no time for a next start.
+// stays reports whether the agent remains stopped, with no time set for its next start.
 func (h *hold) stays() bool { return h.kind >= staysExited }
 
-// hasExited reports whether the agent stays stopped after an exit.
 func (h *hold) hasExited() bool { return h.kind == staysExited || h.kind == staysFinal }
 
-// waits reports whether the time of the next start is in the future.
 func (h *hold) waits(now time.Time) bool { return now.Before(h.until) }
 
 // pause returns the state of an agent that does not start before a given time: backoff, failed or quarantined. It
@@ -353,7 +337,6 @@ func (h *hold) pause() city.State {
 	return h.state()
 }
 
-// exits sets the hold after an exit, according to the verdict of the restart policy.
 func (h *hold) exits(v restart.Verdict) {
 	*h = hold{kind: inBackoff, why: v.Reason, until: v.At}
 	switch v.Outcome {
@@ -364,7 +347,6 @@ func (h *hold) exits(v restart.Verdict) {
 	}
 }
 
-// failsToStart sets the hold after a failed start, according to the verdict of the restart policy.
 func (h *hold) failsToStart(v restart.Verdict, why string) {
 	h.exits(v)
 	switch h.kind {
@@ -375,20 +357,16 @@ func (h *hold) failsToStart(v restart.Verdict, why string) {
 	}
 }
 
-// cannotStart holds an agent until a start that could not begin is retried.
 func (h *hold) cannotStart(why string, retry time.Time) {
 	*h = hold{kind: startFailed, why: why, until: retry}
 }
 
-// restartsLater holds an agent that requested its restart.
 func (h *hold) restartsLater(why string, at time.Time) {
 	*h = hold{kind: inBackoff, why: why, until: at}
 }
 
-// stay keeps the agent stopped after an exit.
 func (h *hold) stay(why string) { *h = hold{kind: staysExited, why: why} }
 
-// stayFinal keeps an agent stopped until a user restarts it.
 func (h *hold) stayFinal(why string) {
 	*h = hold{kind: staysFinal, why: why + "; the user asked for it to stay stopped"}
 }
@@ -398,14 +376,12 @@ func (h *hold) giveUp() { *h = hold{kind: staysFailed, why: h.why} }
 
 func (h *hold) end() { *h = hold{} }
 
-// wantedAgain lets a drained member start, because its pool wants it again.
 func (h *hold) wantedAgain() {
 	if h.stays() {
 		h.end()
 	}
 }
 
-// inherit continues a hold that the previous controller saved. The hold ends at the given time.
 func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes)}
 	switch r.State {
@@ -418,7 +394,6 @@ func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 	}
 }
 
-// inheritExit keeps the agent stopped after the exit x, as the previous controller did.
 func (h *hold) inheritExit(x *effect.SavedExit) {
 	if h.stay(x.Why); x.Final {
 		h.kind = staysFinal
@@ -430,7 +405,7 @@ func (r *restartState) forgive() {
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent is running. The parameter fresh is true for a new session.
+// started records that the agent is running. The session is new if fresh is true.
 func (r *restartState) started(fresh bool) {
 	if r.missing = (effect.FailedStarts{}); r.stays() {
 		r.end()

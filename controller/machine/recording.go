@@ -28,7 +28,6 @@ type journal struct {
 	past map[string]bool
 }
 
-// queuedRecord is an event that waits to be written to the log.
 type queuedRecord struct {
 	effect.Record
 	agent *record       // nil = the event is not about an agent's session
@@ -52,7 +51,6 @@ func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies .
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
 }
 
-// recordCrash records an exit as a crash, with its last output.
 func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
@@ -75,7 +73,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the events that no longer have to wait. If now is zero, all waits for output end.
+// release records the queued events that need not wait any longer. If now is zero, it records all of them.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {
@@ -121,7 +119,6 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 	j.m.decide(now, a)
 }
 
-// amend adds fields to the payload of a queued event.
 func (q *queuedRecord) amend(more map[string]any) {
 	about := map[string]any{}
 	if json.Unmarshal(q.Event.Payload, &about) != nil {
@@ -133,7 +130,6 @@ func (q *queuedRecord) amend(more map[string]any) {
 	q.Event.Payload = step.Payload(about)
 }
 
-// unrecorded returns an agent's exits that are not in the log yet, because their events are still queued.
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	for i := range j.queue {
 		if q := &j.queue[i]; q.agent == a && q.end != nil {
@@ -143,7 +139,6 @@ func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// unrecordedCrashes returns the number of an agent's crashes that are not in the log yet.
 func (j *journal) unrecordedCrashes(a *record) (n int) {
 	for _, end := range j.unrecorded(a) {
 		if end.Event.Type == events.AgentCrashed {
@@ -189,7 +184,6 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 	}
 }
 
-// inheritEnd counts and records the exit of an agent's earlier session.
 func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if e.Event.Type != events.AgentCrashed || a.want == nil {
 		j.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
@@ -202,26 +196,24 @@ func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 }
 
 const (
-	// saveInterval is the minimum interval between two writes of the crash histories.
 	saveInterval = 100 * time.Millisecond
 	// SaveRetry is the delay before a failed write is retried.
 	SaveRetry = 30 * time.Second
 )
 
-// historyFile saves the crash histories in a file for the next controller.
 type historyFile struct {
 	m *Machine
 
 	// read from the file at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
-	entries      int       // number of agents in the newest file
-	mayExist     bool      // the file might exist and must be removed when no agent has a history
-	saving       bool      // a write is in flight
-	retry        bool      // the latest write failed
-	notBefore    time.Time // earliest time of the next write
+	entries      int
+	mayExist     bool // the file might exist and must be removed when no agent has a history
+	saving       bool
+	retry        bool // the latest write failed
+	notBefore    time.Time
 	delayedUntil time.Time // time of a delayed write; zero = none is delayed
-	readProblem  string    // reason why the previous file could not be read
-	saveProblem  string    // reason why the latest write failed
+	readProblem  string
+	saveProblem  string
 }
 
 // save writes the crash histories if they differ from the file, or removes the file. It runs after each step,
@@ -244,7 +236,6 @@ func (kp *historyFile) save(now time.Time) {
 	kp.m.step.Do(effect.SaveHistories{Memory: content})
 }
 
-// unsaved reports whether the file is out of date.
 func (kp *historyFile) unsaved() bool {
 	n := 0
 	for _, a := range kp.m.order {
@@ -318,7 +309,6 @@ func (a *record) isSaved(crashes bool) bool {
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
-// toSave returns the state of an agent to save, or nil.
 func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
 
 // toSave returns the state to save, or nil. The parameter crashes is false if crash histories are not saved.
@@ -358,8 +348,7 @@ func (a *record) stoppedBySetting() effect.SavedState {
 	return effect.SavedState{}
 }
 
-// toHandOver returns the state of an agent that is handed over to the next controller, or nil if nothing is handed
-// over. It contains everything that the next controller needs to continue seamlessly.
+// toHandOver returns the state of an agent for the next controller, or nil if nothing is handed over.
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(true), a.drain.current
 	switch {
@@ -387,7 +376,6 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	return r
 }
 
-// newestExit returns the agent's latest exit, which a previous controller may have recorded.
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
 // restoreAll restores the saved histories to the agents of the first configuration. If an agent's declaration has
@@ -417,8 +405,6 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	}
 }
 
-// restoreStopped restores the time at which the configuration stopped an agent, if the configuration still keeps the
-// agent stopped.
 func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedState) {
 	switch {
 	case s == nil:
@@ -433,8 +419,8 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock might have changed after the history was saved. Therefore, times
-// are moved out of the future, and waits are limited to their maximum (L13).
+// restore restores an agent's history. If the clock was set back, saved times may be in the future: they become the
+// current time, and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

@@ -16,7 +16,6 @@ import (
 	"gcity/session"
 )
 
-// crashes returns the payloads of all recorded crashes of an agent.
 func (w *world) crashes(t *testing.T, name string) (all []map[string]any) {
 	t.Helper()
 	for _, e := range w.events {
@@ -39,7 +38,7 @@ func (w *world) subjects(from int) (out []string) {
 	return out
 }
 
-// If an agent crashes again while its first output is being captured, both crashes keep their output.
+// If an agent crashes again while the output of its first crash is being captured, both crashes keep their output.
 func TestEachCrashKeepsItsOutput(t *testing.T) {
 	w := newWorld()
 	w.declare("a:max=1")
@@ -109,7 +108,7 @@ func TestHungCaptureDelaysNothing(t *testing.T) {
 	}
 }
 
-// keepEnds simulates a start's treatment of unrecorded exits: afterwards, they exist only in files.
+// keepEnds simulates how a start moves unrecorded exits from the provider to files.
 func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {
@@ -133,7 +132,6 @@ func (w *world) inherit(first bool) *effect.Inherited {
 	return past
 }
 
-// lives returns the number of recorded exits of each session.
 func (w *world) lives() map[string]int {
 	n := map[string]int{}
 	for i := range w.events {
@@ -180,7 +178,7 @@ func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 	}
 }
 
-// A crash with an event that still waits for output is not lost with its controller, even if the agent has
+// If a controller exits while the event of a crash waits for output, the crash is still recorded, even if the agent has
 // restarted.
 func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	w := newWorld()
@@ -188,7 +186,7 @@ func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	w.advance(time.Minute)
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
-	w.die("b", 0, "") // its event waits behind the crash
+	w.die("b", 0, "") // the event for b's exit is queued behind the event for a's crash
 	if len(w.ends) != 2 || w.alive["a"] == nil || w.alive["b"] == nil {
 		t.Fatalf("kept: %v", w.ends)
 	}
@@ -241,7 +239,7 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 	}
 }
 
-// An exit that was already recorded is not recorded again when only a later list shows the session.
+// An exit is not recorded twice if the session first appears in a later list.
 func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -259,8 +257,8 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	}
 }
 
-// A session may be listed as alive, because its holder is exiting, and then be lost. If its exit was recorded, no
-// second exit is recorded.
+// While a holder is exiting, its session may be listed first as alive and later as lost. The exit is recorded only
+// once.
 func TestRecordedExitOfALeavingHolder(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -363,7 +361,7 @@ func FuzzMemory(f *testing.F) {
 	})
 }
 
-// The number of restarts, the newest exit and the reason of a session survive a hand-over. After a crash of the
+// The number of restarts, the newest exit and the reason of an agent's state survive a hand-over. After a crash of the
 // controller, restarts and exits of agents with a saved crash history survive.
 func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 	for _, handOver := range []bool{true, false} {
@@ -405,8 +403,8 @@ func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 	}
 }
 
-// An agent that its configuration keeps stopped has been stopped for the same time under the next controller, also
-// after a hand-over, a crash of the controller or a stop of the city, and if its declaration has changed.
+// If an agent's configuration keeps the agent stopped, the next controller shows the same stop time. This holds after a
+// hand-over, a crash of the controller or a stop of the city, and if the agent's declaration has changed.
 func TestStoppedStatesOutliveTheController(t *testing.T) {
 	for _, end := range []string{"shutdown leave", "shutdown", "advance 1s"} {
 		for _, written := range []string{"", "write a:command=other,suspended=true b:problem=other c"} {
@@ -449,8 +447,8 @@ func TestStoppedStatesOutliveTheController(t *testing.T) {
 	}
 }
 
-// The exit of an agent is marked as the exit of an earlier session after gcity has stopped a later one, also under the
-// next controller. The next exit is not marked.
+// An exit is marked as earlier once gcity has stopped a later session of the agent. The mark survives a restart of the
+// controller. A new exit has no mark.
 func TestAnExitBeforeAStopIsEarlier(t *testing.T) {
 	w := newWorld()
 	tell := func(line string, code int, earlier bool) {

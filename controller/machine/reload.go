@@ -18,8 +18,8 @@ type loader struct {
 	rejected         string // reason why the configuration on disk is not in force
 	loaded           time.Time
 	since            uint64 // step in which the configuration was applied
-	rejectedRevision string // revision of the rejected configuration
-	seenAtPatrol     string // revision that the last patrol read
+	rejectedRevision string
+	seenAtPatrol     string // revision that the latest patrol read
 	held             *held  // configuration on disk that is waiting for confirmation; nil = none
 	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
 	confirms map[uint64]string
@@ -112,7 +112,6 @@ func (ld *loader) unfulfilled(err error) {
 	ld.unfulfilledGroups(err)
 }
 
-// accept replies to the commands that waited for this configuration.
 func (ld *loader) accept(waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
@@ -196,11 +195,10 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	return msg
 }
 
-// want applies the declaration of one agent in a new configuration.
 func (ld *loader) want(now time.Time, w *agent.Want) {
 	a, known := ld.m.agents[w.Name]
 	if !known {
-		if w.Pool != "" { // the pool decides about its members
+		if w.Pool != "" { // its pool decides whether it gets a record
 			return
 		}
 		a = ld.m.record(now, w.Name)
@@ -215,8 +213,8 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	ld.m.declare(a, w)
 }
 
-// suspension records that an agent was resumed, or suspended while it was stopped. The suspension of a running
-// agent is recorded when it has stopped.
+// suspension records that an agent was resumed, or was suspended while it was stopped. If the agent is running, its
+// suspension is recorded later, when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return
@@ -267,7 +265,6 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// compare returns the differences between a new configuration and the one in force.
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))
@@ -303,7 +300,6 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	return ch
 }
 
-// comparePools adds the differences between pools.
 func (ld *loader) comparePools(c *effect.Configuration, ch *step.Changes) {
 	wanted := make(map[string]bool, len(c.Pools))
 	for i := range c.Pools {

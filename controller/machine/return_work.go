@@ -105,7 +105,6 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	}
 }
 
-// recordReturned records the events about one member's returned work.
 func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {
@@ -188,7 +187,6 @@ func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
 	return "", false
 }
 
-// whyUndeclared returns the results of whyAbsent for a name that is not a wanted agent.
 func (wk *work) whyUndeclared(assignee string) (why string, gone bool) {
 	if len(wk.m.lists.unlistedProviders) > 0 {
 		return "", false

@@ -126,7 +126,8 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	}
 }
 
-// If a run record is missing or invalid for its store, the failure to close it is reported once and not retried.
+// If a run's record is missing or its store rejects the change, the record can never be closed. This is reported once,
+// and there is no retry.
 func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
@@ -156,7 +157,7 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	}
 }
 
-// A run waits until the end of the previous run is saved (L4). Otherwise, the next controller would treat both as
+// A run waits until the end of the previous run is saved (L4). Otherwise, the next controller would treat both runs as
 // interrupted.
 func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	// a record that currently cannot be closed does not block the next run
@@ -181,7 +182,7 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	}
 }
 
-// The event of a bead that a run created precedes the event of the run's end. It has the run's depth.
+// If a run creates a bead, the bead's event precedes the event for the run's end and has the run's depth.
 func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"brew", "gate=manual"}); err != nil {
@@ -204,7 +205,6 @@ func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	}
 }
 
-// eachRunIsRecorded checks that the log has exactly one start and one end for each run record.
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {
@@ -224,7 +224,6 @@ func (w *world) closedRuns() (ids []string) {
 	return ids
 }
 
-// runEvents counts the start and end events of a run.
 func (w *world) runEvents(id string) (fired, ended int) {
 	for i := range w.events {
 		t := effect.RunsIn(w.events[i : i+1])
@@ -278,8 +277,8 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	}
 }
 
-// Stray records are searched once, some time after the last record that could not be created. No search runs while
-// a record is being created.
+// If creating a record fails, the machine later checks once whether the record exists anyway. It does not check while a
+// record is being created.
 func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

@@ -15,12 +15,11 @@ import (
 	"gcity/session"
 )
 
-// sessionLists contains what the machine has read from lists of all sessions.
 type sessionLists struct {
 	m *Machine
 
-	listed  bool // the sessions have been listed at least once
-	listing bool // the sessions are being listed
+	listed  bool
+	listing bool
 	relist  bool // list the sessions again after the list in flight
 	// providers that have never responded; agents without a known session may be running there
 	unlistedProviders map[string]bool
@@ -59,7 +58,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	}
 	allKnown := lk.noteResponses(first, unknown)
 	if in.Past != nil {
-		// a provider that responds later may list more of these sessions
+		// keep this, because a provider that responds later may list more sessions of the previous controller
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
@@ -86,7 +85,6 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	}
 }
 
-// markAllUnknown marks the states of all running agents as unknown, because no provider has responded.
 func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	if effect.IsLate(in.Err) {
 		return
@@ -129,8 +127,6 @@ func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (all
 	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
-// noteUnknown updates the problem that describes providers that failed to respond. It ignores providers that are only
-// late.
 func (lk *sessionLists) noteUnknown() {
 	failed := &session.PartialError{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -141,7 +137,6 @@ func (lk *sessionLists) noteUnknown() {
 	lk.m.step.Note(&lk.problem, problem)
 }
 
-// allListed resumes actions that waited for the first list, or for all sessions to be known.
 func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	if allKnown { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()
@@ -192,7 +187,6 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// handleMissing handles the agents that are missing from a list. It skips agents for which included returns false.
 func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
@@ -231,8 +225,8 @@ func (lk *sessionLists) mayRunUnlisted(a *record) string {
 
 // listInfo describes the list in which a session was seen.
 type listInfo struct {
-	step uint64 // step in which the list was requested
-	late bool   // the list contains only the sessions of one slow provider
+	step uint64
+	late bool // the list contains only the sessions of one slow provider
 }
 
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,

@@ -192,7 +192,6 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
-// nextOfStop describes what happens next to an agent that is stopping or must stop.
 func (a *record) nextOfStop() string {
 	switch {
 	case a.phase.Stopping():

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the outcomes of the stories")
 
-// TestStories plays testdata/*.txt. A line that starts with ">" is a result of the last line without it.
+// TestStories plays testdata/*.txt. Lines that start with ">" are the expected results of the line before them.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -75,7 +75,6 @@ func play(t *testing.T, text string) (string, []string) {
 	return out.String(), w.breach
 }
 
-// tell plays one line of a story.
 func (w *world) tell(words []string) error {
 	verb, args := words[0], words[1:]
 	arg := func(i int) string {
@@ -172,7 +171,7 @@ func (w *world) tell(words []string) error {
 		w.Step(effect.Shutdown{Leave: arg(0) == "leave"})
 	case "hurry":
 		w.Step(effect.Hurry{})
-	case "draft": // a viewer has typed a draft, or with "off" deleted it
+	case "draft": // a viewer types a draft; with "off", a viewer deletes it
 		w.draft(arg(0), arg(1) != "off")
 	case "sends":
 		w.log = append(w.log, w.showSends()...)
@@ -216,20 +215,20 @@ func (w *world) tell(words []string) error {
 		w.emit(arg(0))
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
-	case "store": // calls of the city's store fail until its circuit breaker opens; without arguments they succeed again
+	case "store": // the store fails until its circuit breaker opens; without arguments, it works again
 		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.Open(); {
 			w.called(false)
 		}
 	case "automations":
 		w.log = append(w.log, w.showAutomations()...)
-	case "works": // the agent works on a bead; without a bead it has no work
+	case "works": // the agent starts work on a bead, or stops working if no bead is named
 		if w.floor.hands == nil {
 			w.floor.hands = map[string]string{}
 		}
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
-	case "gate": // gate that the agent's work waits for; without a gate it is removed
+	case "gate": // the agent's work waits for this gate, or for none if no gate is named
 		w.floor.gates = map[string]string{}
 		if arg(1) != "" {
 			w.floor.gates[arg(0)] = strings.Join(args[1:], " ")
@@ -344,7 +343,6 @@ func (w *world) succeed(stuck ...string) {
 	}
 }
 
-// begin gives a new machine its first configuration and its first step.
 func (w *world) begin(stuck ...string) {
 	w.pending, w.stuck = nil, map[string]bool{}
 	for _, key := range stuck {
@@ -354,8 +352,7 @@ func (w *world) begin(stuck ...string) {
 	w.Step(effect.Tick{})
 }
 
-// quarantines returns the quarantines that the next controller must know. These are the saved ones, if the next
-// controller loads the file.
+// quarantines returns the saved quarantines that the next controller must restore.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||

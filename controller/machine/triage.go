@@ -13,15 +13,13 @@ import (
 	"gcity/session"
 )
 
-// triage is the watchdog beat that an agent must decide. It is empty for agents that are not triage agents.
+// triage is the watchdog beat that a triage agent must decide. It is empty for other agents.
 type triage struct {
-	// the beat that the agent must decide, or nil
 	request      *tier.TriageRequest
 	lastBeat     string // ID of the beat that the agent was last started for
-	startProblem string // reason why the agent's last start failed
+	startProblem string
 }
 
-// triageOf returns the name of the watchdog that uses the agent as its triage agent, or "".
 func (a *record) triageOf() string {
 	if a.want == nil {
 		return ""
@@ -29,7 +27,6 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// waits reports whether no beat is waiting for a decision, or the agent was already started for it.
 func (onCall) waits(a *record) bool {
 	s := a.triage.request
 	return s == nil || s.Judged || a.triage.lastBeat == s.Beat
@@ -47,8 +44,6 @@ func (a *record) changeTriageOf(w *agent.Want) {
 	a.triage.request, a.triage.startProblem = nil, ""
 }
 
-// startEffect returns the start for a beat, with the beat's environment variables and a file that describes the
-// beat.
 func (onCall) startEffect(a *record) effect.Start {
 	if a.triage.request == nil {
 		return effect.Start{Want: a.want}
@@ -58,7 +53,6 @@ func (onCall) startEffect(a *record) effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.request.Brief}
 }
 
-// ends returns the cause for stopping a session: its beat has ended, the agent has decided, or its drain has ended.
 func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.request
 	switch {
@@ -70,7 +64,6 @@ func (onCall) ends(now time.Time, a *record) cause {
 	return a.drained(now)
 }
 
-// rest sets the state of a triage agent that has no beat to decide.
 func (p onCall) rest(now time.Time, a *record) {
 	m := p.m
 	a.act.intent = cause{}
@@ -99,7 +92,6 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	m.watchdogs.TriageEnded(now, s, fmt.Sprintf("triage %s %s", a.name, why))
 }
 
-// failed handles a failed start of a triage agent.
 func (p onCall) failed(now time.Time, a *record, err error) {
 	m := p.m
 	a.triage.startProblem = err.Error()
@@ -127,5 +119,4 @@ func (a *record) ending() bool {
 		(a.phase.Stopping() || a.act.intent.kind != causeNone)
 }
 
-// triageStatus returns a clause that describes the state of an agent, for use in a message.
 func triageStatus(a *record) string { return tier.StateText(a.state, a.reason) }

@@ -133,7 +133,7 @@ func TestWatchdogLaws(t *testing.T) {
 	}
 }
 
-// toss plays a random line. It reports whether the controller or the watchdog was replaced.
+// toss executes a random line of a story. It reports whether the line replaced the controller or the watchdog.
 func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	line := pick("heartbeat worker", "heartbeat worker", "heartbeat worker",
@@ -172,7 +172,6 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	return words[0] == "successor"
 }
 
-// settles ends all faults and simulates healthy agents until the watchdogs have recovered.
 func (w *world) settles() {
 	w.watchdogs.dogs["care"] = w.watchdogs.spare["same"]
 	w.declare("worker:stuck=7m", "scout", "else")
@@ -188,7 +187,6 @@ func (w *world) settles() {
 	w.well(3 * time.Hour)
 }
 
-// well simulates healthy agents for the duration d.
 func (w *world) well(d time.Duration) {
 	for end := w.now.Add(d); w.now.Before(end); w.advance(30 * time.Second) {
 		_ = w.beats("worker", nil)

@@ -14,7 +14,6 @@ import (
 	"gcity/events"
 )
 
-// work contains what the machine has read about work and its stores.
 type work struct {
 	m *Machine
 
@@ -23,7 +22,7 @@ type work struct {
 	unreturned  string // reason why work cannot be returned
 	stores      []guard.Trouble
 	storesRev   uint64
-	probing     bool // a probe of failed stores is in flight
+	probing     bool
 	counting    bool
 	ordered     uint64 // step in which the latest count was requested
 	countedStep uint64 // step in which the latest count returned
@@ -34,20 +33,20 @@ type work struct {
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// by name: since when the assignee has been stopped and only a user can start it
+	// time from which only a user can start the assignee, by assignee
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// members that have permanently left their pool and still have work, each with that pool
+	// former pool of each member that has permanently left and still has work
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
 	failing   bool              // returning work has failed; the next patrol retries
 	tasks     map[string]string // newest bead in progress, by assignee
-	gated     map[string]string // gate that this bead waits for, by assignee
+	gated     map[string]string // gate that the bead in tasks waits for, by assignee
 	mail      city.MailTally
 	purged    time.Time
 	purging   bool
-	backedUp  time.Time // when the last check for due backups started
+	backedUp  time.Time // start time of the latest check for due backups
 	backingUp bool
 	unbacked  string // reason why the latest backup failed
 }
@@ -115,8 +114,8 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// until each store has responded once, members might have work in a store that has not responded, so members must
-	// not be drained
+	// Members must not be drained until each store has responded once, because they might have work in a store that has
+	// not responded.
 	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)
@@ -137,7 +136,6 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	wk.m.pools.WorkCounted(now)
 }
 
-// takeSeen stores the results of a count, even if some stores did not respond.
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
@@ -146,7 +144,6 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
-// patrol performs the parts of a patrol that concern work and automations.
 func (wk *work) patrol(now time.Time) {
 	wk.m.runs.Patrol(now)
 	wk.probe(now)
@@ -155,15 +152,14 @@ func (wk *work) patrol(now time.Time) {
 	wk.backUp(now)
 }
 
-// retry repeats failed requests about automations and about work counts.
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()
 	wk.m.runs.Advance(now)
 }
 
-// storesChanged handles new problems with stores, and their recovery. Work that waited for a store continues as soon
-// as the store has recovered.
+// storesChanged handles stores that have failed or recovered. Work that waited for a store continues when the store
+// recovers.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
 		return
@@ -198,7 +194,6 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Advance(now)
 }
 
-// troubleOf returns the problem with a scope's store, or the zero value if the store works.
 func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
@@ -206,7 +201,6 @@ func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	return guard.Trouble{}
 }
 
-// storeProblem returns the problem with a scope's store, or "" if the store works.
 func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {
@@ -217,7 +211,6 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe requests that failed stores be tried again, if a retry is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)
@@ -233,8 +226,7 @@ const (
 	// runsTTL is how long records of ended runs are kept if wisp_ttl is not set.
 	runsTTL = 14 * 24 * time.Hour
 	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
-	purgeEvery = time.Hour
-	// backupCheckEvery is how often the controller checks whether a backup is due.
+	purgeEvery       = time.Hour
 	backupCheckEvery = 10 * time.Minute
 )
 

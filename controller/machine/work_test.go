@@ -64,7 +64,6 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 	}
 }
 
-// If a pool's work cannot be counted, the pool shows the reason.
 func TestUncountedPoolsSayWhy(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
@@ -106,7 +105,7 @@ func TestMembersShowTheirCommand(t *testing.T) {
 	}
 }
 
-// The reason why a member does not run has the noun in the right number.
+// A reason that contains the pool's size has the right plural: "1 member", "2 members".
 func TestAbsentMemberNamesTheSize(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

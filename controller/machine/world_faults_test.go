@@ -21,27 +21,27 @@ type trials struct {
 	on      bool // runs end at their timeout, and events are delivered when they happen
 	minding bool
 	auto    bool                      // runs succeed immediately
-	late    map[string]bool           // kinds of effects with results that are withheld
+	late    map[string]bool           // kinds of effects with withheld results
 	slow    []slowResult              // withheld results, oldest first
 	inbox   []effect.EventsReceived   // events that are delivered but not handled yet
 	lag     bool                      // events stay in the inbox
 	ghosts  map[string]automation.Run // runs of phantom records, which were created although their creation was reported as failed
-	phantom bool                      // record creations that are reported as failed succeed in fact
-	patient map[string]bool           // records of runs with events that are retried after a failure
-	failed  map[string]bool           // records with at least one failed attempt to close them
+	phantom bool                      // the creation of a record succeeds although it is reported as failed
+	patient map[string]bool           // runs with events that are handled again after a failure, by ID of the record
+	failed  map[string]bool           // records for which an attempt to close failed
 	unshut  string                    // reason why records cannot be closed
 	forgone error                     // reason why records can never be closed
 	unkept  string                    // reason why the state cannot be saved
 	unswept string                    // reason why records cannot be read
 	ended   bool                      // the city has ended all runs
 	began   map[string]time.Time
-	asked   map[uint64]bool // manual runs that are not answered yet
+	asked   map[uint64]bool // requests for manual runs that have no reply yet
 
 	last    map[string]time.Time          // time at which the newest run of each automation was opened
 	moments map[string]map[time.Time]bool // scheduled times for which a run was opened
 	dealt   map[string]map[uint64]string  // for each event, the bead of the run that handles it
 	owed    map[string]map[uint64]bool    // events that must be handled
-	absent  map[string]time.Time          // time since which an automation has not been declared
+	absent  map[string]time.Time          // time at which an automation was no longer declared
 	listens map[string]string             // event type that each automation waits for
 	back    bool                          // the clock was set back, so intervals have no meaning
 	writes  int                           // number of effects other than reads
@@ -78,7 +78,6 @@ func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	return true
 }
 
-// release delivers one withheld result.
 func (w *world) release(which int) {
 	t := &w.floor.trials
 	if len(t.slow) == 0 {
@@ -107,7 +106,7 @@ func (w *world) mind() {
 	w.account()
 }
 
-// crowded delivers the oldest withheld result if there are too many, because every effect has a deadline.
+// crowded delivers the oldest withheld result if too many are withheld, because every effect has a deadline.
 func (w *world) crowded() bool {
 	if len(w.floor.trials.slow) < 20 {
 		return false
@@ -116,7 +115,7 @@ func (w *world) crowded() bool {
 	return true
 }
 
-// expire ends one run that has reached its end. It reports whether there was one.
+// expire ends one run that is due to end. It returns false if there is none.
 func (w *world) expire() bool {
 	t := &w.floor.trials
 	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
@@ -147,7 +146,6 @@ func (w *world) endRun(name string, in effect.RunEnded) {
 	w.Step(in)
 }
 
-// trouble returns the failure of an effect about work, or nil.
 func (w *world) trouble(f effect.Effect) effect.Input {
 	t := &w.floor.trials
 	switch f := f.(type) {
@@ -171,7 +169,6 @@ func (w *world) trouble(f effect.Effect) effect.Input {
 	return nil
 }
 
-// hold checks an effect about work against the laws when the machine requests it.
 func (w *world) hold(f effect.Effect) {
 	t := &w.floor.trials
 	if !t.on {
@@ -199,7 +196,6 @@ func (w *world) hold(f effect.Effect) {
 	}
 }
 
-// begins checks a starting run against the laws.
 func (w *world) begins(f effect.Run) {
 	t, name := &w.floor.trials, f.Run.Definition.Scoped()
 	if !t.on {
@@ -218,7 +214,6 @@ func (w *world) begins(f effect.Run) {
 	}
 }
 
-// recorded stores a run with a created record, and checks it against earlier runs.
 func (w *world) recorded(run automation.Run, bead string) {
 	t, d := &w.floor.trials, run.Definition
 	if !t.on {
@@ -260,7 +255,6 @@ func (w *world) recorded(run automation.Run, bead string) {
 	}
 }
 
-// concern returns the sequence numbers of events of a type in a range.
 func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	for seq := after + 1; on != "" && seq <= min(until, uint64(len(w.events))); seq++ {
 		e := w.events[seq-1]
@@ -272,7 +266,6 @@ func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	return seqs
 }
 
-// owe records the automations that must handle a recorded event.
 func (w *world) owe(e events.Event) {
 	t := &w.floor.trials
 	if !t.on || !w.m.runs.RecordsRead {
@@ -295,7 +288,8 @@ func (w *world) owe(e events.Event) {
 	}
 }
 
-// account drops the owed events of automations that were removed or wait for other events now.
+// account drops events that an automation no longer has to handle, because it was removed or waits for a different
+// event type.
 func (w *world) account() {
 	t := &w.floor.trials
 	if !w.m.runs.RecordsRead {
@@ -320,7 +314,7 @@ func (w *world) account() {
 	}
 }
 
-// forgiven drops owed events that the next controller cannot know because the state could not be saved.
+// forgiven drops events that the next controller cannot know about, because the automation's state was not saved.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {
@@ -366,7 +360,6 @@ func (w *world) sleep(d time.Duration) {
 	w.Step(effect.Wake{})
 }
 
-// deafen makes the delivery of events fail.
 func (w *world) deafen(why string) {
 	w.floor.types = nil
 	w.Step(effect.SubscriptionEnded{Subscription: w.floor.follow, Err: errors.New(why)})

@@ -13,7 +13,6 @@ import (
 	"gcity/session"
 )
 
-// declareIn adds an agent, or all possible members of a pool if spec declares a pool.
 func declareIn(c *effect.Configuration, a agent.Want, spec string) {
 	if a.Rig != "" && !slices.ContainsFunc(c.Rigs, func(r agent.Rig) bool {
 		return r.Name == a.Rig
@@ -50,7 +49,6 @@ func declareIn(c *effect.Configuration, a agent.Want, spec string) {
 	}
 }
 
-// suspendIn sets the suspension of agents, pools and rigs from the flags.
 func suspendIn(c *effect.Configuration, flags map[string]bool) {
 	c.Pools, c.Rigs = slices.Clone(c.Pools), slices.Clone(c.Rigs)
 	why := func(name, rig string) agent.Suspension {
@@ -75,7 +73,6 @@ func suspendIn(c *effect.Configuration, flags map[string]bool) {
 	}
 }
 
-// poolCheck returns the result of a pool's check, as set by the story.
 func (w *world) poolCheck(p *agent.Pool) effect.Input {
 	in := effect.PoolChecked{Pool: p.Name, Check: p.Check, Took: time.Millisecond}
 	says := w.says[p.Name]
@@ -113,7 +110,6 @@ func drainText(d session.Drain) string {
 	return "draining by " + d.By
 }
 
-// showPools lists the pools in the form that an operator sees.
 func (w *world) showPools() []string {
 	var out []string
 	for _, p := range w.m.Snapshot(w.now).Pools {

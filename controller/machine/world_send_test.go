@@ -17,13 +17,13 @@ import (
 
 // textDelivery simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
 type textDelivery struct {
-	drafts map[string]time.Time  // time at which a draft was typed, by agent
-	sent   map[uint64]city.Nudge // texts that were accepted, or the last one that was offered
-	typed  map[uint64]bool       // texts that were typed
-	owed   map[uint64]bool       // texts with an end that must still be logged
-	mute   string                // reason why no text can be typed
-	asked  map[uint64]bool       // commands that must be answered
-	order  map[string][2]uint64  // newest typed text of each agent: queued, and immediate
+	drafts map[string]time.Time  // time at which a draft was typed into each agent's terminal
+	sent   map[uint64]city.Nudge // accepted texts and the text that was offered last, by ID
+	typed  map[uint64]bool
+	owed   map[uint64]bool      // texts whose end is not in the log yet
+	mute   string               // reason why no text can be typed
+	asked  map[uint64]bool      // commands that must be answered
+	order  map[string][2]uint64 // for each agent, IDs of the last queued and the last immediate text that were typed
 }
 
 func newTextDelivery() textDelivery {
@@ -34,7 +34,6 @@ func newTextDelivery() textDelivery {
 	}
 }
 
-// sending records a text that is offered for sending.
 func (w *world) sending(in effect.Input) {
 	c, ok := in.(effect.Command)
 	if n, is := c.Cmd.(city.Nudge); ok && is {
@@ -46,7 +45,6 @@ func (w *world) sending(in effect.Input) {
 	}
 }
 
-// draft starts or removes a viewer's draft.
 func (w *world) draft(name string, on bool) {
 	if s := w.alive[name]; s != nil {
 		s.TypedAt = w.now
@@ -58,7 +56,6 @@ func (w *world) draft(name string, on bool) {
 	delete(w.delivery.drafts, name)
 }
 
-// send returns the simulated result of a Send effect.
 func (w *world) send(f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	s := w.alive[f.Agent]
@@ -110,14 +107,12 @@ func (w *world) send(f effect.Send) effect.Input {
 	return in
 }
 
-// closed reports whether the log contains the end of a text.
 func (w *world) closed(id uint64) bool {
 	return slices.ContainsFunc(w.events, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, events.AgentNudged[:len("agent.nudge")]) && textOf(e) == id
 	})
 }
 
-// textOf returns the ID of the text that an event is about.
 func textOf(e events.Event) uint64 {
 	var about struct{ ID uint64 }
 	if json.Unmarshal(e.Payload, &about) != nil {
@@ -126,7 +121,6 @@ func textOf(e events.Event) uint64 {
 	return about.ID
 }
 
-// posted records and checks events about texts.
 func (w *world) posted(e events.Event) {
 	if e.Type != events.AgentNudged && e.Type != events.AgentNudgeDropped {
 		return
@@ -155,7 +149,6 @@ func (w *world) showSends() (out []string) {
 	return out
 }
 
-// sendSomething performs a random action with texts.
 func (w *world) sendSomething(who byte, name string) {
 	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
 	case 0, 1, 2:

@@ -34,7 +34,7 @@ type world struct {
 	edits   map[string]bool           // suspended flags in the file
 	confs   int
 	current *effect.Configuration
-	uses    map[string]session.Usage        // resource usage of agents
+	uses    map[string]session.Usage
 	onDisk  bool                            // the next configuration has crash_history = "disk"
 	memory  []byte                          // the saved crash histories
 	broken  string                          // reason why the configuration cannot be loaded
@@ -42,8 +42,8 @@ type world struct {
 	dark    map[string]error                // reasons why providers cannot list their sessions, by provider
 	ends    map[string]effect.UnrecordedEnd // saved ends by session
 	seq     int
-	log     []string       // the events of the story, in the format of stories
-	events  []events.Event // events in the log
+	log     []string // the events of the story, in the format of stories
+	events  []events.Event
 	replies map[uint64]effect.Reply
 	breach  []string // violations of the laws
 	lost    bool     // exits are not reported, so only lists show them
@@ -71,7 +71,7 @@ func newWorld() *world {
 	return w
 }
 
-// want returns an agent from its specification in a story, which is a name followed by options.
+// want parses an agent's specification in a story: a name followed by options.
 func want(spec string) agent.Want {
 	name, opts, _ := strings.Cut(spec, ":")
 	w := agent.Want{
@@ -141,7 +141,7 @@ func (w *world) write(specs ...string) {
 	w.current, w.broken = c, ""
 }
 
-// Step feeds one input and performs all resulting effects that are not stuck.
+// Step passes an input to the machine and executes all resulting effects that are not stuck.
 func (w *world) Step(in effect.Input) {
 	w.feed(in)
 	for {
@@ -260,7 +260,7 @@ func (w *world) tellEffect(f effect.Effect) {
 	case effect.Measure:
 		w.note("measure")
 	case effect.SaveHistories:
-		// stories do not show that only the state of a suspended agent is saved
+		// skip changes that concern only agents stopped by their configuration
 		if len(w.histories(w.memory))+len(w.histories(f.Memory)) > 0 {
 			w.note("remember %s", w.remembered(f.Memory))
 		}
@@ -277,7 +277,8 @@ func (w *world) tellEffect(f effect.Effect) {
 	}
 }
 
-// histories returns the crash histories in a file, without agents that are only stopped by their configuration.
+// histories returns the crash histories in a file. It omits agents that are in the file only because their
+// configuration stopped them.
 func (w *world) histories(file []byte) (all map[string]effect.SavedAgent) {
 	if file == nil {
 		return nil
@@ -291,7 +292,6 @@ func (w *world) histories(file []byte) (all map[string]effect.SavedAgent) {
 	return all
 }
 
-// remembered describes the content of a crash history file.
 func (w *world) remembered(file []byte) string {
 	if file == nil {
 		return "nothing, there is no file"
@@ -309,7 +309,6 @@ func (w *world) remembered(file []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// check checks an effect against the laws.
 func (w *world) check(f effect.Effect) {
 	for _, g := range w.pending {
 		if f.Key() == g.Key() {
@@ -342,7 +341,6 @@ func (w *world) check(f effect.Effect) {
 	}
 }
 
-// carryOut returns the simulated result of an effect.
 func (w *world) carryOut(f effect.Effect) effect.Input {
 	if in, ok := w.workEffect(f); ok {
 		return in
@@ -507,7 +505,7 @@ func (w *world) edit(f effect.Edit) effect.Input {
 	return effect.Edited{Edit: f}
 }
 
-// die ends an agent's session. The machine is notified immediately, unless exits are lost.
+// die ends an agent's session. It notifies the machine immediately, unless w.lost is set.
 func (w *world) die(name string, code int, sig string) {
 	s := w.alive[name]
 	if s == nil {
@@ -546,7 +544,6 @@ func (w *world) advance(d time.Duration) {
 	}
 }
 
-// show lists the agents in the form that an operator sees.
 func (w *world) show() []string {
 	var out []string
 	s := w.m.Snapshot(w.now)
@@ -568,5 +565,4 @@ func (w *world) show() []string {
 	return out
 }
 
-// command feeds a command with the given ID.
 func (w *world) command(id uint64, c city.Command) { w.Step(effect.Command{ID: id, Cmd: c}) }

@@ -33,7 +33,6 @@ func newWatchdogWorld() watchdogWorld {
 		letter: map[string]int{}}
 }
 
-// tend returns the simulated result of an effect of watchdogs.
 func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -105,7 +104,6 @@ func (w *world) keep(words []string) error {
 	return nil
 }
 
-// kennels adds the watchdogs to a configuration, like translate and agent.Plan.
 func (w *world) kennels(c *effect.Configuration) {
 	for _, d := range w.watchdogs.dogs {
 		c.Tiers = append(c.Tiers, d)
@@ -143,8 +141,7 @@ func (w *world) beats(agent string, how []string) error {
 	return nil
 }
 
-// tierDecide returns the decision of a triage agent or a user, for example "decide care wake why". The reason may
-// follow "beat=…" and "by=…".
+// tierDecide parses a decision: WATCHDOG DECISION [beat=…] [by=…] [REASON].
 func tierDecide(args []string) city.Decide {
 	c := city.Decide{Watchdog: args[0], Decision: city.Remedy(args[1])}
 	for _, word := range args[2:] {

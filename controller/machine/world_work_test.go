@@ -24,7 +24,7 @@ type automationWorld struct {
 	beads  map[string]beads.Bead
 	made   int
 	going  map[string]effect.Run // runs in progress, by scoped name
-	after  uint64                // the last event that was delivered
+	after  uint64                // sequence number of the latest delivered event
 	types  []string
 	follow uint64
 	answer map[string]int // exit codes of conditions' checks
@@ -39,8 +39,8 @@ type automationWorld struct {
 	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation. words are its name and lines of its file as key=value. rig and layer set the
-// file's place.
+// automate declares an automation. The first word is its name. The words rig=… and layer=… set the file's location, and
+// all other words are lines of the file.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {
@@ -81,7 +81,8 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found replaces the automation with this name in the folders: by a valid one, a broken one or, with neither, none.
+// found replaces an automation in the simulated folders, and notifies the machine. If d and b are nil, it removes the
+// automation.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {
@@ -107,7 +108,6 @@ func (w *world) found(scoped string, d *automation.Definition, b *automation.Bro
 	}
 }
 
-// revision returns a text that changes with the content of the folders.
 func (f *automationWorld) revision() string {
 	var all []string
 	for i := range f.defs {
@@ -119,7 +119,6 @@ func (f *automationWorld) revision() string {
 	return strings.Join(all, " ")
 }
 
-// unusable returns an automation with an invalid file.
 func unusable(scoped string) *automation.Broken {
 	name, rig, _ := strings.Cut(scoped, ":rig:")
 	file := "/app/automations/" + name + "/automation.toml"
@@ -128,7 +127,6 @@ func unusable(scoped string) *automation.Broken {
 	}}
 }
 
-// workEffect returns the simulated result of an effect about work. ok is false for other effects.
 func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	fl := &w.floor
 	if in := w.trouble(f); in != nil {
@@ -282,7 +280,6 @@ func (w *world) sweep() effect.RunsSwept {
 	return in
 }
 
-// finish ends a run in progress.
 func (w *world) finish(name string, code int) {
 	f, ok := w.floor.going[name]
 	if !ok {
@@ -295,14 +292,12 @@ func (w *world) finish(name string, code int) {
 	w.endRun(name, in)
 }
 
-// emit writes an event like an agent, and delivers it.
 func (w *world) emit(kind string) {
 	w.Step(effect.Command{ID: uint64(len(w.log) + 1),
 		Cmd: city.Emit{Event: events.Event{Type: kind, Actor: "a"}}})
 	w.hand()
 }
 
-// hand delivers events to the automations that wait for them. It reports whether there were any.
 func (w *world) hand() (some bool) {
 	fl := &w.floor
 	for i := int(fl.after); i < len(w.events); i++ {
@@ -322,7 +317,6 @@ func (w *world) hand() (some bool) {
 	return some
 }
 
-// showAutomations lists the automations in the form that an operator sees.
 func (w *world) showAutomations() []string {
 	var out []string
 	for _, a := range w.m.Snapshot(w.now).Automations {
@@ -338,7 +332,6 @@ func (w *world) showAutomations() []string {
 	return out
 }
 
-// returnWork returns the work of departed agents.
 func (w *world) returnWork(f effect.ReturnWork) effect.WorkReturned {
 	var in effect.WorkReturned
 	if why := w.fails["return"]; why != "" {

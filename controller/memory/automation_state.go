@@ -14,8 +14,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of the automations, for example the time of
-// each automation's last run. It is kept when run records are removed.
+// AutomationsFile is the file in the city's .gc folder with the state of the automations, for example the time of each
+// automation's latest run. It is kept when run records are removed.
 const AutomationsFile = "automations.json"
 
 // automationsVersion is the version of the file format that this program writes. Files of other versions are not read.
@@ -58,7 +58,6 @@ func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	return states, nil
 }
 
-// decodeAutomations returns the valid entries, and a message for each invalid one.
 func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []string, err error) {
 	var kept automationsFile[map[string]json.RawMessage]
 	if err := json.Unmarshal(data, &kept); err != nil {

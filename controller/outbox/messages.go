@@ -24,9 +24,9 @@ type City interface {
 	WhyNotTyped(agent string) (why string, never bool)
 	Unreachable(agent string) string // reason why no nudge can be queued for an agent, or ""
 	Terminal(agent string) Terminal
-	RequestList() // requests a list of all sessions
+	RequestList()
 	Record(agent string, e events.Event, replies ...effect.Reply)
-	Typed(d *Delivery) // the nudge was typed or dropped
+	Typed(d *Delivery) // called when a nudge was typed or dropped
 }
 
 // Terminal is the terminal of an agent's session.
@@ -182,7 +182,6 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 	return r
 }
 
-// holdBack sets the reason why the queued nudges are not typed yet.
 func (tx *Messages) holdBack(b *Outbox, hold city.Hold, why string) {
 	for _, d := range b.Waiting {
 		if d.Hold != hold || d.Why != why {
@@ -191,7 +190,6 @@ func (tx *Messages) holdBack(b *Outbox, hold city.Hold, why string) {
 	}
 }
 
-// expire drops nudges that have waited too long.
 func (tx *Messages) expire(now time.Time, b *Outbox) {
 	for _, d := range slices.Clone(b.Waiting) {
 		switch {
@@ -213,7 +211,7 @@ func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
 	d.Life = tx.city.Terminal(b.Agent).Life
-	if !d.Held { // a nudge that was held back before is shown as queued until it is typed
+	if !d.Held { // if d was held back earlier, it is shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
 	}
 	tx.enqueue(b, entry{message: d})
@@ -277,7 +275,6 @@ func (tx *Messages) keepFinished(b *Outbox, d *Delivery) {
 	b.Finished = append(b.Finished, d)
 }
 
-// checkOutput checks a few times after the submission of a nudge whether the agent has printed something.
 func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	for _, d := range b.Finished {
 		if d.Stage != city.Submitted || d.OutputChecks > len(outputChecks) {
@@ -298,14 +295,12 @@ func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped says why a nudge is dropped. It also contains the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
 	actor string
 }
 
-// giveUp drops a nudge that was not typed. It replies to the waiting commands and records an event.
 func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	replies ...effect.Reply) {
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *Delivery) bool { return w == d })
@@ -432,7 +427,6 @@ func canceledByUser() dropped {
 	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
 }
 
-// tooLate replies to the commands that tried to cancel a nudge that has been typed in the meantime.
 func (tx *Messages) tooLate(b *Outbox, d *Delivery) {
 	for _, t := range d.Cancelers {
 		if t.N > 0 {

@@ -19,9 +19,9 @@ type Outbox struct {
 	Waiting  []*Delivery // in the order in which they will be typed
 	Current  *Delivery   // nudge in the terminal's queue, or being typed; nil = none
 	Finished []*Delivery // finished nudges, the newest last
-	// time of the next attempt to type nudges; an urgent nudge waits for it only if it was held back before
+	// time of the next attempt to type nudges; an urgent nudge that was never held back does not wait for it
 	NextAttempt time.Time
-	// time since which a draft or a user's typing has delayed nudges; zero = no delay
+	// start of the current delay by a draft or a user's typing; zero = no delay
 	DelayedSince time.Time
 }
 
@@ -40,7 +40,7 @@ type Delivery struct {
 	QueuedAt     time.Time
 
 	ReportTo uint64    // ID of the command that waits for a reply; 0 = already sent
-	ReportBy time.Time // time by which that reply is sent
+	ReportBy time.Time // time by which the waiting command gets its reply
 
 	Tier       string // the watchdog that sent the nudge; "" = a user sent it
 	ForSession string // ID of the session that the watchdog's nudge is meant for
@@ -90,8 +90,8 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a nudge. Urgent nudges come before all others. Within its group, the nudge becomes the last one, or the
-// first one if atFront is set.
+// Queue adds a nudge to the end of the urgent or of the other nudges, or to their start if atFront is set. Urgent
+// nudges come before all others.
 func (b *Outbox) Queue(d *Delivery, atFront bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {

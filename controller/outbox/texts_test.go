@@ -105,7 +105,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	}
 }
 
-// An urgent text that was refused waits before the next attempt, like any other text.
+// After a refusal, an urgent text waits before the next attempt, like any other text.
 func TestARefusedUrgentTextWaits(t *testing.T) {
 	now := time.Unix(0, 0)
 	_, tx, b, out := newOneAgentCity()

@@ -40,7 +40,6 @@ func (tx *Messages) enqueue(b *Outbox, t entry) {
 	}
 }
 
-// beginTyping sends the first entry to the terminal.
 func (tx *Messages) beginTyping(b *Outbox) {
 	t, at := b.queue[0], tx.city.Terminal(b.Agent)
 	if t.message == nil {
@@ -53,7 +52,6 @@ func (tx *Messages) beginTyping(b *Outbox) {
 	})
 }
 
-// typedNext removes the entry that the terminal has completed, and sends the next one.
 func (tx *Messages) typedNext(b *Outbox) (t entry, ok bool) {
 	if b == nil || len(b.queue) == 0 {
 		return t, false

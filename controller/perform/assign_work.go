@@ -55,7 +55,6 @@ func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effec
 	return in
 }
 
-// returnBead returns one bead to its pool.
 func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
 	l effect.Leaver) error {
 	was, now, err := unassign(ctx, store, b, l.Pool)
@@ -97,7 +96,6 @@ func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string)
 	return b, now, err
 }
 
-// sling assigns work according to the configuration in force.
 func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 	in *effect.BeadChanged) error {
 	conf := wr.w.InForce()

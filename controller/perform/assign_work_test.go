@@ -112,7 +112,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// dying is a store that rejects updates after a number of them, as if the controller had been killed.
+// dying is a store that accepts some updates and rejects all later ones, as if the controller had been killed.
 type dying struct {
 	*fake.Store
 	left *int
@@ -126,8 +126,8 @@ func (d dying) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead
 	return d.Store.Update(ctx, id, p)
 }
 
-// If a controller is killed while it returns work, the next controller finds the remaining work by a bead that is
-// still in progress.
+// If a controller is killed while it returns work, at least one bead in progress remains, so that the next controller
+// returns the rest.
 func TestWorkInProgressGoesBackLast(t *testing.T) {
 	for n := range 5 {
 		left := n

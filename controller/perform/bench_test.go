@@ -75,7 +75,6 @@ func counting(open func(rig string) (beads.Store, error), rigs ...string) *Runne
 	})
 }
 
-// workBench returns a bench with a fake store.
 func workBench(t *testing.T) (*bench, *stores.Store) {
 	w, store := newBench(t, bare), stores.New("tw")
 	w.r.Stores.open = func(string) (beads.Store, error) { return store, nil }

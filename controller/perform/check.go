@@ -83,7 +83,6 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	return in
 }
 
-// mark writes a drain to its session's marks.
 func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 	m, ok := sr.w.Provider.(session.Marker)
@@ -95,7 +94,6 @@ func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	return in
 }
 
-// scale saves a pool size that a user has set.
 func (r *Runner) scale(f effect.Scale) effect.Input {
 	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
 }

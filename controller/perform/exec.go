@@ -24,7 +24,6 @@ import (
 	"gcity/sling"
 )
 
-// carryOut executes a run until the run ends, times out, or is canceled.
 func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 	d := f.Run.Definition
 	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK,
@@ -110,8 +109,6 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// commandEnvironment returns the folder and the environment for an automation's commands, according to the run's
-// configuration.
 func (au *automations) commandEnvironment(in *config.City, d automation.Definition) (string,
 	[]string, error) {
 	return agent.CommandEnvironment(in, d.Rig, au.w.Host)
@@ -155,7 +152,6 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// findFormula finds an automation's formula in the layers of its scope.
 func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula,
 	error) {
 	layers := []formula.Layer{}
@@ -169,7 +165,6 @@ func (au *automations) findFormula(in *config.City, d automation.Definition) (*f
 	return formula.Find(d.Formula, found)
 }
 
-// condition runs an automation's check, and reports the result.
 func (au *automations) condition(f effect.CheckCondition) {
 	select {
 	case au.state.conditions <- struct{}{}:
@@ -180,7 +175,6 @@ func (au *automations) condition(f effect.CheckCondition) {
 	au.deliver(au.checkCondition(au.ctx, f))
 }
 
-// checkCondition runs an automation's check with its timeout.
 func (au *automations) checkCondition(ctx context.Context,
 	f effect.CheckCondition) effect.ConditionChecked {
 	d := f.Of
@@ -215,7 +209,6 @@ type activeRuns struct {
 	ends map[string]context.CancelCauseFunc // by ID of the run's record
 }
 
-// add returns a context for a run. The caller must call done when the run has ended.
 func (g *activeRuns) add(ctx context.Context, bead string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	g.mu.Lock()
@@ -229,7 +222,6 @@ func (g *activeRuns) add(ctx context.Context, bead string) (_ context.Context, d
 	}
 }
 
-// end cancels a run if it is active.
 func (g *activeRuns) end(bead string, why error) {
 	g.mu.Lock()
 	end := g.ends[bead]

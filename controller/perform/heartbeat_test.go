@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// The problem of a heartbeat file is described in words. An invalid file yields no timestamp.
+// For an invalid heartbeat file, the result describes the problem and has no timestamp.
 func TestHeartbeatFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

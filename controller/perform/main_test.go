@@ -9,7 +9,7 @@ import (
 	"gcity/session/pty"
 )
 
-// TestMain runs this program as the holder of a session if a test starts it with this argument.
+// With the argument "hold", TestMain runs this program as the holder of a session.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		if os.Getenv("GORACE") == "" { // otherwise the race detector delays the exit by a second

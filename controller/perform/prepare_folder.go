@@ -245,7 +245,6 @@ func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	return trouble
 }
 
-// layersFor returns the layers in which a rig finds formulas, or the city's layers if rig is "".
 func layersFor(rig string, layers []formula.Layer) []formula.Layer {
 	return slices.DeleteFunc(slices.Clone(layers), func(l formula.Layer) bool {
 		return l.Rig != "" && l.Rig != rig

@@ -15,7 +15,6 @@ import (
 	"gcity/session"
 )
 
-// prompted returns an agent in its own folder, with text as its prompt in the given mode.
 func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
 	t.Helper()
 	p, err := prompt.Parse(prompt.File{Name: "p.md.tmpl", Text: text}, nil, nil)
@@ -184,8 +183,8 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	fill("left as they are: .claude/settings.json")
 }
 
-// A rig's folder gets links to the formulas of the city and to its own formulas, which take precedence. Unusable
-// rigs are skipped. A failure for one rig does not affect other rigs.
+// A rig's folder gets links to the formulas of the city and to the rig's own formulas. The rig's own formulas take
+// precedence. Unusable rigs are skipped. A failure for one rig does not affect other rigs.
 func TestFormulasOfRigsAreLinked(t *testing.T) {
 	w, _ := workBench(t)
 	rig, bare, gone, blocked := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone"),

@@ -51,32 +51,29 @@ type Runner struct {
 	checks      chan struct{} // semaphore for checks of pools and conditions
 }
 
-// sessions executes effects on sessions.
 type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderLocks // starts in the same folder wait for each other
-	// lets only one session's last output be rendered at a time, so that starts get enough CPU time
+	// semaphore for rendering last output; one rendering at a time leaves enough CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
-	starts map[string]*starting // starts in flight, by agent
-	// last reported reason why the city's folder is not at its path
+	starts map[string]*starting
+	// latest reported reason why the city's folder is not at its path
 	folderMoved string
 }
 
-// automations executes effects on automations and their runs.
 type automations struct {
 	*base
 	state automationState
 }
 
-// workRunner executes effects on work.
 type workRunner struct {
 	*base
 	au    *automations
-	tally tally // results of the last count
+	tally tally
 }
 
 // base is the part that all components of a Runner share. It runs effects and delivers their results.
@@ -95,7 +92,6 @@ type base struct {
 	Intercept func(step any) bool
 }
 
-// starting is a start in flight.
 type starting struct {
 	cancel context.CancelCauseFunc
 	forked chan struct{} // closed when the session's process has started
@@ -137,7 +133,6 @@ func (r *Runner) Run(f effect.Effect) {
 	panic(fmt.Sprintf("controller: unknown effect %T", f))
 }
 
-// run starts f if it is an effect on sessions; otherwise it returns false.
 func (sr *sessions) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Cancel:
@@ -198,7 +193,6 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// runCity starts f if it is an effect on the city as a whole; otherwise it returns false.
 func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.CheckPool:
@@ -301,7 +295,6 @@ func (b *base) deliver(in effect.Input) {
 	}
 }
 
-// launch runs a start that can be canceled.
 func (sr *sessions) launch(name string, ready session.Ready,
 	work func(context.Context) effect.Started) {
 	ctx, cancel := context.WithCancelCause(sr.ctx)
@@ -330,7 +323,6 @@ func (sr *sessions) withProgress(ctx context.Context, name string) context.Conte
 	})
 }
 
-// starting returns an agent's start in flight, or nil.
 func (sr *sessions) starting(name string) *starting {
 	sr.Mu.Lock()
 	defer sr.Mu.Unlock()
@@ -350,7 +342,7 @@ func (sr *sessions) startForked(name string) {
 }
 
 // awaitStart waits briefly until an agent's next session has started, because the start is more urgent than saving
-// the previous session's last output. It does not wait for a slow provider, whose starts take much longer.
+// the previous session's last output. It does not wait for a slow provider, because starts there take much longer.
 func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 	st := sr.starting(agent)
 	if st == nil || sr.atLeast(0, name) > 0 {
@@ -496,7 +488,8 @@ func (r *Runner) Finish(leave bool) {
 	r.Cancel()
 }
 
-// Abandon replaces Finish after the controller has crashed. It waits only a limited time for effects in flight.
+// Abandon is used instead of Finish after the controller has crashed. It waits only a limited time for effects in
+// flight.
 func (r *Runner) Abandon() {
 	r.stopAccepting(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
@@ -506,7 +499,6 @@ func (r *Runner) Abandon() {
 	}
 }
 
-// stopAccepting prevents new effects, and cancels effects that need not complete.
 func (r *Runner) stopAccepting(leave bool) {
 	r.w.ShutdownDeadline.Begin()
 	close(r.closed)

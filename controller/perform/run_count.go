@@ -14,12 +14,11 @@ import (
 	"gcity/mail"
 )
 
-// tally contains the results of the last count.
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
 
-	// the values that the last complete count returned
+	// the values that the latest complete count returned
 	work  *city.Work
 	rigs  map[string]city.RigWork
 	tasks map[string]string
@@ -33,7 +32,7 @@ type scopeTally struct {
 	version uint64 // version of the store; 0 = unknown
 	work    city.Work
 	tasks   map[string]beads.Bead     // newest bead in progress, by assignee
-	gates   map[string]string         // gates that these beads wait for, by ID of the bead
+	gates   map[string]string         // gates that the beads in tasks wait for, by ID of the bead
 	held    map[string]effect.Holding // unfinished work, by assignee
 	mail    city.MailTally
 }
@@ -165,7 +164,6 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	return now, nil
 }
 
-// countByCounters counts the work in a store that has counters.
 func countByCounters(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
@@ -246,7 +244,6 @@ func keepLater(of map[string]beads.Bead, assignee string, b beads.Bead) {
 	}
 }
 
-// blocked returns the gates that tasks wait for, by ID of the task.
 func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
 	out := map[string]string{}
 	for _, b := range tasks {
@@ -265,7 +262,6 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds beads to their assignees' holdings.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

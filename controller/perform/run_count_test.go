@@ -87,8 +87,8 @@ func (s *busy) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// Members with work are counted after the work of pools. Therefore a pool that shrinks because of the count keeps
-// an agent that has just started a bead.
+// A bead that an agent starts during a count is counted twice: first for the pool, then for the agent. A shrinking pool
+// therefore keeps the agent.
 func TestBusyMembersAreCountedLast(t *testing.T) {
 	own := &busy{Store: fake.New("x"), begins: beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: new("w-3")}}
@@ -104,7 +104,6 @@ func TestBusyMembersAreCountedLast(t *testing.T) {
 	}
 }
 
-// All mail is counted, even a large number of messages.
 func TestAllMailIsCounted(t *testing.T) {
 	t.Parallel()
 	own := fake.New("x")

@@ -32,7 +32,6 @@ type outputs struct {
 	ended []string // runs with closed records, the oldest first
 }
 
-// open returns the output of a run, and creates it if necessary.
 func (o *outputs) open(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,7 +110,6 @@ func (o *output) Finish() {
 	}
 }
 
-// complete reports whether the output has ended.
 func (o *output) complete() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -141,13 +139,12 @@ func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{})
 	return bytes.Clone(o.kept[len(o.kept)-int(o.total-from):]), from - at, nil
 }
 
-// outputReader is the state of one reader of a run's output.
 type outputReader struct {
 	of    *output
-	at    int64 // position in the output
+	at    int64
 	text  screen.Stream
 	first bool // no piece has been returned yet
-	inner bool // the last piece did not end with a complete line
+	inner bool // the previous piece did not end with a complete line
 }
 
 // take returns the available data as pieces. Only the first piece may be empty. The second result is the channel that
@@ -175,7 +172,6 @@ func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	return pieces, news
 }
 
-// add appends a piece, unless it is empty.
 func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.Piece {
 	if text == "" && lost == 0 {
 		return pieces
@@ -202,7 +198,6 @@ func completePrefix(data []byte) int {
 	return n
 }
 
-// errReaderStopped reports that the reader has stopped reading.
 var errReaderStopped = errors.New("the reader stopped")
 
 // Follow yields the retained output and then new output until the output or ctx ends. If gone is closed before the

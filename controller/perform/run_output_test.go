@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// An output keeps only its end, and its memory is bounded accordingly.
+// An output retains only its last part, so its memory use is bounded.
 func TestOutputKeepsTheEnd(t *testing.T) {
 	for _, size := range []int{1, 7, 4096, liveKept - 1, liveKept, 3*liveKept + 5} {
 		o := &output{over: make(chan struct{})}
@@ -37,7 +37,6 @@ func TestOutputKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// told takes the new pieces from an outputReader. It returns their texts and the number of lost bytes.
 func told(h *outputReader) (texts []string, lost int64) {
 	pieces, _ := h.take()
 	for _, p := range pieces {
@@ -46,7 +45,7 @@ func told(h *outputReader) (texts []string, lost int64) {
 	return texts, lost
 }
 
-// The first take returns a piece immediately, even an empty one. Later output is returned in pieces.
+// The first call to take returns a piece immediately, even if it is empty. Later calls return the output in pieces.
 func TestEventSubscriber(t *testing.T) {
 	o := &output{over: make(chan struct{})}
 	h := &outputReader{of: o, first: true}
@@ -76,7 +75,7 @@ func TestEventSubscriber(t *testing.T) {
 	}
 }
 
-// A reader that is too slow continues with a whole line after a line break. It learns the number of missing bytes.
+// A slow reader learns how many bytes it has missed. After a line break, it continues with the next line.
 func TestSlowEventSubscriber(t *testing.T) {
 	for _, c := range []struct{ name, line string }{{"lines", "世界\n"}, {"one line", "世"}} {
 		o := &output{over: make(chan struct{})}

@@ -20,7 +20,6 @@ import (
 // expensive.
 const screenAgain = 5 * time.Second
 
-// send types a message. If f.Polite is set, it does not type while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
@@ -61,7 +60,6 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	return in
 }
 
-// disturbed returns the reason why a message must wait, and for how long. It returns "" if the message need not wait.
 func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (
 	hold city.Hold, wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
@@ -76,7 +74,6 @@ func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Sta
 	return "", 0
 }
 
-// lookAt returns the state of the session that a message is for.
 func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
 	p, ok := sr.w.Provider.(session.Looker)
 	if !ok {
@@ -89,7 +86,6 @@ func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, 
 	return st, err
 }
 
-// counts reports whether a provider counts output.
 func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.CountingOutput)
 }

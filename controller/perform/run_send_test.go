@@ -45,7 +45,7 @@ func TestDrafted(t *testing.T) {
 	}
 }
 
-// drafted does not panic on any output or prefix.
+// hasDraft does not panic on any output or prefix.
 func FuzzDrafted(f *testing.F) {
 	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {

@@ -52,13 +52,12 @@ func TestAllowedAgents(t *testing.T) {
 	}
 }
 
-// slow is a provider whose starts take long.
 type slow struct{ session.Provider }
 
 func (slow) Patience(string) time.Duration { return time.Minute }
 
-// The last output of an agent is saved after the start of its next session, but at once if that start is slow: the
-// event of the crash waits for it.
+// An agent's last output is saved after its next session has started. If that start is slow, the output is saved at
+// once, because the crash event waits for it.
 func TestCaptureDoesNotWaitForSlowStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := func(p session.Provider) time.Duration {
@@ -77,7 +76,7 @@ func TestCaptureDoesNotWaitForSlowStart(t *testing.T) {
 	})
 }
 
-// platform is a provider with starts that wait until all of them have begun.
+// platform is a provider in which each start waits until all starts have begun.
 type platform struct {
 	session.Provider
 	begun sync.WaitGroup

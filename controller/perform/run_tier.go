@@ -26,7 +26,6 @@ import (
 // commandLimit is the timeout for an escalate_command.
 const commandLimit = time.Minute
 
-// runTier starts f if it is a watchdog effect; otherwise it returns false.
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -69,7 +68,6 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 	return in
 }
 
-// below returns a path relative to the city if the path is below the city's folder.
 func below(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -77,7 +75,7 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is the delay before an invalid heartbeat is read again, because it might have been incomplete.
+// tornAgain is the delay before an invalid heartbeat is read again. The first read may have seen an incomplete file.
 const tornAgain = 100 * time.Millisecond
 
 // readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be
@@ -122,7 +120,6 @@ func unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// writeBrief writes the file that describes a beat. The triage agent reads the file.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return fmt.Errorf("cannot write the file that describes the check: %w", err)

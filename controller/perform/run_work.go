@@ -30,11 +30,10 @@ const (
 	maxHung = 64
 	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
-	allLimit   = time.Minute // timeout for calls to all stores, one after the other
-	runsShown  = 500         // how many of the newest run records are read at startup
+	allLimit   = time.Minute // timeout for an effect that may call every store
+	runsShown  = 500         // number of newest run records that are read at startup
 )
 
-// automationState is the state of effects on automations.
 type automationState struct {
 	scanner    automation.Scanner // used by the scan effect only
 	follow     context.CancelFunc // ends the subscription to events; used by the loop only
@@ -56,7 +55,6 @@ func newAutomationState(ctx context.Context) automationState {
 	return w
 }
 
-// run starts f if it is an effect on automations; otherwise it returns false.
 func (au *automations) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Scan:
@@ -106,7 +104,6 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// run starts f if it is an effect on work; otherwise it returns false.
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:
@@ -131,7 +128,6 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// watchFolders sets the automation and formula folders that are watched.
 func (au *automations) watchFolders(layers []formula.Layer) {
 	var dirs []string
 	for _, l := range layers {
@@ -187,7 +183,6 @@ func (b *base) inBackground(ctx context.Context, name string, limit time.Duratio
 	return ok
 }
 
-// sweepRuns closes the records of runs that a previous controller left open.
 func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
 	au.forgetEvents()
 	store, err := au.Stores.Store("")
@@ -261,7 +256,6 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 	return runs, nil
 }
 
-// followEvents subscribes to events in the log, and ends the previous subscription.
 func (au *automations) followEvents(f effect.Subscribe) {
 	if au.state.follow != nil {
 		au.state.follow()
@@ -307,7 +301,6 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 	return s.guards.StoreFor(rig, kept), nil
 }
 
-// probe checks whether failed stores work again.
 func (s *Stores) probe(ctx context.Context) effect.Input {
 	s.guards.Keep(s.scopes())
 	reads, writes := s.guards.Due(time.Now())
@@ -322,7 +315,6 @@ func (s *Stores) probe(ctx context.Context) effect.Input {
 	return effect.StoresProbed{}
 }
 
-// openRun creates a run's record. The run starts only after that.
 func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 	d := f.Run.Definition
 	in := effect.RunOpened{Run: f.Run}
@@ -367,7 +359,6 @@ func digits(n int) string {
 	return strconv.Itoa(n)
 }
 
-// closing returns the patch that closes a run's record.
 func closing(run city.Run, made bool) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error),
@@ -419,7 +410,6 @@ func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*tim
 	return closed.ClosedAt, err
 }
 
-// minimalClosing returns the patch that closes a record without details.
 func minimalClosing(run city.Run) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome}
@@ -428,14 +418,12 @@ func minimalClosing(run city.Run) beads.Patch {
 
 const (
 	// runsKept is the number of newest run records that a purge keeps for each automation.
-	runsKept = 100
-	// backupLimit is the timeout for backing up all stores.
+	runsKept    = 100
 	backupLimit = 10 * time.Minute
 	// purgeLimit is the timeout for a purge. The next purge continues the work.
 	purgeLimit = time.Minute
 )
 
-// purgeRuns removes old run records.
 func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
 	store, err := au.Stores.Store("")
 	if err != nil {
@@ -470,7 +458,6 @@ func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, er
 	return n, nil
 }
 
-// closeUnclosedRuns closes the records of runs that never started.
 func (au *automations) closeUnclosedRuns(ctx context.Context,
 	f effect.CloseUnclosedRuns) effect.Input {
 	store, err := au.Stores.Store("")
@@ -499,7 +486,6 @@ func (au *automations) closeUnclosedRuns(ctx context.Context,
 	return effect.UnclosedRunsClosed{}
 }
 
-// purge removes old closed wisps and old run records.
 func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	var in effect.Purged
 	in.N, in.Err = wr.au.purgeRuns(ctx, f)

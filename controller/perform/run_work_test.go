@@ -176,8 +176,8 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	}
 }
 
-// The end of a run is written only into the run's own record, even if another bead now has its ID. Text that the
-// store rejects is cleaned first.
+// The end of a run is written only to the run's own record, not to another bead with the same ID. Text that the store
+// would reject is cleaned before it is written.
 func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	w, store := workBench(t)
 	refuse := map[string]error{}
@@ -295,8 +295,7 @@ func TestWorkOfPeopleIsCounted(t *testing.T) {
 	}
 }
 
-// A change without a difference succeeds without an event. Each of several concurrent changes of a bead gets its
-// own event.
+// A change that has no effect succeeds without an event. Concurrent changes of one bead each cause their own event.
 func TestChangeOfNothingIsNoEvent(t *testing.T) {
 	store := stores.New("gc")
 	b, err := store.Create(t.Context(), beads.Bead{Title: "x"})

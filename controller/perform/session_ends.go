@@ -110,9 +110,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns the exits that the previous controller recorded. For the first list, it also returns the exits that
-// the previous controller could not record. It returns nil if the list cannot contain sessions from the previous
-// controller that are new to the machine.
+// inherit returns the exits that the previous controller recorded. For the first list, it adds those that the previous
+// controller could not record. If f.Inherit is not set, it returns nil.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -184,14 +183,12 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// forgetEnd removes the file of an exit after the exit has been recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		sr.w.Logger.Warn("cannot remove the file of a saved exit", "err", err)
 	}
 }
 
-// loggedRuns summarizes the newest log events about runs.
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {

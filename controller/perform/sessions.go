@@ -31,7 +31,6 @@ func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *sess
 	sr.deliver(in)
 }
 
-// checkProvider checks whether a provider can run sessions.
 func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) effect.Input {
 	in := effect.ProviderChecked{Provider: f.Provider}
 	if m, ok := sr.w.Provider.(session.MultiProvider); ok {
@@ -55,7 +54,6 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 	return effect.Measured{Usage: usage, At: at}
 }
 
-// measureLimit is the timeout for one sample.
 const measureLimit = 10 * time.Second
 
 // limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps,

@@ -82,7 +82,6 @@ func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links .
 	return err
 }
 
-// linksOf returns the IDs of the beads that a change links to.
 func linksOf(p beads.Patch) []string {
 	var out []string
 	if p.Needs != nil {
@@ -125,9 +124,9 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns the part of a page that comes from one store. The store that contains the last bead of the previous
-// page continues after that bead. Other stores continue at the creation time of that bead. Stores queried before that
-// store exclude beads created at exactly that time. Stores queried after it (passed) include them.
+// listed returns the part of a page that comes from one store. The bead before is the last bead of the previous page,
+// or nil. If the store contains before, the page continues after before. Otherwise, the page continues at the creation
+// time of before, and passed says whether beads created at exactly that time are included.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -176,7 +175,6 @@ func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) 
 	return b, city.WorkError(s.noBead(id))
 }
 
-// bead creates or changes a bead in its store.
 func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
 	in := effect.BeadChanged{ID: f.ID}
 	var err error
@@ -194,7 +192,6 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-// eventOf returns the event for a change, or nil if nothing changed.
 func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
 	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
 		return []events.Event{e}
@@ -202,7 +199,6 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 	return nil
 }
 
-// create creates a bead in the requested store.
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(s.scopes(), c.Rig) {
 		return beads.Bead{}, city.Missing(suggest.NotFound(suggest.Rig, c.Rig, s.scopes()[1:]))
@@ -215,8 +211,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store. Afterwards, in.Events contains the event for the change, or is empty if nothing
-// changed. If one store fails, it still searches the others.
+// update finds a bead in the stores and changes it. If nothing has changed, in.Events is empty. A store that fails does
+// not end the search.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {
@@ -262,7 +258,6 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 // attempt ignores conflicts, so its event may also contain the other client's change.
 const swaps = 8
 
-// swap changes a bead and returns its state before and after the change.
 func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
 	err error) {
 	for try := range swaps {
@@ -281,7 +276,6 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError converts a store's error to a city.Error with the right code.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"gcity/events"
 )
 
-// A bead is created in the requested store. It is found and changed in the store that its prefix belongs to or once
-// belonged to.
+// A bead is created in the requested store. Later it is found and changed by its ID, even if prefixes have changed
+// since.
 func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
@@ -34,7 +34,7 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 				t.Fatalf("%q: %+v, %v", rig, b, err)
 			}
 		}
-		// The city's former prefix now belongs to the yard, so this ID exists twice.
+		// The yard's prefix was once the city's, so this ID exists in both stores.
 		if _, err := stores[""].Restore(t.Context(),
 			[]beads.Bead{{ID: "ya-1", Title: "twin", Type: "task",
 				Status: beads.StatusOpen}}); err != nil {
@@ -78,7 +78,6 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 	})
 }
 
-// A convoy is closed when its last open bead is closed.
 func TestConvoyCloses(t *testing.T) {
 	s := fake.New("tw")
 	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
@@ -103,8 +102,8 @@ func TestConvoyCloses(t *testing.T) {
 	}
 }
 
-// A convoy is also closed if its beads were already closed when they were added, or if its last open bead leaves.
-// An empty convoy stays open.
+// A convoy is also closed if its beads were already closed when they were added, or if its last open bead is moved to
+// another convoy. An empty convoy stays open.
 func TestConvoyClosesByMoves(t *testing.T) {
 	s := fake.New("tw")
 	first, second, third := put(t, s, beads.Bead{Title: "a", Type: city.ConvoyType}),

@@ -45,7 +45,7 @@ type World struct {
 
 	Inbox     chan<- effect.Input
 	Reply     func(effect.Reply)
-	OnPanic   func(error) // called with a panic in an effect
+	OnPanic   func(error)
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration
@@ -65,10 +65,8 @@ func (w *World) checkTrust(c *config.City) error {
 	return nil
 }
 
-// allowTime is the timeout for checking whether a configuration may be applied.
 const allowTime = 10 * time.Second
 
-// allow returns an error if a configuration declares too many agents.
 func (w *World) allow(cfg *config.City) error {
 	if w.Allow == nil {
 		return nil
@@ -96,7 +94,6 @@ func (w *World) checkFolder() error {
 	return nil
 }
 
-// movedMessage returns the message that the folder was moved, with advice for the user.
 func movedMessage(m *disk.MovedError) string {
 	if m.To == "" {
 		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +

@@ -62,13 +62,11 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	ps.check(now, p)
 }
 
-// drop rejects the commands that wait for a pool that is no longer declared.
 func (ps *Pools) drop(p *Pool) {
 	ps.Rollouts.Drop(p.Name())
 	ps.rejectCheck(p, "is no longer declared")
 }
 
-// rejectCheck rejects the commands that wait for a check that will not run.
 func (ps *Pools) rejectCheck(p *Pool, why string) {
 	for _, id := range p.checkWaiters {
 		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
@@ -76,7 +74,6 @@ func (ps *Pools) rejectCheck(p *Pool, why string) {
 	p.checkWaiters = nil
 }
 
-// replyToCheck replies to the commands that wait for a pool's check with its result.
 func (ps *Pools) replyToCheck(p *Pool) {
 	ids := p.checkWaiters
 	p.checkWaiters = nil

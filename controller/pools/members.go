@@ -11,7 +11,6 @@ import (
 // Has reports whether the pool currently wants the member with this index.
 func (p *Pool) Has(index int) bool { return index < len(p.wantedAt) && p.wantedAt[index] }
 
-// fit resizes the list of wanted members to the number of possible members.
 func (p *Pool) fit() {
 	in := make([]bool, len(p.Members)+1)
 	copy(in, p.wantedAt)
@@ -47,7 +46,6 @@ func (ps *Pools) choose(p *Pool) {
 	}
 }
 
-// dependsOnWork reports whether the first choice depends on which members have work, and no work has been counted yet.
 func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 	living := 0
 	for _, s := range all {
@@ -62,7 +60,6 @@ func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 // choice.
 func (p *Pool) Provisional() bool { return p != nil && p.countStep > 0 && !p.final }
 
-// candidates returns the state of each possible member of a pool.
 func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	all, tasks := make([]pool.Candidate, len(p.Members)), ps.city.Work().Tasks
 	for i, w := range p.Members {
@@ -72,7 +69,8 @@ func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	return all
 }
 
-// wanted returns the number of wanted members. This number exceeds the size while a smaller choice waits for a count.
+// wanted returns the number of wanted members. After the size is reduced, this number stays higher until the work has
+// been counted.
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.wantedAt {
@@ -111,7 +109,6 @@ func (ps *Pools) SizeFor(p *Pool, index int) int {
 	return len(p.Members)
 }
 
-// populate chooses the wanted members according to the pool's size, and applies the choice.
 func (ps *Pools) populate(now time.Time, p *Pool) {
 	ps.choose(p)
 	ps.city.Populate(now, p)

@@ -26,10 +26,10 @@ type City interface {
 	Configuration() *effect.Configuration
 	Stops() bool  // the city is stopping with its agents, or has stopped
 	Listed() bool // the sessions were listed at least once
-	Step() uint64 // number of the current step
+	Step() uint64
 	Work() Work
-	CountWork()            // requests a count of work
-	Record(e events.Event) // records an event, in the order of the decisions
+	CountWork()
+	Record(e events.Event)
 	IsAgent(name string) bool
 	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
 	Session(name string) (alive, leaving bool)
@@ -48,7 +48,7 @@ type Work struct {
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
 	Tasks       map[string]string // newest bead in progress, by assignee
-	Uncounted   string            // reason why some work cannot be counted
+	Uncounted   string
 }
 
 // Pools decides how many members each pool has, and which members these are.
@@ -80,16 +80,16 @@ type Pool struct {
 	since        time.Time
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
-	automatic    int    // size that applied before a user set one
-	whyAutomatic string // reason for the automatic size
+	automatic    int // size that applied before a user set one
+	whyAutomatic string
 
-	checkCommand string // command of the latest check
+	checkCommand string
 	checkProblem string // kind of the latest check's failure
 	last         city.Check
 	lastValid    bool // last.Value is valid
 
 	wantedAt []bool // whether each member is wanted, by index
-	final    bool   // the choice of members is final
+	final    bool
 	// the choice waits for a count of work that is requested in this step or later; 0 = no wait
 	countStep uint64
 
@@ -224,7 +224,6 @@ func (ps *Pools) SizeAll(now time.Time) {
 	}
 }
 
-// size sets the number of members that a pool should have, based on the current facts.
 func (ps *Pools) size(now time.Time, p *Pool) {
 	switch s := p.Want.Spec; {
 	case s.Max == 0:
@@ -268,7 +267,6 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-// noCheckYet is the suffix of the reason for a size that waits for the first successful check.
 const noCheckYet = ", because no check has succeeded yet"
 
 // guess sets the size to the number of members that were found running, until a check returns.
@@ -320,7 +318,6 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 	ps.populate(now, p)
 }
 
-// check requests a run of a pool's check.
 func (ps *Pools) check(now time.Time, p *Pool) {
 	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended.On() || !ps.city.Running() {
 		return
@@ -456,8 +453,8 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 
 // MemberCount describes the sessions of one pool's members.
 type MemberCount struct {
-	Size     int      // number of members that are running and not draining
-	Draining []string // names of members
+	Size     int // number of members that are running and not draining
+	Draining []string
 }
 
 // Snapshot returns all pools for a snapshot. The parameter members describes the sessions of each pool's members.

@@ -50,7 +50,6 @@ func (c *town) Populate(_ time.Time, p *Pool) {
 	}
 }
 
-// counted completes a count of work that was requested in an earlier step.
 func (c *town) counted(ps *Pools, now time.Time) {
 	c.turn++
 	c.work.Counted, c.work.CountedStep = true, c.turn

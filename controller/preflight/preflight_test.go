@@ -31,8 +31,8 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(*agent.Want)
-		here   string // error of a provider on this machine
-		away   string // error of a provider elsewhere
+		here   string // error if the provider runs on this machine
+		away   string // error if the provider runs elsewhere
 		kind   error
 	}{
 		{"good", func(*agent.Want) {}, "", "", nil},

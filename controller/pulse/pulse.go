@@ -1,4 +1,4 @@
-// Package pulse decides how often the loop of a controller must run, and records the time of its last iteration.
+// Package pulse decides how often the loop of a controller must run, and records the time of its latest iteration.
 package pulse
 
 import (
@@ -13,8 +13,7 @@ import (
 const (
 	// idle is the maximum interval between iterations while no client is watching snapshots. systemd expects a
 	// notification every 30 s.
-	idle = 10 * time.Second
-	// freshLimit is how long Refresh waits for the loop.
+	idle       = 10 * time.Second
 	freshLimit = 500 * time.Millisecond
 )
 
@@ -40,7 +39,7 @@ func New(watched time.Duration) *Pulse {
 // Stamp records that the loop has just completed an iteration.
 func (p *Pulse) Stamp() { p.newest.Store(time.Now().UnixNano()) }
 
-// Last returns the end of the loop's last iteration.
+// Last returns the end of the loop's latest iteration.
 func (p *Pulse) Last() time.Time { return time.Unix(0, p.newest.Load()) }
 
 // Every returns the maximum interval between two iterations.
@@ -93,9 +92,9 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh pings the loop if its last iteration was too long ago for a watched loop. After Refresh, an old result from
-// Last therefore means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or
-// until done is closed.
+// Refresh pings the loop if its latest iteration is too old for a watched loop. After Refresh, an old result from Last
+// therefore means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or until done
+// is closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {
 	if time.Since(p.Last()) <= p.watched {
 		return

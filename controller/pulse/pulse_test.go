@@ -11,7 +11,7 @@ func TestDue(t *testing.T) {
 		{time.Time{}, now.Add(10 * time.Second)},
 		{now.Add(time.Minute), now.Add(10 * time.Second)},
 		{now.Add(3 * time.Second), now.Add(3 * time.Second)},
-		{now.Add(-time.Hour), now}, // an overdue wake is due now, not in the past
+		{now.Add(-time.Hour), now}, // a wake time in the past is due now
 	} {
 		if got := Due(now, 10*time.Second, c.wake); !got.Equal(c.want) {
 			t.Errorf("due %s, want %s", got, c.want)

@@ -37,7 +37,6 @@ type Rollouts struct {
 	all  []*rollout
 }
 
-// rollout is the state of one pool's restart.
 type rollout struct {
 	pool    string
 	id      uint64        // ID of the command that requested it
@@ -48,7 +47,6 @@ type rollout struct {
 	rolling bool // one member after the other
 }
 
-// replacement describes the restart of one member.
 type replacement struct {
 	agent string
 	life  string // ID of the session that the restart replaces
@@ -93,7 +91,6 @@ func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []strin
 	}
 }
 
-// next restarts the next member. It returns the reason why that is impossible, or "".
 func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	name := r.left[0]
 	r.left = r.left[1:]
@@ -112,7 +109,8 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Advance advances the restarts. When a member is running again, it restarts the next one.
+// Advance continues the restarts in progress. In a rolling restart, each member restarts when the previous one is
+// running again.
 func (rs *Rollouts) Advance(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
 		var failed string
@@ -136,7 +134,6 @@ func (rs *Rollouts) Advance(now time.Time) {
 	}
 }
 
-// replaced reports whether the restart of a member has ended. The second result is the reason for a failure, or "".
 func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {
@@ -168,7 +165,6 @@ func (rs *Rollouts) Drop(pool string) {
 	}
 }
 
-// end ends a restart and replies to its command.
 func (rs *Rollouts) end(r *rollout, failed string) {
 	rs.all = slices.DeleteFunc(rs.all, func(other *rollout) bool { return other == r })
 	rs.out.Changed = true

@@ -22,7 +22,6 @@ type earlyFire struct {
 	fire city.Fire
 }
 
-// fireEarly handles the requests that arrived before the automations were read.
 func (rs *Runs) fireEarly(now time.Time) {
 	all := rs.earlyFires
 	rs.earlyFires = nil
@@ -82,7 +81,6 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	rs.Advance(now)
 }
 
-// whyNotFired returns the reason why an automation cannot be run now, or "" if it can.
 func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 	names := make([]string, 0, len(rs.catalog.Automations))
 	for _, d := range rs.catalog.Automations {
@@ -124,7 +122,6 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// rejectUnfired rejects commands that wait for automations that were disabled or removed.
 func (rs *Runs) rejectUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
@@ -218,10 +215,9 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	rs.out.Do(effect.CancelRun{Bead: bead, By: by})
 }
 
-// replyToCancel replies to the commands that wait for the end of a run.
 func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 	text := fmt.Sprintf("stopped run %s of %s", run.ID, run.Automation)
-	if !canceled { // it ended on its own in the meantime
+	if !canceled { // the run ended before it could be canceled
 		text = fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
 			cmp.Or(run.Error, run.Outcome))
 	}

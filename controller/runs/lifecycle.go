@@ -146,10 +146,8 @@ func (rs *Runs) Advance(now time.Time) {
 	rs.save()
 }
 
-// unattended is the reason why no run starts in a city without a controller.
 const unattended = "no controller is running"
 
-// judges reports whether the automations are evaluated.
 func (rs *Runs) judges() bool { return rs.city.Running() || rs.city.Observed() }
 
 // Suspended returns the reason why a rig's automations do not fire, or "" if they do.
@@ -249,7 +247,6 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Advance(now)
 }
 
-// record records the start or end of a run.
 func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}

@@ -59,7 +59,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The next
+// IsClosing reports whether the first attempt to close the record of an automation's latest run is in flight. The next
 // run waits for the attempt. Otherwise, a controller that dies could leave two open records, and its successor could
 // not determine whether the first run succeeded.
 func (rs *Runs) IsClosing(scoped string) bool {
@@ -86,7 +86,6 @@ func (rs *Runs) retryClose() {
 	}
 }
 
-// retryOf returns the next retry of the run that has just ended, or nil if it is not retried.
 func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	try, of, at, ok := rs.Schedule.Again(scoped)
 	if !ok {
@@ -95,8 +94,8 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// A store that did not respond in time might still have created a record after its run was given up. Such a record
-// would stay open until the next controller starts. Therefore open records are checked again later.
+// After the controller has given up a run, a slow store might still create the run's record. The record would stay open
+// until the next controller starts. Therefore open records are checked again later.
 const (
 	UnclosedWait = 2 * time.Minute
 	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened
@@ -176,7 +175,6 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
-// endOf returns the type and message of the event for a run's end, derived from the run's record.
 func endOf(run *city.Run) (kind, msg string) {
 	// both times are the store's, so the difference is negative if its clock was set back during the run
 	took := span.Text(max(0, run.Ended.Sub(run.Opened).Round(time.Millisecond)))

@@ -32,13 +32,13 @@ type Runs struct {
 	// sequence number of the newest event when the automations were read
 	logSeq           uint64
 	RecordsRead      bool // the records that a previous controller left open have been closed
-	sweeping         bool // a SweepRuns is in flight
+	sweeping         bool
 	Scanning, rescan bool
 
-	SubscriptionID   uint64   // ID of the latest Subscribe effect
-	handledSeq       uint64   // sequence number of the latest event that was handled
-	subscribedTypes  []string // event types in the subscription
-	subscriptionLost bool     // the subscription has ended, and the next patrol subscribes again
+	SubscriptionID   uint64
+	handledSeq       uint64 // sequence number of the latest event that was handled
+	subscribedTypes  []string
+	subscriptionLost bool // the subscription has ended, and the next patrol subscribes again
 
 	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
 	Last    map[string]*city.Run // latest run of each automation
@@ -50,7 +50,7 @@ type Runs struct {
 
 	Queued      []effect.Run               // runs that start when the state is saved
 	OpenRecords map[string]effect.CloseRun // records that are not closed yet, by ID
-	SavedRev    uint64                     // revision of the saved state
+	SavedRev    uint64
 	saving      bool
 	Problems
 	firstPatrol time.Time
@@ -60,14 +60,14 @@ type Runs struct {
 
 // Problems contains the problems of a city's automations. An empty field means no problem.
 type Problems struct {
-	StateNotRead     string // reason why the saved state could not be read
-	FoldersNotRead   string // reason why automation folders cannot be read
-	RecordsNotRead   string // reason why the records of earlier runs cannot be read
+	StateNotRead     string
+	FoldersNotRead   string
+	RecordsNotRead   string
 	Unclosable       string // records that can never be closed, with the reasons
-	NoEvents         string // reason why automations do not receive events
-	RecordNotCreated string // reason why run records cannot be created
-	RecordNotClosed  string // reason why run records cannot be closed
-	StateNotSaved    string // reason why the state cannot be saved
+	NoEvents         string
+	RecordNotCreated string
+	RecordNotClosed  string
+	StateNotSaved    string
 }
 
 // City is the view of the city that Runs uses.
@@ -77,8 +77,8 @@ type City interface {
 	Stops() bool                          // the city is stopping with its agents, or has stopped
 	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // one-shot mode, in which no run may start
-	FolderMoved() bool                    // the city's folder is not at its path
-	StoreProblem() string                 // why the city's store cannot be used; "" = no problem
+	FolderMoved() bool
+	StoreProblem() string // why the city's store cannot be used; "" = no problem
 	CountWork()
 }
 
@@ -140,10 +140,9 @@ func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 
 // SavedNames returns the names of automations with saved state, sorted.
 func (rs *Runs) SavedNames() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
 
-// Warnings returns the problems that the last scan found in automation folders.
+// Warnings returns the problems that the latest scan found in automation folders.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }
 
-// subscribe subscribes to the events that automations wait for.
 func (rs *Runs) subscribe() {
 	from, ok := rs.Schedule.From()
 	if !ok {
@@ -284,7 +283,6 @@ func (rs *Runs) Snapshot() []city.Automation {
 	return out
 }
 
-// whyUnknown returns the reason why the records of earlier runs have not been read yet.
 func (rs *Runs) whyUnknown() string {
 	if rs.RecordsNotRead != "" {
 		return "the records of earlier runs are not available: " + rs.RecordsNotRead

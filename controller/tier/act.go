@@ -19,15 +19,13 @@ import (
 // thresholds is the value of Judgement.By if the thresholds, not a triage agent, decided a beat.
 const thresholds = "thresholds"
 
-// judgement describes how a beat was decided.
 type judgement struct {
 	by   string
-	why  string        // reason why the thresholds decided although the watchdog has a triage agent
-	took time.Duration // time that the triage agent needed
-	beat *beat         // the beat that a triage agent decided; nil = the thresholds decided
+	why  string // reason why the thresholds decided although the watchdog has a triage agent
+	took time.Duration
+	beat *beat // the beat that a triage agent decided; nil = the thresholds decided
 }
 
-// judged carries out and stores the decision about a beat.
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
 		wd.retract(now, t, fmt.Sprintf("superseded by the next check, which decided %q (%s)",
@@ -57,7 +55,6 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 	}
 }
 
-// recordAct records an action when its result is known.
 func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
 	wd.record(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
 		Message: fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason)},
@@ -74,8 +71,8 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, replies...)
 }
 
-// remedy carries out a decision, or the closest action that is still possible. It returns the result, and whether the
-// final result is reported later.
+// remedy carries out a decision, or the closest action that is still possible. If waits is true, the final result is
+// reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	by judgement) (result string,
 	waits bool) {
@@ -159,7 +156,6 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	return "queued", true
 }
 
-// retract cancels a nudge from the watchdog if it is still queued.
 func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 	if t.typing != 0 {
 		wd.city.TakeBack(now, t.want.Watches, t.typing, why)
@@ -195,7 +191,6 @@ func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 	}
 }
 
-// recovered records that the agent is healthy again.
 func (wd *Watchdogs) recovered(t *tier) {
 	t.escalation, t.escalationPending, t.command, wd.out.Changed = nil, false, "", true
 	wd.out.Note(&t.escalationProblem, "")
@@ -225,7 +220,6 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	}
 }
 
-// sendEscalation requests that an escalation's mail be sent and its command be run.
 func (wd *Watchdogs) sendEscalation(t *tier) {
 	if wd.escalating[t.want.Name] { // the next beat tries again
 		return
@@ -245,7 +239,6 @@ func (wd *Watchdogs) sendEscalation(t *tier) {
 	})
 }
 
-// mailText returns the text of an escalation: the problem, the actions that were tried, and advice for the user.
 func (wd *Watchdogs) mailText(t *tier) string {
 	text := t.escalation.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
@@ -322,7 +315,6 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	}
 }
 
-// replyToBeat replies to the commands that wait for a beat.
 func (wd *Watchdogs) replyToBeat(t *tier, msg string) {
 	for _, id := range t.waiters {
 		wd.out.Reply(id, msg)

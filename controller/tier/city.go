@@ -36,7 +36,7 @@ type City interface {
 	Running() bool           // the city is not being stopped
 	OneShot() bool           // one-shot mode, in which nothing may start
 	Listed() bool            // the sessions have been listed at least once
-	StalledUntil() time.Time // end of the program's last stall; zero = no stall
+	StalledUntil() time.Time // end of the program's latest stall; zero = no stall
 	CountWork()
 	// Record records an event, after the events that are already queued.
 	Record(e events.Event, replies ...effect.Reply)
@@ -68,21 +68,21 @@ type Agent struct {
 	Problem          string // reason why the agent cannot start; "" = it can start
 	TriageOf         string // the watchdog that uses the agent as its triage agent; "" = none
 	Alive, Ready     bool
-	Starting         bool // a start is in flight
-	Stopping         bool // a stop is in flight
+	Starting         bool
+	Stopping         bool
 	Ending           bool // the agent is being stopped or is about to be
 	StaysEnded       bool // a user drained the agent and asked for it to stay stopped
 	Stuck            bool
 	QuarantinedUntil time.Time       // zero = not quarantined
 	Life             *session.Status // the agent's session, even if the session has ended
 	LastOutput       time.Time       // time of its last output; zero = unknown
-	Mail             int             // number of unread nudges
+	Mail             int             // number of unread messages
 	Task, Gate       string          // work in progress, and the gate that it is waiting for
 	// reason why nudges cannot be typed into its session; "" = they can be typed
 	CannotType string
 
 	Request  *TriageRequest // the beat that a triage agent must decide, or nil
-	LastBeat string         // ID of the last beat that a triage agent was started for
+	LastBeat string         // ID of the latest beat that a triage agent was started for
 }
 
 // TriageRequest describes the beat that a triage agent is started for.
@@ -97,7 +97,7 @@ type TriageRequest struct {
 // LeftAlone is the prefix of a result if no action was necessary.
 const LeftAlone = "left alone: "
 
-// StateText returns a clause that describes the state of an agent, for use in a nudge.
+// StateText returns a clause that describes the state of an agent, for use in a message.
 func StateText(s city.State, reason string) string {
 	if s == city.Backoff {
 		return "the agent is waiting to restart: " + reason

@@ -23,14 +23,14 @@ type tier struct {
 	// reason why the thresholds decide this beat in place of the triage agent
 	fallback  string
 	waiters   []uint64  // commands that wait for the result of the beat
-	beat      *beat     // the triage agent is deciding the outcome of this beat; nil = none
+	beat      *beat     // the beat that the triage agent is deciding; nil = none
 	checkedAt time.Time // when the heartbeat file was last checked
 	// when the heartbeat file was last read successfully; zero = never
 	readAt          time.Time
-	decidedAt       time.Time // time of the triage agent's last decision; zero = never
+	decidedAt       time.Time // time of the triage agent's latest decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sighting
-	agents          watchdog.Agents // numbers in the latest heartbeat
+	agents          watchdog.Agents
 	lifeID          string
 
 	chain             watchdog.Chain
@@ -41,7 +41,7 @@ type tier struct {
 	recent            []city.Judgement
 	escalation        *city.Escalation
 	escalationProblem string // reason why the escalation could not be sent; "" = no failure
-	escalationPending bool   // the escalation has not been sent yet
+	escalationPending bool
 	command           string // escalate_command that has not run yet; "" = it has run
 }
 
@@ -152,7 +152,6 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyPaused returns the reason why a watchdog is paused, or "" if it is not.
 func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
@@ -277,8 +276,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the latest sign of life. This is the heartbeat or, for another watchdog's triage agent, the
-// agent's last decision if that is newer.
+// lastSign returns the latest sign of life: the heartbeat, or a newer decision if the agent is another watchdog's
+// triage agent.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {

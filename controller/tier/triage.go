@@ -20,7 +20,6 @@ import (
 // triageGrace is the time within which a triage agent must exit after its decision.
 const triageGrace = 10 * time.Second
 
-// noTriage returns the reason why the triage agent cannot decide, or "" if it can.
 func (wd *Watchdogs) noTriage(t *tier) string {
 	a := wd.city.Agent(t.want.Triage)
 	switch {
@@ -34,7 +33,6 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	return ""
 }
 
-// overdueTriage returns the reason why the triage agent did not decide before the beat's deadline.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.LastBeat != t.beat.id {
 		return fmt.Sprintf("triage agent %s was not started within %s: %s", a.Name,
@@ -44,7 +42,6 @@ func (wd *Watchdogs) overdueTriage(t *tier) string {
 		span.Text(t.want.TriageTTL))
 }
 
-// triage starts the triage agent for a beat, if possible, and reports whether it did so.
 func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) bool {
 	if t.want.Triage == "" {
@@ -137,7 +134,6 @@ func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 	return s
 }
 
-// formatNumber formats a number, or returns "" if it is unknown.
 func formatNumber(n *int) string {
 	if n == nil {
 		return ""
@@ -145,7 +141,6 @@ func formatNumber(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// fallBack makes the thresholds decide a beat in place of the triage agent, based on the current facts.
 func (wd *Watchdogs) fallBack(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
@@ -157,7 +152,6 @@ func (wd *Watchdogs) fallBack(now time.Time, t *tier, why string) {
 	wd.beginBeat(t)
 }
 
-// abandon drops a beat that no longer needs a decision.
 func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
@@ -166,7 +160,6 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	wd.stopTriage(now, t)
 }
 
-// stopTriage stops the triage agent's session, because no decision is needed.
 func (wd *Watchdogs) stopTriage(now time.Time, t *tier) {
 	wd.city.StopTriage(now, t.want.Triage, t.want.Name)
 }
@@ -227,7 +220,6 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decide(now, t.want.Triage)
 }
 
-// whyRejected returns the reason why a decision about a beat is rejected, or "" if it is accepted.
 func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	b, name := t.beat, t.want.Name
 	switch {
@@ -276,7 +268,6 @@ func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 		t.fallback)
 }
 
-// outcome describes the result of the latest beat.
 func (t *tier) outcome() string {
 	if t.last == nil {
 		return ""

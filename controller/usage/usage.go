@@ -14,7 +14,7 @@ const shownRSS = 100_000
 
 // Sample is the latest measurement of a session. The displayed CPU usage is for the time since the previous sample.
 type Sample struct {
-	id     string // ID of the session
+	id     string
 	at     time.Time
 	cpu    time.Duration
 	shown  *city.Usage // displayed figures; immutable; nil = unknown

@@ -1,8 +1,8 @@
 // Package mirror sends every event to a city's event script (`exec:<script>`). The log of package events remains
 // authoritative: an event is in the log before it is sent, and a script can neither assign a seq nor delay the city.
-// The script gets one event at a time, in order, each at least once. The position is saved after each event, so after a
-// crash an event can be sent again with the same seq. The number of waiting events is limited. A script that falls too
-// far behind gets an events.gap event in place of those it misses.
+// The script gets the events in order, one at a time. The position is saved after each event. After a crash, an event
+// can therefore be sent again with the same seq. The number of waiting events is limited. If a script falls too far
+// behind, it gets an events.gap event in place of the events that it misses.
 //
 // # Concurrency
 //
@@ -38,7 +38,7 @@ const (
 	failing = 3
 	// The wait before a retry starts at minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// finishLimit is how long the current call and all remaining events may take once Run has to end.
+	// finishLimit is how long the current call and all remaining events may take after Run must end.
 	finishLimit = 5 * time.Second
 )
 
@@ -57,17 +57,17 @@ type Log interface {
 
 // Options configures the mirror of one script.
 type Options struct {
-	Script string   // path, or a name in PATH
-	Dir    string   // the script's working folder
+	Script string // path, or a name to look up in PATH
+	Dir    string
 	Env    []string // additional environment variables
-	State  string   // the city's .gc folder, in which the position is saved
+	State  string   // the city's .gc folder; the position is saved there
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables that the
-	// script gets.
+	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables for the
+	// script.
 	Environ []string
-	// Last is the deadline for the shutdown of the whole program. It can end Run before finishLimit; Run then reports
-	// the unsent events to it. Last can be nil.
+	// Last is the deadline for the shutdown of the whole program. If it ends Run before finishLimit, Run reports the
+	// unsent events to it. Last can be nil.
 	Last *shutdown.Deadline
 }
 
@@ -78,7 +78,7 @@ type Place struct {
 	Seq uint64 `json:"seq"`
 	// when the current failure began; zero = the script works
 	Since  time.Time `json:"since,omitzero"`
-	Why    string    `json:"why,omitempty"`   // why the script fails
+	Why    string    `json:"why,omitempty"`
 	Missed uint64    `json:"missed,omitzero"` // number of events that the script has missed
 }
 
@@ -102,7 +102,7 @@ func Load(dir string) (Place, error) {
 }
 
 // Newest calls the script's operation latest-seq, which returns the highest seq that the script has received. If the
-// script does not support it, the error is errors.ErrUnsupported.
+// script does not support the operation, the error is errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -144,8 +144,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends. After that, it sends the remaining events within a time limit. Until
-// ctx ends, failed calls are logged, reported by an event, and retried.
+// Run sends events to the script until ctx ends. It logs and retries failed calls, and reports them with an event.
+// After ctx has ended, it sends the remaining events within a time limit.
 func Run(ctx context.Context, o Options) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -176,14 +176,13 @@ func Run(ctx context.Context, o Options) {
 	}
 }
 
-// mirror is the state of one call of Run.
 type mirror struct {
 	o     Options
-	calls context.Context // for the calls to the script; ends finishLimit after Run's context
+	calls context.Context // context for calls to the script; ends finishLimit after Run's context
 	at    Place
-	// seq of the last event to send once Run has to end; 0 = not known yet
+	// seq of the last event to send before Run ends; 0 = not known yet
 	until uint64
-	fails int // number of consecutive failures
+	fails int
 }
 
 func (m *mirror) follow(ctx context.Context) {
@@ -235,8 +234,8 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 }
 
 // send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, if an
-// attempt fails after the city has ended, or if so many events wait that this one can be dropped. If ctx ends during a
-// call, send waits for that call, within the time limit, because the script's position is unknown until then.
+// attempt fails after the city has stopped, or if enough events wait that this one can be dropped. If ctx ends during a
+// call, send waits for that call within the time limit, because the script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
@@ -281,7 +280,7 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say writes an event about the script to the log. The script gets this event too, once it works again.
+// say writes an event about the script to the log. The script also gets this event after it works again.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
@@ -301,7 +300,6 @@ func (m *mirror) save() {
 	}
 }
 
-// pause waits for d. It returns false if ctx ends earlier.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

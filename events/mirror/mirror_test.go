@@ -18,8 +18,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// city returns a log, and the options of a mirror for it. For each event, the script runs the commands in record, with
-// the event on standard input.
+// city returns a log and the options of a mirror. For each event, the script runs the commands in record, with the
+// event on standard input.
 func city(t *testing.T, record string) (mirror.Options, *events.Log) {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func write(t *testing.T, log *events.Log, types ...string) {
 	}
 }
 
-// run mirrors events until the events that the script has received meet a condition. It returns them.
+// run mirrors events until enough returns true for the events that the script has received. It returns these events.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -91,7 +91,8 @@ func types(all []events.Event) string {
 
 const keeps = `printf '%s\n' "$(cat)" >>told`
 
-// The script gets every event in the log, in order and with its seq, and continues after a restart where it was (L9).
+// The script gets every event in the log, in order and with its seq. After a restart, it continues at the same position
+// (L9).
 func TestEveryEventInOrder(t *testing.T) {
 	o, log := city(t, keeps)
 	write(t, log, "a.a", "b.b")
@@ -122,7 +123,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// A script that fails misses no events. Its failure and its recovery are recorded as events, which it gets once it
+// A failing script misses no events. Its failure and its recovery are recorded as events. The script gets them after it
 // works again.
 func TestFailingScript(t *testing.T) {
 	t.Parallel()
@@ -134,7 +135,7 @@ func TestFailingScript(t *testing.T) {
 	}
 }
 
-// A script that falls far behind gets a single event for those that are skipped, with the seq of the last of them.
+// A script that falls far behind gets a single event in place of the skipped ones, with the seq of the last one.
 func TestFarBehind(t *testing.T) {
 	t.Parallel()
 	o, log := city(t, `[ "$(grep -c . told)" != 3 ] || exit 1; `+keeps) // otherwise the rest is sent before Run ends
@@ -177,11 +178,11 @@ func TestMissingScript(t *testing.T) {
 	}
 }
 
-// When the city stops, a script that fails is not retried, and a script that hangs is not waited for twice.
+// When the city stops, a failing script is not retried. The city waits for a hanging script only once.
 func TestNoRetryAfterStop(t *testing.T) {
 	for _, tc := range []struct {
 		name, record string
-		running      bool // the city stops while the script runs
+		running      bool // the city stops while the script is running
 	}{
 		{"it fails", `echo x >>tries; exit 1`, false},
 		{"it hangs", `echo x >>tries; exec sleep 100`, true},

@@ -17,9 +17,9 @@ import (
 
 const module = "gcity"
 
-// doors lists which packages a package may import. A key is a folder at the top of the module. "session/*" means
-// the packages below session, and "main" the package at the top. Each package below cli has its own entry. The
-// table "Imports" of ARCHITECTURE.md has the same content, and both must be changed together.
+// doors maps each package to the packages that it may import. A key is a folder of the module, or "main" for the
+// package at its root. "session/*" stands for the packages below session. Each package below cli has its own entry.
+// Keep doors the same as the table "Imports" in ARCHITECTURE.md.
 var doors = map[string][]string{
 	"main":        {"cli", "cli/quick", "session/*"},
 	"cli":         {"*"},
@@ -163,8 +163,7 @@ func TestDocumentedImports(t *testing.T) {
 	}
 }
 
-// The program does not import packages with an initialization that slows down every command. go.mod replaces the
-// last of these packages.
+// Packages with a slow initialization would slow down every command. go.mod replaces the last two.
 func TestNoCostlyImports(t *testing.T) {
 	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
@@ -188,7 +187,6 @@ func TestOneTOMLReader(t *testing.T) {
 	}
 }
 
-// Roles are configuration: the program contains no role names.
 func TestNoRoleNames(t *testing.T) {
 	for _, f := range sources(t) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
@@ -221,7 +219,6 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// The checks above detect violations.
 func TestRulesFindViolations(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
@@ -304,8 +301,8 @@ func open(from, to string) bool {
 
 func own(imp string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
 
-// library returns the external module of an import, approximately: the first three elements. It returns "" for the
-// standard library and for golang.org/x.
+// library returns the module of an imported package, or "" for the standard library and golang.org/x. It assumes that a
+// module path has three elements.
 func library(imp string) string {
 	parts := strings.Split(imp, "/")
 	if !strings.Contains(parts[0], ".") || strings.HasPrefix(imp, "golang.org/x/") {
@@ -314,7 +311,6 @@ func library(imp string) string {
 	return path.Join(parts[:min(3, len(parts))]...)
 }
 
-// character returns a role name that is a separate word in a text.
 func character(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, w := range words {

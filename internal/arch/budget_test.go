@@ -13,7 +13,6 @@ import (
 	"testing"
 )
 
-// update rewrites the list of exceeded budgets; see TestBudgets.
 var update = flag.Bool("update", false, "rewrite testdata/budgets.txt, downwards only")
 
 const (
@@ -25,8 +24,8 @@ const (
 )
 
 // TestBudgets fails if a figure of the product code is over its budget and over its entry in the list. It also fails if
-// an entry is larger than necessary. With -short that is only reported, so that concurrent changes do not break each
-// other.
+// an entry is larger than necessary. With -short, such an entry is only reported, so that concurrent changes do not
+// break each other.
 func TestBudgets(t *testing.T) {
 	text, err := os.ReadFile(budgetsFile)
 	if err != nil {
@@ -62,8 +61,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// compareBudgets returns the figures that are over both their budgets and their entries, and the entries that are
-// larger than necessary.
+// compareBudgets returns the figures that exceed both their budget and their entry, and the entries that are larger
+// than necessary.
 func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	for _, s := range sorted(now) {
 		if now[s] > listed[s] {
@@ -82,7 +81,7 @@ func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	return grown, shrunk
 }
 
-// grownKinds returns the kinds of figures with a total excess over their budgets that is larger than the list allows.
+// grownKinds returns each kind of figure for which the total excess over the budgets is larger than the list allows.
 func grownKinds(listed, now map[subject]int) (grown []string) {
 	excess := map[string]int{}
 	for s, figure := range now {
@@ -105,7 +104,6 @@ func grownKinds(listed, now map[subject]int) (grown []string) {
 
 func (s subject) String() string { return strings.TrimSpace(s.dir + ": " + s.kind + " " + s.name) }
 
-// line returns the entry of s in the list.
 func (s subject) line(figure int) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %d", s.kind, s.name, figure)), " ")
 }
@@ -116,7 +114,7 @@ func sorted(figures map[subject]int) []subject {
 	})
 }
 
-// formatBudgets formats the list, with a paragraph for each package, so that changes of two packages can be merged.
+// formatBudgets formats the list as one paragraph per package, so that git can merge changes to different packages.
 func formatBudgets(figures map[subject]int) string {
 	var b strings.Builder
 	b.WriteString(budgetsHead)
@@ -157,8 +155,8 @@ func parseBudgets(text string) (map[subject]int, error) {
 func TestBudgetsAreMeasured(t *testing.T) {
 	x := func(columns int) string { return strings.Repeat("x", columns) }
 	text := "package p\n\nfunc f(a, b, c int, d, e, f string) {\n" + strings.Repeat("\n", 60) + "}\n" +
-		"// " + x(117) + "\n// " + x(118) + "\n\t// " + x(114) + "\n" + // two of these are too wide
-		"const s = `\n" + x(200) + "`\nconst w = \"" + x(90) + "\"\nvar v int // " + x(90) + "\n" + // and two of these
+		"// " + x(117) + "\n// " + x(118) + "\n\t// " + x(114) + "\n" + // two lines are too wide
+		"const s = `\n" + x(200) + "`\nconst w = \"" + x(90) + "\"\nvar v int // " + x(90) + "\n" + // two more
 		"type big struct {\n\ta" + strings.Repeat(", a", 29) + " int\n\tint\n}\n"
 	for i := range 61 {
 		text += fmt.Sprintf("func (b *big) m%d() {}\n", i)

@@ -36,7 +36,6 @@ func TestChangingNamesFiles(t *testing.T) {
 	}
 }
 
-// filesNamed returns the paths that are in backquotes.
 func filesNamed(text string) (paths []string) {
 	for _, m := range regexp.MustCompile("`([a-z][a-zA-Z0-9_./-]*)`").FindAllStringSubmatch(text, -1) {
 		if strings.Contains(m[1], "/") {

@@ -1,3 +1,2 @@
-// Package arch has only a test. The test reads the module's sources and fails where they violate the rules in
-// ARCHITECTURE.md.
+// Package arch contains only tests. They check that the module's sources follow the rules in ARCHITECTURE.md.
 package arch

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// budgets contains the limit of every figure that measure returns.
 var budgets = map[string]int{
 	"files":      40,   // of a package
 	"lines":      6000, // of a package
@@ -29,10 +28,9 @@ const (
 // subject identifies a figure. Its name is empty for a figure of a whole package.
 type subject struct{ dir, kind, name string }
 
-// measure returns every figure that is over its budget.
 func measure(files []source) map[subject]int {
 	all := map[subject]int{}
-	methods := map[subject]bool{} // the files with methods of a receiver, and the methods
+	methods := map[subject]bool{} // methods, and files with methods, by receiver
 	for _, f := range files {
 		all[subject{f.dir, "files", ""}]++
 		all[subject{f.dir, "lines", ""}] += f.fset.File(f.tree.Pos()).LineCount()

@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// made maps the folders with generated files to the targets of the Makefile that create them.
+// made maps each folder with generated files to the Makefile target that creates them.
 var made = map[string]string{"build/man": "man", "build/completions": "packaging"}
 
-// All files of a release exist or are generated before the release, and goreleaser publishes nothing.
+// All files of a release exist or are generated before the release. goreleaser publishes nothing.
 func TestRelease(t *testing.T) {
 	text, err := os.ReadFile("../../.goreleaser.yaml")
 	if err != nil {
@@ -98,7 +98,6 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// The packaged units are valid.
 func TestPackagedUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

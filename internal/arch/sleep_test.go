@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A test that sleeps to wait passes slowly and fails without a clear cause. Sleeps are allowed in a testing/synctest
-// bubble. Anywhere else a sleep has a comment on its line with the reason, and a polling loop uses internal/eventually.
+// A test that sleeps to wait is slow and fails without a clear cause. Sleeps are allowed in a testing/synctest bubble.
+// Anywhere else, a comment on the same line must give the reason. Polling loops use internal/eventually.
 func TestNoTestSleeps(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -45,7 +45,6 @@ func TestNoTestSleeps(t *testing.T) {
 	}
 }
 
-// sleeps returns the lines of a test file with a forbidden sleep.
 func sleeps(text string) (lines []int) {
 	if strings.Contains(text, `"testing/synctest"`) {
 		return nil

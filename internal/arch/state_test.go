@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// openers lists the functions that open, create, move or remove files by path and may follow a link in a .gc or .beads
-// from a repository. Package disk opens the files there; see internal/disk/state.go.
+// openers lists the functions that open, create, move or remove files by path. They may follow a symbolic link in a .gc
+// or .beads folder that came with a repository. Package disk does not; see internal/disk/state.go.
 var openers = map[string][]string{
 	"os": {"Open", "OpenFile", "Create", "CreateTemp", "ReadFile", "WriteFile", "Mkdir", "MkdirAll", "MkdirTemp",
 		"Rename", "Remove", "RemoveAll", "Symlink", "Link", "Chmod", "Chown", "Truncate", "CopyFS"},
@@ -22,7 +22,7 @@ var openers = map[string][]string{
 	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
 }
 
-// byPath lists the files, or folders with a final slash, that may call openers, with the reason.
+// byPath lists the files that may call openers, and the reasons. A final slash means a folder.
 var byPath = map[string]string{
 	"internal/disk/":                 "it is the way",
 	"internal/proc/":                 "/proc, and locks that are opened without following links",
@@ -72,7 +72,7 @@ var byPath = map[string]string{
 	"tui/feed/save.go":               "a file that the user names",
 }
 
-// Only package disk opens files of .gc and .beads. It follows no link and does not block on a pipe.
+// Only package disk opens files in .gc and .beads. It does not follow links and does not block on a pipe.
 func TestStateIsOpenedByDisk(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range sources(t) {
@@ -112,9 +112,8 @@ func f() { os.ReadFile("a"); sys.Open("b", 0, 0); disk.ReadFile("c"); disk.Write
 	}
 }
 
-// opened returns the uses of openers in a file.
 func opened(tree *ast.File) (found []*ast.SelectorExpr) {
-	by := map[string][]string{} // by the local name of the import
+	by := map[string][]string{} // keys are the local names of imports
 	for _, i := range tree.Imports {
 		path, err := strconv.Unquote(i.Path.Value)
 		if err != nil || openers[path] == nil {

@@ -45,10 +45,8 @@ var legitimate = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`\b(user|account|uid|owner) nobody\b|\bnobody:`, // the Unix account
 }, "|"))
 
-// isMarked reports whether a text has a marked expression that is not legitimate.
 func isMarked(text string) bool { return marked.MatchString(legitimate.ReplaceAllString(text, " ")) }
 
-// wording counts the texts of one package.
 type wording struct {
 	comments, markedComments int
 	strings, markedStrings   int
@@ -58,7 +56,6 @@ type wording struct {
 // over reports whether a kind of text has more marked texts than maxMarked allows.
 func over(marked, all int) bool { return 1000*marked > maxMarked*all }
 
-// measureWording counts the comments and strings of each package.
 func measureWording(files []source) map[string]*wording {
 	out := map[string]*wording{}
 	for _, f := range files {
@@ -148,7 +145,6 @@ func TestWording(t *testing.T) {
 	reportWording(report, all, listed, now)
 }
 
-// reportWording reports each package whose figures differ from those in the list.
 func reportWording(report func(...any), all map[string]*wording, listed, now map[string]allowance) {
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
 		if grown := now[dir].minus(listed[dir]); grown.comments > 0 || grown.strings > 0 {
@@ -163,7 +159,6 @@ func reportWording(report func(...any), all map[string]*wording, listed, now map
 	}
 }
 
-// allowance is how many marked texts a package has or may have.
 type allowance struct{ comments, strings int }
 
 func (a allowance) minus(b allowance) allowance {

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// idleCommand is the command of an idle agent: a process that does nothing.
 const idleCommand = "sleep 1000000"
 
 // startSettle is the pause between the start and the first measurement. It is necessary because runit delays the
@@ -22,7 +21,6 @@ const idleSettle = 5 * time.Second
 // between is the pause between two kills, so that each replacement is measured separately.
 const between = 50 * time.Millisecond
 
-// benchmark is the state that all measurements of a run share.
 type benchmark struct {
 	options
 	dir    string
@@ -32,7 +30,6 @@ type benchmark struct {
 	faults []string // measurements that failed
 }
 
-// bench measures all peers and prints the tables.
 func bench(ctx context.Context, o options) (err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -76,7 +73,6 @@ func bench(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// size measures all peers with n agents. In each run, it measures them one after the other.
 func (b *benchmark) size(ctx context.Context, t *table, found []peer, n int) {
 	for run := range b.runs {
 		for _, p := range found {
@@ -89,7 +85,6 @@ func (b *benchmark) size(ctx context.Context, t *table, found []peer, n int) {
 	}
 }
 
-// load measures all peers while their agents print output.
 func (b *benchmark) load(ctx context.Context, found []peer) {
 	t := newTable(names(found))
 	for run := range b.runs {
@@ -106,14 +101,12 @@ func (b *benchmark) load(ctx context.Context, found []peer) {
 		t.markdown())
 }
 
-// note stores an error to print at the end of the report.
 func (b *benchmark) note(p peer, n int, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		b.faults = append(b.faults, fmt.Sprintf("%s with %d agents: %v", p.name, n, err))
 	}
 }
 
-// active measures one manager while it starts, restarts, lists and stops its agents.
 func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err error) {
 	s, err := b.open(ctx, p, n, idleCommand)
 	if err != nil {
@@ -165,7 +158,6 @@ func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, er
 	return took, nil
 }
 
-// settle waits until the managers are idle.
 func (b *benchmark) settle(ctx context.Context, d time.Duration) error {
 	if b.options.hurry {
 		return context.Cause(ctx)
@@ -173,7 +165,6 @@ func (b *benchmark) settle(ctx context.Context, d time.Duration) error {
 	return pause(ctx, d)
 }
 
-// pause waits for d. If ctx ends first, it returns the cause.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -193,7 +184,6 @@ func names(found []peer) []string {
 	return all
 }
 
-// machine describes the machine and the date of the measurement.
 func machine(now time.Time) string {
 	cpus, _ := os.ReadFile("/proc/cpuinfo")
 	model, _, _ := strings.Cut(after(string(cpus), "model name"), "\n")

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// TestMain makes the test binary act as the floor and as its noisy agents.
+// TestMain makes the test binary act as the peer "floor" and as its noisy agents.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "floor" {
 		os.Exit(report(floor(os.Args[2])))
@@ -26,7 +26,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// groupsOf returns a folder for control groups, or skips the test if none can be created.
 func groupsOf(t *testing.T) string {
 	t.Helper()
 	g, err := newGroups()
@@ -37,7 +36,6 @@ func groupsOf(t *testing.T) string {
 	return filepath.Dir(g.dir)
 }
 
-// floorOnly returns options that measure only the floor.
 func floorOnly(t *testing.T, out io.Writer) options {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -100,7 +98,7 @@ func nothingLeft(t *testing.T, parent string) {
 	}
 }
 
-// A killed run leaves its group. The next run removes the group with its processes.
+// A killed run leaves its control group behind. The next run removes the group and kills its processes.
 func TestSweep(t *testing.T) {
 	parent := groupsOf(t)
 	dead := &groups{filepath.Join(parent, groupPrefix+"999999999")}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// floor does the minimum that a manager must do. It reads command lines from a file, executes each of them, and
-// restarts each process that exits. The processes have no terminal, and their output is discarded.
+// floor does the minimum that a manager must do. It reads command lines from a file, executes each line, and restarts
+// each process that exits. The processes have no terminal, and their output is discarded.
 func floor(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -50,10 +50,8 @@ func floor(file string) error {
 	}
 }
 
-// noiseText is part of every line that the function noise prints.
 const noiseText = "of an agent that has a lot to say about its work"
 
-// noise fills the manager's output buffer and then prints 200 lines per second.
 func noise(to io.Writer) error {
 	out := bufio.NewWriter(to)
 	for n := range 4000 {

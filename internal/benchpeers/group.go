@@ -16,13 +16,10 @@ import (
 // groupPrefix is the prefix of this program's control group names. The program's pid follows it.
 const groupPrefix = "gcity-bench-"
 
-// killLimit is the time limit for the processes in a control group to exit after SIGKILL.
 const killLimit = 30 * time.Second
 
-// groups is the control group in which a run creates one group for each manager.
 type groups struct{ dir string }
 
-// newGroups creates the control group of this run below the control group of this program.
 func newGroups() (*groups, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -61,8 +58,7 @@ func ownGroup(mounts, own string) (string, bool) {
 	return "", false
 }
 
-// sweep removes the control groups that earlier runs left behind when they were killed, and kills the processes in
-// them.
+// sweep kills the processes in control groups that earlier, killed runs left behind, and removes these groups.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is valid
 	for _, dir := range old {
@@ -74,7 +70,6 @@ func sweep(parent string) {
 	}
 }
 
-// remove kills every process in the run's control groups and removes these groups.
 func (g *groups) remove() {
 	children, _ := filepath.Glob(filepath.Join(g.dir, "*", "cgroup.procs")) // the pattern is valid
 	for _, child := range children {
@@ -83,7 +78,6 @@ func (g *groups) remove() {
 	_ = os.Remove(g.dir)
 }
 
-// group is the control group of one manager and its agents.
 type group struct{ dir string }
 
 func (g *groups) create(name string) (*group, error) {
@@ -94,7 +88,6 @@ func (g *groups) create(name string) (*group, error) {
 	return &group{dir}, nil
 }
 
-// start starts a command inside the control group.
 func (g *group) start(cmd *exec.Cmd) error {
 	dir, err := os.Open(g.dir)
 	if err != nil {
@@ -111,7 +104,6 @@ func (g *group) cpu() (time.Duration, error) {
 	return time.Duration(usec) * time.Microsecond, err
 }
 
-// pids lists the processes in the control group.
 func (g *group) pids() []int {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
@@ -126,13 +118,11 @@ func (g *group) pids() []int {
 	return pids
 }
 
-// empty reports whether no process is left in the control group.
 func (g *group) empty() bool {
 	n, err := field(filepath.Join(g.dir, "cgroup.events"), "populated")
 	return errors.Is(err, os.ErrNotExist) || err == nil && n == 0
 }
 
-// waitEmpty waits until no process is left in the control group.
 func (g *group) waitEmpty(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -146,7 +136,6 @@ func (g *group) waitEmpty(ctx context.Context) error {
 	return nil
 }
 
-// remove kills every process in the control group, waits until they have exited, and removes the group.
 func (g *group) remove() error {
 	if err := os.WriteFile(filepath.Join(g.dir, "cgroup.kill"), []byte("1"), 0); err != nil {
 		return err
@@ -159,8 +148,7 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field returns the number that follows a name in a file. Each line of the file consists of a name, a space or colon,
-// and a number.
+// field returns the number after a name in a file with lines such as "name 5" or "name: 5".
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Command benchpeers compares gcity with other process managers: runit, tmux, supervisord and process-compose, if
-// they are installed, and with the floor: a program that only forks, executes and waits.
+// Command benchpeers compares gcity with the process managers runit, tmux, supervisord and process-compose, if they
+// are installed. It also compares gcity with "floor", a program that only forks, executes and waits.
 //
 //	make bench-peers                              # 100 and 500 agents, three runs
 //	make bench-peers N=100 RUNS=1 PEERS=gcity,floor,tmux
 //
-// Every manager runs in its own control group. The group measures the exact processor time, and killing it kills
-// every process in it. That needs a cgroup2 file system in which this program may create groups: run it as root, or
-// with `systemd-run --user --scope -p Delegate=yes make bench-peers`.
+// Every manager runs in its own control group, which measures the exact processor time and can be killed as a whole.
+// This needs a cgroup2 file system in which this program may create groups: run the program as root, or with
+// `systemd-run --user --scope -p Delegate=yes make bench-peers`.
 package main
 
 import (
@@ -24,14 +24,13 @@ import (
 	"time"
 )
 
-// options contains the command line options.
 type options struct {
 	gcity   string
 	sizes   []int
 	runs    int
 	peers   []string // names of the peers to measure; empty = all
 	kills   int
-	killFor time.Duration // time after which no more agents of a manager are killed
+	killFor time.Duration // kill no more agents of a manager after this time
 	idle    time.Duration
 	noisy   int
 	hurry   bool // do not wait until the managers are idle; for tests
@@ -60,7 +59,6 @@ func main() {
 	os.Exit(status)
 }
 
-// report prints an error and returns the exit code for it.
 func report(err error) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0

@@ -14,21 +14,19 @@ const (
 	floorName = "floor"
 )
 
-// peer is a process manager. Its functions only write files and build command lines.
 type peer struct {
 	name      string
-	program   string                 // a name on the PATH, or a path
-	configure func(s *site) error    // writes the manager's configuration
-	run       func(s *site) []string // runs the manager in the foreground
+	program   string
+	configure func(s *site) error
+	run       func(s *site) []string
 	// starts the agents; nil if the manager starts them on its own
 	wake   func(s *site) []string
 	status func(s *site) []string // lists all agents; nil if the manager has no such command
 	stop   func(s *site) []string // stops the manager and its agents; nil = kill -9
-	// prints an agent's screen; nil if the manager has no such command
+	// prints an agent's screen; nil if the manager cannot do that
 	peek func(*site, int) []string
 }
 
-// peers lists all managers that can be measured.
 func peers(gcity, self string) []peer {
 	return []peer{
 		floorPeer(self), gcityPeer(gcity),
@@ -36,7 +34,6 @@ func peers(gcity, self string) []peer {
 	}
 }
 
-// choose splits the wanted peers into those that are installed and the names of those that are missing.
 func choose(all []peer, only []string) (found []peer, missing []string, err error) {
 	for _, name := range only {
 		if !slices.ContainsFunc(all, func(p peer) bool { return p.name == name }) {
@@ -111,8 +108,8 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer uses a hook to make tmux restart an exited agent in its pane. Version 3.3 sometimes detects the exit of
-// an agent only when the next one exits.
+// tmuxPeer uses a hook to make tmux restart an exited agent in its pane. Version 3.3 sometimes detects an exit only
+// when the next agent exits.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)

@@ -23,14 +23,12 @@ const (
 	stopLimit    = 30 * time.Second
 )
 
-// birth is an agent's report that it has started.
 type birth struct {
 	agent string
 	pid   int
 	at    time.Time
 }
 
-// session is one run of a manager and its agents.
 type session struct {
 	peer   peer
 	site   *site
@@ -46,7 +44,8 @@ type session struct {
 	wall, cpu time.Duration // duration and CPU time of the start
 }
 
-// open starts a manager with n agents and waits until all of them have reported. The caller closes the session.
+// open starts a manager with n agents and waits until all of them have reported their start. The caller must close the
+// session.
 func (b *benchmark) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
@@ -100,7 +99,6 @@ func (s *session) start(ctx context.Context) error {
 	return err
 }
 
-// wake runs the manager's wake command until it succeeds.
 func (s *session) wake(ctx context.Context) error {
 	if s.peer.wake == nil {
 		return nil
@@ -118,7 +116,6 @@ func (s *session) wake(ctx context.Context) error {
 	}
 }
 
-// listen reads the reports of agents until the FIFO is closed.
 func (s *session) listen() {
 	for lines := bufio.NewScanner(s.fifo); lines.Scan(); {
 		now := time.Now()
@@ -126,13 +123,12 @@ func (s *session) listen() {
 		if n, err := strconv.Atoi(pid); err == nil {
 			select {
 			case s.births <- birth{name, n, now}:
-			default: // drop the report; the method await then fails
+			default: // drop the report; await then fails
 			}
 		}
 	}
 }
 
-// await waits for n reports and returns the last one.
 func (s *session) await(ctx context.Context, n int, limit time.Duration) (last birth, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -149,10 +145,8 @@ func (s *session) await(ctx context.Context, n int, limit time.Duration) (last b
 	return last, nil
 }
 
-// errMissed means that an agent was not replaced in time.
 var errMissed = fmt.Errorf("not replaced within %s", replaceLimit)
 
-// replace kills an agent and returns the time until its replacement reported its start.
 func (s *session) replace(ctx context.Context, name string) (time.Duration, error) {
 	killed := time.Now()
 	if err := syscall.Kill(s.pids[name], syscall.SIGKILL); err != nil {
@@ -174,8 +168,7 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 	}
 }
 
-// command runs one of the manager's commands and returns its output and duration. The command does not run in the
-// control group.
+// command runs one of the manager's commands outside the control group. It returns the output and the duration.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -193,7 +186,7 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop makes the manager stop its agents and exit. It returns the time until no process was left.
+// stop makes the manager stop its agents and exit. It returns the time until all processes had exited.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
@@ -224,7 +217,6 @@ func (s *session) memory() (manager, all float64) {
 	return manager, all
 }
 
-// lastOutput returns the end of the manager's output, for an error message.
 func (s *session) lastOutput() string {
 	data, err := os.ReadFile(s.site.path("output"))
 	if err != nil || len(data) == 0 {
@@ -233,7 +225,6 @@ func (s *session) lastOutput() string {
 	return "\n" + string(data[max(0, len(data)-500):])
 }
 
-// close kills every process of the session and removes its files.
 func (s *session) close() error {
 	err := s.group.remove()
 	if s.fifo != nil {

@@ -8,15 +8,13 @@ import (
 	"syscall"
 )
 
-// site is the folder of one manager and its agents.
 type site struct {
 	dir   string
-	names []string // names of the agents
-	work  string   // the command that an agent executes after it has reported its start
-	pid   int      // pid of the manager, while it runs
+	names []string
+	work  string // the command that an agent executes after it has reported its start
+	pid   int
 }
 
-// newSite creates the folder, the FIFO for the reports and the agents' script.
 func newSite(parent string, n int, work string) (*site, error) {
 	dir, err := os.MkdirTemp(parent, "m")
 	if err != nil {
@@ -36,10 +34,8 @@ func (s *site) path(elem ...string) string {
 	return filepath.Join(append([]string{s.dir}, elem...)...)
 }
 
-// command is the command line of an agent. It needs no shell.
 func (s *site) command(name string) string { return s.path("agent") + " " + name }
 
-// script writes an agent's program: it reports its name and pid, and then executes its work.
 func (s *site) script(file, name string) error {
 	text := fmt.Sprintf("#!/bin/sh\necho %s $$ >%s\nexec %s\n", name, s.path("births"), s.work)
 	return os.WriteFile(s.path(file), []byte(text), 0o755)
@@ -49,7 +45,6 @@ func (s *site) write(name, text string) error {
 	return os.WriteFile(s.path(name), []byte(text), 0o600)
 }
 
-// each formats the name and the command line of every agent, and joins the results.
 func (s *site) each(format string) string {
 	var b strings.Builder
 	for _, name := range s.names {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// metric is one row of the table. Smaller values are better in every row.
+// metric is a row of the table. Smaller values are better.
 type metric string
 
 // table collects the values of each metric and manager, one value per run.
@@ -21,7 +21,7 @@ func newTable(managers []string) *table {
 	return &table{managers: managers, values: map[metric]map[string][]float64{}}
 }
 
-// add adds the value of one run. Rows keep the order in which they first appear.
+// add adds the value of one run. The table keeps rows in the order of their first values.
 func (t *table) add(row metric, manager string, value float64) {
 	if t.values[row] == nil {
 		t.values[row] = map[string][]float64{}
@@ -30,7 +30,7 @@ func (t *table) add(row metric, manager string, value float64) {
 	t.values[row][manager] = append(t.values[row][manager], value)
 }
 
-// quantile returns the smallest value v such that at least the fraction q of all values is not greater than v.
+// quantile returns the smallest value v such that at least the fraction q of all values is at most v.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -40,7 +40,6 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(max(i, 0), len(sorted)-1)]
 }
 
-// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -50,7 +49,6 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// cell formats the median of all runs and, if there are several, their range.
 func cell(values []float64) string {
 	switch len(values) {
 	case 0:
@@ -65,7 +63,6 @@ func cell(values []float64) string {
 	return fmt.Sprintf("%s (%s–%s)", number(median(values)), low, high)
 }
 
-// number formats a value with about three significant digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:
@@ -80,7 +77,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// ratio divides the medians of two managers, or returns a dash.
+// ratio divides the medians of two managers. It returns a dash if that is not possible.
 func ratio(own, other []float64) string {
 	if len(own) == 0 || len(other) == 0 || median(other) == 0 {
 		return "–"
@@ -88,8 +85,7 @@ func ratio(own, other []float64) string {
 	return number(median(own)/median(other)) + "×"
 }
 
-// best returns the values of the peer with the smallest median. gcity and the manager named floor do not count as
-// peers.
+// best returns the values of the peer with the smallest median. It ignores gcity and the peer "floor".
 func (t *table) best(row metric) []float64 {
 	var best []float64
 	for _, name := range t.managers {

@@ -10,7 +10,7 @@ import (
 func TestQuantileAndMedian(t *testing.T) {
 	hundred := make([]float64, 100)
 	for i := range hundred {
-		hundred[i] = float64(100 - i) // 100 down to 1: the order does not matter
+		hundred[i] = float64(100 - i)
 	}
 	for _, c := range []struct {
 		values       []float64

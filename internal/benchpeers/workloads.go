@@ -14,7 +14,6 @@ const (
 	peekEvery   = 100 * time.Millisecond
 )
 
-// status measures the command that lists all agents.
 func (b *benchmark) status(ctx context.Context, t *table, s *session) error {
 	if s.peer.status == nil {
 		return nil
@@ -31,7 +30,6 @@ func (b *benchmark) status(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// stopAll measures how long a manager takes to stop if its agents exit on the first signal.
 func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	if s.peer.stop == nil {
 		return nil
@@ -44,8 +42,8 @@ func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// idle runs all managers at the same time and measures the resources that they use while nothing happens. Processor
-// time is measured for each manager. New processes are counted for the whole machine, which gives only one value.
+// idle runs all managers at the same time and measures the resources that they use while nothing happens. It measures
+// processor time for each manager, but new processes only for the whole machine.
 func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {
@@ -80,7 +78,6 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 	return forks
 }
 
-// cpuOf returns the processor time of each session.
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
@@ -91,14 +88,13 @@ func cpuOf(all []*session) []time.Duration {
 	return used
 }
 
-// machineForks returns the number of processes and threads that the machine has created since it was booted.
 func machineForks() int64 {
 	n, _ := field("/proc/stat", "processes") // /proc/stat always has this line
 	return n
 }
 
-// peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also
-// measures the processor time that the manager and the agents use in that time.
+// peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also measures
+// the processor time of the manager and the agents in that period.
 func (b *benchmark) peeks(ctx context.Context, t *table, p peer) (err error) {
 	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 
 // Limits contains the limits for all processes in a control group together. Zero means unlimited.
 type Limits struct {
-	CPUs   float64 // number of processors
-	Memory int64   // bytes of memory
+	CPUs   float64
+	Memory int64 // bytes of memory
 }
 
 // Tree is a control group below which groups with limits can be created.
@@ -32,10 +32,10 @@ type Tree struct {
 // period is the period of the processor limit, in microseconds.
 const period = 100_000
 
-// leaf is the control group into which this program moves itself if systemd has delegated a whole scope to it.
+// leaf is the control group to which this program moves itself if systemd has delegated a whole scope to it.
 const leaf = "supervisor"
 
-// Own returns the tree that is delegated to this program, or an error that says what is missing.
+// Own returns the tree that systemd has delegated to this program, or an error that says what is missing.
 func Own() (*Tree, error) {
 	own, err := Dir()
 	if err != nil {
@@ -61,7 +61,7 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// at returns the tree for a program. The parameter own is the path of the program's control group.
+// at returns the tree of the program in the control group own.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {
@@ -83,7 +83,7 @@ func find(mounts, groups string) string {
 	for line := range strings.Lines(groups) {
 		if path, ok := strings.CutPrefix(line, "0::"); ok {
 			group = strings.TrimSpace(path)
-			if strings.HasPrefix(group, "/..") { // outside the cgroup namespace of this program
+			if strings.HasPrefix(group, "/..") { // outside this program's cgroup namespace
 				return ""
 			}
 		}
@@ -101,7 +101,6 @@ func find(mounts, groups string) string {
 	return ""
 }
 
-// delegated reports whether systemd has delegated a control group to this program.
 func delegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		value := make([]byte, 8)
@@ -125,14 +124,13 @@ func (t *Tree) retreat() error {
 	}
 	for pid := range strings.FieldsSeq(string(data)) {
 		err := write(to, "cgroup.procs", pid)
-		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH means that the process has exited
+		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: the process has exited
 			return err
 		}
 	}
 	return nil
 }
 
-// control enables the CPU and memory controllers for the control groups in the tree.
 func (t *Tree) control() error {
 	have, err := os.ReadFile(filepath.Join(t.dir, "cgroup.controllers"))
 	if err != nil {

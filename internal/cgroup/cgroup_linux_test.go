@@ -25,7 +25,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// folder creates a folder with the files of a control group.
 func folder(t *testing.T, controllers string, procs ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +46,6 @@ func content(t *testing.T, path ...string) string {
 	return string(data)
 }
 
-// TestSet checks the files that are written for limits, in a service with a delegated parent group.
 func TestSet(t *testing.T) {
 	dir := folder(t, "cpuset cpu io memory pids\n")
 	tree, err := at(filepath.Join(dir, "supervisor"), func(d string) bool { return d == dir })
@@ -76,7 +74,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestScope checks that the processes of a delegated scope move to a separate group.
+// The processes of a delegated scope move to a separate group.
 func TestScope(t *testing.T) {
 	dir := folder(t, "cpu memory", "12", "34")
 	scope := filepath.Join(dir, "run.scope")
@@ -86,13 +84,12 @@ func TestScope(t *testing.T) {
 	if _, err := at(scope, func(d string) bool { return d == scope }); err != nil {
 		t.Fatal(err)
 	}
-	// The test's plain file keeps only the last write.
+	// The plain file of this test keeps only the last write.
 	if got := content(t, scope, "supervisor", "cgroup.procs"); got != "34" {
 		t.Errorf("moved %q", got)
 	}
 }
 
-// TestErrors checks that the error says what is missing.
 func TestErrors(t *testing.T) {
 	yes, no := func(string) bool { return true }, func(string) bool { return false }
 	if _, err := at("/x/a.service", no); err == nil ||

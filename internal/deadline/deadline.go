@@ -17,10 +17,9 @@ type Calls[T any] struct {
 
 	mu      sync.Mutex
 	pending map[string]*call[T] // calls in progress, by name
-	fault   error               // panic of a call; it is raised again in the next caller that waits
+	fault   error               // panic of a call; the next caller that waits panics with it
 }
 
-// call is a call that is in progress or has returned.
 type call[T any] struct {
 	started time.Time
 	// closed when the call has returned; nil = not started, because too many calls are pending
@@ -28,7 +27,7 @@ type call[T any] struct {
 	result T
 }
 
-// New returns a set in which at most limit calls can be pending. Further calls fail immediately.
+// New returns a set that allows at most limit pending calls. Further calls fail immediately.
 func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
@@ -70,9 +69,9 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of the call with the given name, which it starts if necessary. It uses only a call that started
-// at or after notBefore. ok is false if too many calls are pending, if the call does not return within limit after its
-// start (0 = no limit), or if ctx ends first.
+// Do returns the result of the call with the given name. It starts that call if necessary, and uses only a call that
+// started at or after notBefore. ok is false if too many calls are pending, if the call takes longer than limit (0 = no
+// limit), or if ctx ends first.
 func (c *Calls[T]) Do(
 	ctx context.Context, name string, notBefore time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {
@@ -103,7 +102,6 @@ func (c *Calls[T]) Pending() int {
 	return len(c.pending)
 }
 
-// wait waits for the call to return, and reports whether it returned in time.
 func (k *call[T]) wait(ctx context.Context, limit time.Duration) bool {
 	if k.done == nil {
 		return false

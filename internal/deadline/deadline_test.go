@@ -11,7 +11,7 @@ import (
 
 const limit = time.Second
 
-// callCounter counts calls. Calls with names that begin with "/hung" block until they are released.
+// callCounter counts calls. A call blocks until it is released if its name begins with "/hung".
 type callCounter struct {
 	*Calls[string]
 	started map[string]int
@@ -40,7 +40,7 @@ func (d *callCounter) count(name string) int {
 	return d.started[name]
 }
 
-// At most one call per name runs, the number of calls is limited, and no result is older than its request.
+// At most one call per name runs, the number of calls is limited, and a result is never older than its request.
 func TestCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &callCounter{New[string](2), map[string]int{}, make(chan string)}
@@ -74,7 +74,7 @@ func TestCalls(t *testing.T) {
 		if err := d.Start("/hung", d.see("/hung")); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(limit / 2) // by the bubble's clock
+		time.Sleep(limit / 2) // on the bubble's fake clock
 		seen := make(chan string)
 		go func() {
 			saw, _ := d.at("/hung")
@@ -89,7 +89,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// Without a limit a caller waits as long as its context allows.
+// Without a limit, a caller waits as long as its context allows.
 func TestCallsUntilTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &callCounter{New[string](2), map[string]int{}, make(chan string)}

@@ -39,7 +39,6 @@ func Parse(text string) (Key, error) {
 // String returns the key as users write it: "ctrl+q".
 func (k Key) String() string { return "ctrl+" + string(rune(k.code())) }
 
-// code returns the character to press together with ctrl.
 func (k Key) code() byte {
 	if k.letter == 0 {
 		return 'q'
@@ -47,5 +46,4 @@ func (k Key) code() byte {
 	return k.letter
 }
 
-// plain returns the byte that terminals send for the key by default.
 func (k Key) plain() byte { return k.code() & 0x1f }

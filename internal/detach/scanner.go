@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Scanner searches typed input for a Key. It recognizes the key as a byte (0x11 for ctrl+q). It also recognizes the
-// sequences that terminals send if a program has enabled extended keys: CSI 113;5u and CSI 27;5;113~. It ignores the
-// key within a paste. All other bytes pass unchanged. Scanner holds back only the beginning of an escape sequence,
-// until the sequence is complete or Flush is called. It must not be used concurrently.
+// Scanner searches typed input for a Key. It recognizes the key as a byte (0x11 for ctrl+q) and as the sequences that
+// terminals send if a program has enabled extended keys: CSI 113;5u and CSI 27;5;113~. It ignores the key within a
+// paste. All other bytes pass unchanged. Scanner holds back only the beginning of an escape sequence, until the
+// sequence is complete or Flush is called. It must not be used concurrently.
 type Scanner struct {
 	Key Key
 
 	held    []byte // an incomplete escape sequence
 	pasting bool
-	marked  int // number of bytes that match the beginning of the next paste mark (start or end)
+	marked  int // number of bytes that match the beginning of the next paste marker
 }
 
-// maxHeld is longer than any key's sequence, so a longer sequence is not a key.
+// maxHeld is longer than the escape sequence of any key. A longer sequence is therefore not a key.
 const maxHeld = 48
 
-// Feed takes typed bytes. It returns the bytes to pass on and whether the key was pressed. It drops the bytes after the
+// Feed takes typed bytes. It returns the bytes to forward and whether the key was pressed. It drops the bytes after the
 // key.
 func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
@@ -31,7 +31,7 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 			case b == 0x1b || len(s.held) == 2 && b != '[' || len(s.held) > maxHeld ||
 				len(s.held) > 2 && (b < 0x20 || b > 0x7e):
 				out = append(out, s.held[:len(s.held)-1]...)
-				s.held = s.held[:0] // b is not part of the sequence and is processed below
+				s.held = s.held[:0]
 			case len(s.held) > 2 && b >= 0x40: // the final byte
 				if s.isLeave() {
 					s.held = s.held[:0]
@@ -56,16 +56,16 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
-// Flush returns the bytes that are held back. The caller calls it if no further bytes arrive, because the bytes are
-// then a complete key, such as Escape.
+// Flush returns the bytes that are held back. The caller calls it if no bytes follow, because the held bytes are then a
+// complete key, such as Escape.
 func (s *Scanner) Flush() []byte {
 	out := s.held
 	s.held = nil
 	return out
 }
 
-// follow searches all typed bytes, including those that Flush has returned, for the marks at the start and end of a
-// paste. A mark can arrive in pieces on a slow line.
+// follow searches all typed bytes, including those that Flush has returned, for the markers at the start and end of a
+// paste. A slow connection can deliver a marker in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {
@@ -84,7 +84,6 @@ func (s *Scanner) follow(b byte) {
 	}
 }
 
-// isLeave reports whether the held sequence is a press of the key.
 func (s *Scanner) isLeave() bool {
 	if s.pasting {
 		return false
@@ -101,8 +100,8 @@ func (s *Scanner) isLeave() bool {
 	return false
 }
 
-// onlyCtrl parses "modifiers:event". It reports whether ctrl is the only modifier, apart from the lock keys, and the
-// event is not a key release.
+// onlyCtrl parses "modifiers:event". It reports whether ctrl is the only modifier and the event is not a key release.
+// It ignores the lock keys.
 func onlyCtrl(param string) bool {
 	const ctrl, locks = 4, 64 | 128
 	mods, event, _ := strings.Cut(param, ":")

@@ -11,8 +11,7 @@ import (
 // dialRetry is the interval between attempts to connect to a socket with a full queue.
 const dialRetry = 50 * time.Millisecond
 
-// DialSocket connects to the socket for path; see SocketPath. While the socket's connection queue is full, it
-// retries.
+// DialSocket connects to the socket for path; see SocketPath. It retries while the socket's connection queue is full.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	for {
@@ -31,7 +30,7 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// IdleConn stores one connection for later use. Create it with NewIdleConn.
+// IdleConn keeps one connection for later use. Create it with NewIdleConn.
 type IdleConn struct{ conn chan idleConn }
 
 type idleConn struct {
@@ -39,7 +38,7 @@ type idleConn struct {
 	at time.Time
 }
 
-// idleLimit is the maximum age of a stored connection, because servers close idle connections.
+// idleLimit is the maximum age of a kept connection, because servers close idle connections.
 const idleLimit = time.Second
 
 // NewIdleConn returns an empty IdleConn.
@@ -56,7 +55,7 @@ func (s IdleConn) Take() net.Conn {
 		if time.Since(c.at) < idleLimit {
 			return c.Conn
 		}
-		_ = c.Close() // an error loses nothing, because nothing was written
+		_ = c.Close() // safe to ignore: nothing was written
 	default:
 	}
 	return nil
@@ -65,6 +64,6 @@ func (s IdleConn) Take() net.Conn {
 // Close closes the stored connection.
 func (s IdleConn) Close() {
 	if c := s.Take(); c != nil {
-		_ = c.Close() // an error loses nothing, because nothing was written
+		_ = c.Close() // safe to ignore: nothing was written
 	}
 }

@@ -27,8 +27,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn creates a folder below root, with its parents. It never creates root itself, so that a moved or removed root
-// does not reappear at its old path.
+// MkdirIn creates a folder below root, with its parents. It never creates root itself. A moved or removed root
+// therefore does not reappear at its old path.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err
@@ -36,8 +36,8 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 	return os.MkdirAll(path, perm)
 }
 
-// OwnFolder creates a folder that only the user can enter, with a .gitignore that keeps it out of repositories. It
-// does not change an existing folder. It returns an error if the path exists and is not a folder. The parent must
+// OwnFolder creates a folder that only the user can enter. A .gitignore in the folder keeps it out of repositories.
+// OwnFolder does not change an existing folder. It returns an error if path is not a folder or if the parent does not
 // exist.
 func OwnFolder(path string) error {
 	return in(path, func(d *parent) error {
@@ -54,15 +54,15 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// otherwise the next call would treat it as an existing folder of the user and add no .gitignore
+			// Otherwise, the next call would treat it as an existing folder of the user and add no .gitignore.
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil
 	})
 }
 
-// MakePrivate creates a folder and its parents below .gc, and sets the folder's mode to 0700. It returns an error if
-// the path is a link or a folder of a different user.
+// MakePrivate creates a folder below .gc and its parents, and sets the folder's mode to 0700. It returns an error if
+// path is a link or belongs to a different user.
 func MakePrivate(path string) error {
 	if err := MkdirAll(path, 0o700); err != nil {
 		return err
@@ -93,8 +93,8 @@ type Lock struct {
 	path string
 }
 
-// TryLock takes the lock without waiting. It creates the file (0600) if necessary. gcity never removes the file: two
-// processes could then lock different files with the same name.
+// TryLock takes the lock without waiting. It creates the file (0600) if necessary. gcity never removes the file,
+// because two processes could then lock different files with the same name.
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestWriteFileKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
-// An existing folder may belong to the user and is not changed.
+// OwnFolder does not change an existing folder, because it may belong to the user.
 func TestOwnFolder(t *testing.T) {
 	dir := t.TempDir()
 	made, there := filepath.Join(dir, "made"), filepath.Join(dir, "there")

@@ -11,7 +11,6 @@ import (
 	"syscall"
 )
 
-// ownDescriptors is the folder in which the kernel lists this process's open files.
 const ownDescriptors = "/proc/self/fd/"
 
 // Real converts a path below a StablePath to the folder's current path, for messages. It returns other paths
@@ -52,9 +51,9 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
 }
 
-// Hold opens and locks a folder without waiting. Until it is closed, another Hold of the folder fails with ErrLocked.
-// On file systems that cannot lock folders, Hold takes no lock. The kernel closes and unlocks the folder when the
-// process exits.
+// Hold opens and locks a folder without waiting. Until it is closed, every other Hold of the folder fails with
+// ErrLocked. On file systems that cannot lock folders, Hold takes no lock. The kernel closes and unlocks the folder
+// when the process exits.
 func Hold(path string) (*Held, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
@@ -70,11 +69,11 @@ func Hold(path string) (*Held, error) {
 	return &Held{f, path, info}, nil
 }
 
-// StablePath returns a path to the folder that stays valid if the folder is moved. Only this process can use it.
+// StablePath returns a path that stays valid if the folder is moved. Only this process can use the path.
 func (h *Held) StablePath() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
 
-// CheckPath returns a *MovedError if the folder is no longer at its path. It returns other errors if the path cannot be
-// examined.
+// CheckPath returns a *MovedError if the folder is no longer at its path, or another error if it cannot examine the
+// path.
 func (h *Held) CheckPath() error {
 	now, err := os.Stat(h.path)
 	if err == nil && !os.SameFile(now, h.info) || errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +85,6 @@ func (h *Held) CheckPath() error {
 // Close closes and unlocks the folder.
 func (h *Held) Close() error { return h.f.Close() }
 
-// moved returns the error for an open file or folder that is no longer at its path.
 func moved(f *os.File, path string) *MovedError {
 	e := &MovedError{Path: path}
 	info, err := f.Stat()

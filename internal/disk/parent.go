@@ -12,20 +12,19 @@ import (
 	"syscall"
 )
 
-// parent is the open folder of a file, and the file's name in it.
 type parent struct {
 	root *os.Root
 	name string
-	path string // path of the file, for messages
+	path string
 }
 
 func (d *parent) Close() error { return d.root.Close() }
 
-// isState reports whether a name is that of a folder in which gcity keeps its files.
+// isState reports whether gcity keeps its files in folders with this name.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads. It returns the path of the folder above, which the user chose,
-// and the remaining names, which gcity chose. If the path contains no .gc or .beads, split cuts off only the last name.
+// split divides a path before its last .gc or .beads. base is the part that the user chose, and below contains the
+// names that gcity chose. If the path contains no .gc or .beads, below contains only the last name.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -46,7 +45,7 @@ func split(path string) (base string, below []string) {
 	}
 }
 
-// walk opens a folder below base. It returns an error if one of the names is a link.
+// walk opens a folder below base. It returns an error if a name in below is a link.
 func walk(base string, below []string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	for i := 0; err == nil && i < len(below); i++ {
@@ -55,7 +54,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens a folder in root and closes root. The last element of names is the folder's name.
+// enter opens a folder below root and closes root. The last element of names is the folder's name.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -91,7 +90,6 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder that contains the file at path, and calls a function with it.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {
@@ -106,7 +104,7 @@ const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 // openTries is the maximum number of attempts to open a file that other processes keep replacing.
 const openTries = 16
 
-// open opens the file. It then checks that it has opened the right one, because os.Root follows links to other files
+// open opens the file. It then checks that it has opened the right file, because os.Root follows links to other files
 // in the same folder.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
@@ -154,7 +152,6 @@ func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	return false, nil
 }
 
-// regular returns an error if the file is not a regular file.
 func (d *parent) regular(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
@@ -162,8 +159,8 @@ func (d *parent) regular(info fs.FileInfo) error {
 	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit returns an error if an open file must not be used. The file must be regular. A file that is opened for writing
-// must also belong to the user or root and have a single hard link.
+// fit returns an error unless an open file is safe to use. The file must be regular. A file that is opened for writing
+// must also have a single hard link and belong to the user or root.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err
@@ -182,7 +179,7 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 	return nil
 }
 
-// is describes a file in a clause without a subject, such as "is a named pipe".
+// is describes a file with a verb phrase, such as "is a named pipe".
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {
@@ -231,7 +228,6 @@ func (d *parent) withPath(err error) error {
 	return err
 }
 
-// cause returns the error inside a *PathError.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -259,7 +255,6 @@ func userName(uid uint32) string {
 	return "user " + id
 }
 
-// quote quotes a path for a shell.
 func quote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

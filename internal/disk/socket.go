@@ -41,8 +41,8 @@ func SocketPath(path string) (string, error) {
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
 
-// FindSocket returns the path at which the socket for path is bound. It only reads the pointer file, and does not
-// check the socket.
+// FindSocket returns the path at which the socket for path is bound. It only reads the pointer file. The socket might
+// not exist.
 func FindSocket(path string) string {
 	if len(path) <= maxSocket {
 		return path
@@ -63,7 +63,7 @@ func runtimeDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))
 }
 
-// ownFolder returns an error for a folder that another user could have created or could write to.
+// ownFolder returns an error if another user could have created the folder or could write to it.
 func ownFolder(dir string) error {
 	if err := Own(dir); err != nil {
 		return fmt.Errorf("%w; remove it, or set XDG_RUNTIME_DIR", err)
@@ -75,8 +75,7 @@ func ownFolder(dir string) error {
 	return err
 }
 
-// Own returns an error unless the path is a folder that belongs to this user. A link to such a folder is also an
-// error.
+// Own returns an error if path is not a folder of this user. A link to such a folder is also an error.
 func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -12,25 +12,24 @@ import (
 	"syscall"
 )
 
-// The functions in this file open the files that gcity stores in a city's .gc and in the .beads of a city or rig. Such
-// a folder can come from a repository, or an agent might have written to it. The functions follow links in a path up to
-// the folder that contains .gc or .beads. From there on they do not follow symbolic links, and open only regular files,
-// without blocking.
+// The functions in this file open the files that gcity stores in a city's .gc, and in the .beads of a city or rig. Such
+// a folder can come from a repository, and an agent can write to it. The functions follow links above .gc or .beads.
+// Below, they follow no symbolic links, open only regular files, and do not block.
 
-// UnsafeError means that one of gcity's files or folders differs from what gcity creates. Using it could be unsafe.
+// UnsafeError means that a file or folder is not as gcity creates it, so that using it could be unsafe.
 type UnsafeError struct {
 	Path   string
-	Reason string // what was found, as a clause without a subject
-	Fix    string // a command that corrects it
+	Reason string // what was found, as a verb phrase
+	Fix    string // a command that corrects the file or folder
 }
 
 func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// Named converts the error from a failed write to a file that the user has chosen. An *UnsafeError suggests a command
-// that moves the file away, but the user may need that file. The converted error advises the user to choose a different
-// one.
+// Named converts the error of a failed write to a file that the user has named. An *UnsafeError suggests a command that
+// moves the file away, but the user may need that file. The converted error advises the user to choose a different
+// file.
 func Named(err error) error {
 	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {
 		return fmt.Errorf("%s %s; choose a different file", unsafe.Path, unsafe.Reason)
@@ -67,8 +66,8 @@ func Save(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true)
 }
 
-// Replace is like Save, but does not sync the disk. The new content can be lost in a power failure, but not if the
-// process dies.
+// Replace is like Save, but does not sync the disk. A power failure can lose the new content, but the death of the
+// process cannot.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -101,7 +100,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 		err = d.root.Rename(temp, d.name)
 	}
 	if err != nil {
-		_ = d.root.Remove(temp) // remove the temporary file after an error
+		_ = d.root.Remove(temp)
 		return d.withPath(err)
 	}
 	if durable {
@@ -111,8 +110,8 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 }
 
 // MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads itself only if path ends
-// there, and never the folders above, so that a moved or removed city does not reappear at its old path. An existing
-// folder keeps its permissions, and a link is an error. For a path that contains neither name, MkdirAll creates all
+// there. It never creates the folders above, so that a moved or removed city does not reappear at its old path. An
+// existing folder keeps its permissions, and a link is an error. If path contains neither name, MkdirAll creates all
 // parents, as os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
@@ -130,7 +129,7 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		return err
 	}
 	for i, name := range below {
-		// a .gc or .beads above path is not created, so it is an error if it is missing
+		// a missing .gc or .beads above path is an error
 		if !isState(name) || i == len(below)-1 || state {
 			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
@@ -183,8 +182,8 @@ func StatFile(path string) (info fs.FileInfo, err error) {
 	return info, nil
 }
 
-// CheckFile describes a regular file, and returns an error if OpenFile would not open it for writing. It is for files
-// that a library opens itself.
+// CheckFile describes a regular file. It returns an error if OpenFile would not open the file for writing. Use it for
+// files that a library opens itself.
 func CheckFile(path string) (info fs.FileInfo, err error) {
 	err = in(path, func(d *parent) error {
 		if info, err = d.root.Lstat(d.name); err != nil {
@@ -218,7 +217,7 @@ func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// SyncDir makes the names in a folder durable. On a file system that does not support this, it does nothing.
+// SyncDir makes the names in a folder durable. It does nothing on file systems that do not support this.
 func SyncDir(path string) error { return in(filepath.Join(path, "x"), (*parent).sync) }
 
 // SyncFile makes the content of a file durable.

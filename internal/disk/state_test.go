@@ -12,7 +12,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// hostile creates a city with a prepared .gc, as a repository may contain it, and a user's file outside of the city.
+// hostile creates a user's file and, in a different folder, a city with a prepared .gc as it might come from a
+// repository.
 func hostile(t *testing.T) (gc, outside string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,7 +24,6 @@ func hostile(t *testing.T) (gc, outside string) {
 	return gc, outside
 }
 
-// everyWay lists all functions that open a file.
 var everyWay = map[string]func(path string) error{
 	"read":    func(p string) error { _, err := ReadFile(p); return err },
 	"append":  func(p string) error { return closed(OpenFile(p, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)) },
@@ -83,7 +83,7 @@ func TestAFileWithTwoNamesIsNotWritten(t *testing.T) {
 			t.Errorf("%s: %v", way, err)
 		}
 	}
-	if err := everyWay["replace"](path); err != nil { // it does not write to the existing file
+	if err := everyWay["replace"](path); err != nil { // replace does not write to the existing file
 		t.Error(err)
 	}
 	if got, _ := os.ReadFile(outside); string(got) != "mine" {
@@ -139,7 +139,7 @@ func TestNoFolderIsALink(t *testing.T) {
 	}
 }
 
-// The path of the city itself may contain links, because the user chose it.
+// The path of the city itself may contain links, because the user chose this path.
 func TestLinksAboveTheCityAreFollowed(t *testing.T) {
 	gc, outside := hostile(t)
 	link := filepath.Join(filepath.Dir(outside), "alias")
@@ -202,7 +202,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// A reader of a file that is continuously replaced sees either the old or the new content.
+// While a file is replaced continuously, a reader sees either the old or the new content.
 func TestReadersOfAFileThatIsReplaced(t *testing.T) {
 	gc, _ := hostile(t)
 	path := filepath.Join(gc, "known.json")

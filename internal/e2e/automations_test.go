@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryEventOnce kills the controller repeatedly while events arrive that an automation handles. Each event is
-// handled by exactly one run, whenever the controller was killed. A pool follows the work that the automation creates.
+// The test kills the controller repeatedly while events arrive. Exactly one run handles each event, whenever the
+// controller was killed. A pool follows the work that the automation creates.
 func TestEveryEventOnce(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -61,7 +61,7 @@ func TestEveryEventOnce(t *testing.T) {
 	if interrupted == 0 && lost > 0 || interrupted > kills {
 		t.Errorf("%d events were not handled, and %d runs were interrupted", lost, interrupted)
 	}
-	c.config("[broken") // the previous configuration stays in force
+	c.config("[broken") // the previous configuration stays in effect
 	c.until("the file is rejected", func() bool {
 		return strings.Contains(c.gcity(0, "events", "--type", "controller.config_rejected"), "old configuration")
 	})
@@ -75,13 +75,11 @@ func TestEveryEventOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// automation writes the file of an automation.
 func (c *town) automation(name, text string) {
 	c.t.Helper()
 	c.automationIn(filepath.Join(".gc", "formulas"), name, text)
 }
 
-// automationIn writes the file of an automation below a folder of formulas.
 func (c *town) automationIn(folder, name, text string) {
 	c.t.Helper()
 	dir := filepath.Join(folder, "automations", name)

@@ -38,8 +38,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// floorStart returns the time for starting the same agents with only fork and exec, with as many processes at a time as
-// there are cores.
+// floorStart returns the time for starting the same agents with only fork and exec. It starts as many processes at a
+// time as there are cores.
 func floorStart(b *testing.B, n int) time.Duration {
 	c := newTown(b, 0, "")
 	begun := time.Now()
@@ -61,7 +61,6 @@ func floorStart(b *testing.B, n int) time.Duration {
 	return took
 }
 
-// spawn starts an agent with a plain exec and kills it at the end of the benchmark.
 func (c *town) spawn(name string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-c", c.line(name, ""))
 	if err := cmd.Start(); err != nil {
@@ -73,7 +72,7 @@ func (c *town) spawn(name string) *exec.Cmd {
 }
 
 // BenchmarkReplace measures the time from kill -9 of an agent until its replacement runs (W2). Target: 5 ms at the
-// median, 15 ms at the 99th percentile. The patrol interval of 30 s excludes any effect of patrols.
+// median, 15 ms at the 99th percentile. The patrol interval of 30 s keeps patrols out of the measurement.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
 	c := newTown(b, n, "")
@@ -87,9 +86,9 @@ func BenchmarkReplace(b *testing.B) {
 				b.Fatal(err)
 			}
 			took = append(took, c.born(1).at.Sub(killed))
-			time.Sleep(50 * time.Millisecond) // one at a time: the last output of this agent is saved meanwhile
+			time.Sleep(50 * time.Millisecond) // one at a time, because the last output of this agent is being saved
 		}
-		time.Sleep(31 * time.Second) // until no agent has a restart backoff
+		time.Sleep(31 * time.Second) // until no agent is in restart backoff
 	}
 	floor = floorReplace(b, n)
 	b.ReportMetric(ms(quantile(took, 0.5)), "ms-median")
@@ -98,7 +97,7 @@ func BenchmarkReplace(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// floorReplace waits for a child process and starts the next one.
+// floorReplace returns how long a plain program takes to notice the exit of a child process and start the next one.
 func floorReplace(b *testing.B, n int) []time.Duration {
 	c := newTown(b, 0, "")
 	cmd := c.spawn("floor")
@@ -158,8 +157,8 @@ func (c *town) reportMemory(b *testing.B) {
 	b.ReportMetric(float64(holders)/float64(max(1, n))/1024, "MB/holder")
 }
 
-// BenchmarkStatus measures the status command as a whole process, and the socket's answer (W5). Targets: 25 ms and
-// 15 ms.
+// BenchmarkStatus measures the status command as a whole process (W5; target: 25 ms) and a request to the socket
+// (target: 15 ms).
 func BenchmarkStatus(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")
@@ -182,7 +181,6 @@ func BenchmarkStatus(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// settle waits until the socket answers.
 func (c *town) settle() {
 	eventually.True(c.t, "the socket answers", c.answers)
 }
@@ -203,7 +201,7 @@ func (c *town) firstByte() time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkReload edits one of 500 agents, and measures the time from the save to the new process (also W5).
+// BenchmarkReload edits one of 500 agents, and measures the time from the save until the new process runs (also W5).
 // Target: 150 ms, without the 200 ms for which a file must be unchanged.
 func BenchmarkReload(b *testing.B) {
 	const n = 500

@@ -11,10 +11,8 @@ import (
 	"gcity/city"
 )
 
-// hurried shortens the intervals of the example chain for the test.
 var hurried = strings.NewReplacer(`"10s"`, `"500ms"`, `"15s"`, `"4s"`, `"40s"`, `"8s"`)
 
-// exampleChain returns the chain example with short intervals.
 func exampleChain(t *testing.T) *town {
 	t.Helper()
 	c := newTown(t, 0, "")
@@ -40,7 +38,6 @@ func exampleChain(t *testing.T) *town {
 	return c
 }
 
-// link returns the first watchdog of the chain.
 func (c *town) link() *city.Watchdog {
 	cl, err := client.Dial(c.socket())
 	if err != nil {
@@ -57,7 +54,7 @@ func (c *town) link() *city.Watchdog {
 	return &city.Watchdog{}
 }
 
-// decided reports whether the chain's watchdog has decided something, and by whom.
+// decided reports whether the chain's watchdog has made this decision recently. by is the decision maker.
 func (c *town) decided(what city.Remedy, by string) bool {
 	for _, j := range c.link().Recent {
 		if j.Decision == what && j.By == by {
@@ -67,9 +64,8 @@ func (c *town) decided(what city.Remedy, by string) bool {
 	return false
 }
 
-// TestExampleChain does what the README of the example chain suggests, and checks the effects. An agent that dozes
-// while mail waits is nudged and reads it. An agent that dozes is woken. A killed agent restarts. A stopped witness is
-// nudged.
+// The test follows the README of the example chain and checks the effects. An agent that dozes while mail waits is
+// nudged and reads it. An agent that dozes without mail is woken. A killed agent restarts. A stopped witness is nudged.
 func TestExampleChain(t *testing.T) {
 	t.Parallel()
 	c := exampleChain(t)
@@ -88,8 +84,8 @@ func TestExampleChain(t *testing.T) {
 	c.until("the agent is woken", func() bool {
 		up := !c.has("deacon-dozes")
 		woken := c.decided(city.RemedyWake, "boot")
-		// The agent is awake, although no wake was sent. An earlier nudge may have ended the doze, because
-		// two nudges can be typed before the agent reads the first. Start the doze again.
+		// The agent is awake, although no wake was sent. An earlier nudge may have ended the doze, because the agent
+		// may receive two nudges before it reads the first. Start the doze again.
 		if up && !woken {
 			c.put("deacon-dozes", "")
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOnlyOneClaimSucceeds lets concurrent processes label and claim the same bead. Exactly one claim succeeds.
+// Exactly one of several concurrent processes can claim a bead.
 func TestOnlyOneClaimSucceeds(t *testing.T) {
 	t.Parallel()
 	const people = 4

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestCurl runs the documented curl commands against a real supervisor of two cities.
+// The documented curl commands work with a real supervisor of two cities.
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	curl, err := exec.LookPath("curl")
@@ -82,7 +82,7 @@ func TestCurl(t *testing.T) {
 	if err := stream.Start(); err != nil {
 		t.Fatal(err)
 	}
-	started := map[string]bool{} // by city
+	started := map[string]bool{}
 	for lines := bufio.NewScanner(out); len(started) < 2 && lines.Scan(); {
 		for _, name := range names {
 			if line := lines.Text(); strings.Contains(line, `"city":"`+name+`"`) && strings.Contains(line, `"agent.started"`) {
@@ -101,7 +101,7 @@ func TestCurl(t *testing.T) {
 	if got := ask("curl http://localhost:8080/v0/agents"); !strings.Contains(got, `"worker"`) || strings.Contains(got, "dark-alleys") {
 		t.Errorf("afterwards: %s", got)
 	}
-	if got := ask("curl http://localhost:8080/v0/status"); !strings.Contains(got, `"name":"bright-lights"`) { // the only registered city
+	if got := ask("curl http://localhost:8080/v0/status"); !strings.Contains(got, `"name":"bright-lights"`) {
 		t.Error(got)
 	}
 	l.gcity(0, "supervisor", "stop")

@@ -12,7 +12,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Every sh block of the documentation works. The blocks of a page run in order, in one shell and an empty folder.
+// Every sh block of the documentation works. The blocks of a page run in order, in one shell that starts in an empty
+// folder.
 func TestDocsRun(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -45,7 +46,6 @@ func TestDocsRun(t *testing.T) {
 	}
 }
 
-// runPage runs a script in an empty folder with an empty home. If the script fails, the test fails.
 func runPage(t *testing.T, bin, script string) {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()

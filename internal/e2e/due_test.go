@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestHundredAutomationsDueAtOnce makes a hundred automations due at the same time. At most eight run concurrently,
-// and all of them run. An automation that is due again does not run before one that still waits.
+// A hundred automations are due at the same time. At most eight run concurrently, and all of them run. An automation
+// that is due again does not run before those that still wait for their first run.
 func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	t.Parallel()
 	const n, most = 100, 8
@@ -29,7 +29,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	}
 	c.run()
 	c.until("the maximum number of runs is in progress", func() bool { return c.files("going") >= most })
-	c.patrols(4) // the interval of the first runs has passed
+	c.patrols(4) // the interval after the first runs has passed
 	if k := c.files("going"); k != most {
 		t.Errorf("%d automations run at the same time", k)
 	}
@@ -43,7 +43,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	for _, e := range fired.Items[:n] {
 		times[e.Subject]++
 	}
-	if len(times) < n-most { // runs are recorded concurrently, so the order of a few may differ
+	if len(times) < n-most {
 		t.Errorf("only %d automations took part in the first %d runs", len(times), n)
 	}
 	for k := most + 1; k <= n; k++ {
@@ -59,8 +59,8 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run, and their
-// automations start. The long run starts only once, even if its check succeeds again during the run.
+// One of a hundred checks hangs, and one run takes very long. The other checks run, and their automations start. The
+// long run starts only once, even if its check succeeds again during the run.
 func TestOneHungCondition(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -97,8 +97,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsAreRemoved checks that only closed wisps are removed, after wisp_ttl, also by the controller that follows a killed
-// one. A cooldown does not restart.
+// Only closed wisps are removed, after wisp_ttl. This also holds for a controller that follows a killed one. A cooldown
+// does not restart.
 func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -168,7 +168,6 @@ func TestWispsAreRemoved(t *testing.T) {
 
 type beadsView struct{ Items []struct{ ID string } }
 
-// steps returns the IDs of the children of a bead.
 func (c *town) steps(root string) (ids []string) {
 	var list beadsView
 	c.ask("beads?parent="+root, &list)
@@ -178,7 +177,6 @@ func (c *town) steps(root string) (ids []string) {
 	return ids
 }
 
-// known reports whether the running city has a bead.
 func (c *town) known(id string) bool {
 	var b struct{ ID, Code string }
 	c.ask("bead/"+id, &b)
@@ -188,7 +186,6 @@ func (c *town) known(id string) bool {
 	return b.ID == id
 }
 
-// formula writes a formula of two steps into a folder of formulas; "" is the city's folder.
 func (c *town) formula(folder, name string) {
 	c.t.Helper()
 	if folder == "" {
@@ -200,7 +197,6 @@ func (c *town) formula(folder, name string) {
 	c.put(filepath.Join(folder, name+".formula.toml"), fmt.Sprintf("formula = %q\n[[steps]]\nid = \"a\"\ntitle = \"Do it\"\n[[steps]]\nid = \"b\"\ntitle = \"Check it\"\n", name))
 }
 
-// files returns the number of files in a folder of the city.
 func (c *town) files(name string) int {
 	c.t.Helper()
 	all, err := os.ReadDir(filepath.Join(c.dir, name))
@@ -210,7 +206,6 @@ func (c *town) files(name string) int {
 	return len(all)
 }
 
-// words returns the words in a file of the city. It returns no words if the file does not exist.
 func (c *town) words(name string) []string {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, name))
@@ -229,15 +224,13 @@ func (c *town) alive(pid string) bool {
 	return lives(n) && syscall.Kill(n, 0) == nil
 }
 
-// patrols waits for a number of complete patrols.
 func (c *town) patrols(n int) {
 	c.t.Helper()
 	c.until("the controller answers", c.answers)
 	before := c.patrolled()
-	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol might already be running
+	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol might already be in progress
 }
 
-// patrolled returns the number of patrols of the running controller.
 func (c *town) patrolled() (n int) {
 	c.t.Helper()
 	answer, err := c.client().Get("http://city/metrics")

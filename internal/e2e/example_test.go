@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// passing is the test's additional configuration for examples/town: the agents are quick and report their start, their
+// passing is the test's additional configuration for examples/town. Agents are quick and report their start, their
 // number is fixed, and no orders are created automatically.
 const passing = `
 [automations]
@@ -26,7 +26,6 @@ name = "hand"
 pool = { min = 2, max = 2 }
 `
 
-// exampleTown returns examples/town with further configuration.
 func exampleTown(t *testing.T, more string) *town {
 	t.Helper()
 	c := newTown(t, 0, "")
@@ -44,9 +43,9 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// TestWorkIsHandedOn gives orders to the steward of the example town, and kills the controller while a hand works on
-// one. Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly
-// once. The next controller adopts all agents, and no other agent starts.
+// The test gives orders to the steward of the example town, and kills the controller while a hand works on an order.
+// Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly once. The
+// next controller adopts all agents, and no other agent starts.
 func TestWorkIsHandedOn(t *testing.T) {
 	t.Parallel()
 	const staff = 8
@@ -105,7 +104,6 @@ func TestWorkIsHandedOn(t *testing.T) {
 
 type workView struct{ ID, Title, Assignee string }
 
-// beads returns the beads that "bead list" shows.
 func (c *town) beads(args ...string) []workView {
 	c.t.Helper()
 	var list struct{ Items []workView }
@@ -115,13 +113,11 @@ func (c *town) beads(args ...string) []workView {
 	return list.Items
 }
 
-// held returns the work that is assigned to agents with names that begin with prefix.
 func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }
 
-// ledger returns the titles of a rig's deliveries in the example town. A line of the ledger file has an ID, a title and
-// an agent.
+// ledger returns the titles of a rig's deliveries. Each line of the ledger file has an ID, a title and an agent.
 func (c *town) ledger(rig string) (titles []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))

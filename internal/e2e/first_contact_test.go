@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// In a folder without a city, gcity offers to write one, says what it found, and opens its control room.
+// In a folder without a city, gcity offers to create one, says what it found, and opens its control room.
 func TestFirstContact(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -38,7 +38,7 @@ func TestFirstContact(t *testing.T) {
 	v.types("q")
 	v.shows("keep the city running in the background")
 	c.until("the city stops", func() bool {
-		v.types("sy") // a dialog ignores keys that come too early
+		v.types("sy") // a dialog ignores keys that arrive right after it opens
 		return !c.answers()
 	})
 	v.ends(0)

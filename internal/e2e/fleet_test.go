@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// fleetTest is several towns under one supervisor.
 type fleetTest struct {
 	t     *testing.T
 	bin   string
@@ -24,7 +23,6 @@ type fleetTest struct {
 	ctl   *exec.Cmd
 }
 
-// newFleetTest creates towns of two agents each, all registered.
 func newFleetTest(t *testing.T, n int) *fleetTest {
 	t.Helper()
 	l := &fleetTest{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home")}
@@ -45,11 +43,11 @@ func newFleetTest(t *testing.T, n int) *fleetTest {
 	l.registry(l.towns...)
 	t.Cleanup(func() { // even if the test has failed
 		if l.ctl != nil && l.ctl.ProcessState == nil {
-			_ = l.ctl.Process.Signal(syscall.SIGTERM) // it may have exited
+			_ = l.ctl.Process.Signal(syscall.SIGTERM)
 			_ = l.ctl.Wait()
 		}
 		for _, c := range l.towns {
-			_ = exec.Command(l.bin, "stop", "--city", c.dir).Run() // usually nothing is left
+			_ = exec.Command(l.bin, "stop", "--city", c.dir).Run()
 		}
 	})
 	return l
@@ -63,7 +61,6 @@ func (l *fleetTest) city(c *town, i int) string {
 	return text
 }
 
-// put replaces a file of the supervisor's home.
 func (l *fleetTest) put(name, text string) {
 	l.t.Helper()
 	path := filepath.Join(l.home, name)
@@ -75,7 +72,6 @@ func (l *fleetTest) put(name, text string) {
 	}
 }
 
-// registry writes the registry file directly, without the command line.
 func (l *fleetTest) registry(towns ...*town) {
 	l.t.Helper()
 	var text strings.Builder
@@ -111,7 +107,6 @@ func (l *fleetTest) kill() {
 	_ = l.ctl.Wait() // returns an error, because the process was killed
 }
 
-// gcity runs a command to its end and returns what it printed.
 func (l *fleetTest) gcity(code int, args ...string) string {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -130,14 +125,13 @@ type cityView struct {
 	Running                   bool
 }
 
-// is returns the state of a town.
 func (l *fleetTest) is(c *town) (v cityView) {
 	l.t.Helper()
 	cmd := exec.Command(l.bin, "cities", "--json")
 	cmd.Env = l.env
 	out, err := cmd.Output()
 	if err != nil {
-		return v // the supervisor is still starting
+		return v // fails while the supervisor is starting
 	}
 	var list struct{ Items []cityView }
 	if err := json.Unmarshal(out, &list); err != nil {
@@ -159,7 +153,7 @@ func (l *fleetTest) until(c *town, status, why string) {
 	})
 }
 
-// run waits until towns run, and checks that their agents have not restarted.
+// run waits until all towns run, and checks that no agent has restarted.
 func (l *fleetTest) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
@@ -182,7 +176,6 @@ func (l *fleetTest) run(towns ...*town) {
 	}
 }
 
-// same checks that no agent of a town has restarted, and that the processes of all of them are alive.
 func (l *fleetTest) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {
@@ -203,8 +196,8 @@ func (l *fleetTest) gone(c *town) {
 	clear(c.pids)
 }
 
-// TestSupervisorIsKilled kills the supervisor of three cities at random moments. Every agent starts once and keeps its
-// process, and a stop leaves no process (L10, L11).
+// The test kills the supervisor of three cities at random moments. Every agent starts once and keeps its process, and a
+// stop leaves no process behind (L10, L11).
 func TestSupervisorIsKilled(t *testing.T) {
 	t.Parallel()
 	seed := newSeed()
@@ -230,8 +223,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 }
 
-// TestCitiesAreAddedAndRemoved edits the registry, breaks one city and removes the folder of another. The other cities are not
-// affected.
+// The test edits the registry, breaks one city and removes the folder of another. The other cities are not affected.
 func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 4)
@@ -250,7 +242,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	l.run(l.towns...)
 	l.registry(l.towns...)
 
-	// The removal may fail while the city writes into the folder.
+	// The removal may fail while the city is writing to the folder.
 	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil })
 	l.until(lost, "running", "was removed: move it back") // its agents keep running
 	l.gcity(0, "unregister", lost.dir)
@@ -267,7 +259,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	l.begin()
 	l.until(broken, "refused", "city.toml:1:1")
 	l.run(still, moved)
-	l.same(broken) // its agents keep running
+	l.same(broken)
 	broken.config(l.city(broken, 1))
 	l.run(still, broken, moved)
 

@@ -18,21 +18,20 @@ import (
 	"testing"
 )
 
-// dashboard is a client like Gas City's dashboards and scripts. It knows the paths, parameters and shapes of Gas
-// City's API, sends X-GC-Request, and accepts 200 and 201.
+// dashboard is a client like Gas City's dashboards and scripts. It uses the paths, parameters and types of Gas City's
+// API, sends X-GC-Request, and accepts 200 and 201.
 type dashboard struct {
 	*town
 	hc     *http.Client
 	root   string          // "http://localhost:8080"
-	prefix string          // prefix of the city's paths: "/v0", "/v0/city/town"
+	prefix string          // prefix of the city's paths: "/v0" or "/v0/city/town"
 	token  string          // "" = none
 	sent   map[string]bool // methods and paths without their queries
 }
 
-// object is a JSON object in a response.
 type object map[string]any
 
-// at returns the value at a path like "items.0.name", or nil if it does not exist.
+// at returns the value at a path such as "items.0.name". It returns nil if the value does not exist.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for part := range strings.SplitSeq(path, ".") {
@@ -54,7 +53,6 @@ func (o object) at(path string) any {
 
 func (o object) text(path string) string { return fmt.Sprint(o.at(path)) }
 
-// item returns the item of a list that has this value in a field, or nil if it does not exist.
 func (o object) item(field, value string) object {
 	items, _ := o.at("items").([]any)
 	for _, i := range items {
@@ -65,7 +63,7 @@ func (o object) item(field, value string) object {
 	return nil
 }
 
-// request sends a request. A path is below the city's prefix, unless it is /health or begins with /v0/.
+// request sends a request. It adds the city's prefix to every path except /health and paths below /v0/.
 func (d *dashboard) request(ctx context.Context, method, path, body string) *http.Response {
 	d.t.Helper()
 	at := d.root + d.prefix + path
@@ -91,7 +89,6 @@ func (d *dashboard) request(ctx context.Context, method, path, body string) *htt
 	return resp
 }
 
-// call sends a request and reads the JSON object in the response.
 func (d *dashboard) call(method, path, body string) (int, object) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -109,7 +106,6 @@ func (d *dashboard) call(method, path, body string) (int, object) {
 	return resp.StatusCode, o
 }
 
-// ok sends a request that has to succeed.
 func (d *dashboard) ok(method, path, body string) object {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -119,7 +115,7 @@ func (d *dashboard) ok(method, path, body string) object {
 	return o
 }
 
-// refused sends a request, and checks that it is refused with a status and a message that contains all words.
+// refused checks that a request fails with this status and with a message that contains all words.
 func (d *dashboard) refused(want int, method, path, body string, words ...string) {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -133,7 +129,7 @@ func (d *dashboard) refused(want int, method, path, body string, words ...string
 	}
 }
 
-// has reports an error unless a response has these values. want alternates between paths and values.
+// has checks values in a response. want alternates between paths and values.
 func (d *dashboard) has(what string, o object, want ...string) {
 	d.t.Helper()
 	for pair := range slices.Chunk(want, 2) {
@@ -143,10 +139,9 @@ func (d *dashboard) has(what string, o object, want ...string) {
 	}
 }
 
-// frame is one item of a stream of server-sent events.
+// frame is an event of a stream of server-sent events.
 type frame struct{ id, event, data string }
 
-// frames reads the first n items with data of a stream.
 func (d *dashboard) frames(path string, n int) (got []frame) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -180,7 +175,6 @@ func (d *dashboard) frames(path string, n int) (got []frame) {
 	return got
 }
 
-// reads requests everything that can only be read.
 func (d *dashboard) reads() {
 	d.t.Helper()
 	d.until("the worker is ready", func() bool {
@@ -224,7 +218,6 @@ func (d *dashboard) reads() {
 	}
 }
 
-// works creates and changes work.
 func (d *dashboard) works() {
 	d.t.Helper()
 	inRig := d.ok("POST", "/beads", `{"title":"one","description":"d","rig":"shop"}`)
@@ -255,7 +248,6 @@ func (d *dashboard) works() {
 	d.has("slung", d.ok("GET", "/bead/"+inRig.text("id"), ""), "assignee", "shop/hand")
 }
 
-// convoys creates a convoy and follows its progress.
 func (d *dashboard) convoys() {
 	d.t.Helper()
 	one := d.ok("POST", "/beads", `{"title":"one"}`).text("id")
@@ -273,7 +265,6 @@ func (d *dashboard) convoys() {
 	d.refused(404, "GET", "/convoy/"+one, "")
 }
 
-// mails sends messages and replies to them.
 func (d *dashboard) mails() {
 	d.t.Helper()
 	before := d.ok("GET", "/mail/count", "").at("total").(float64)
@@ -295,7 +286,6 @@ func (d *dashboard) mails() {
 	}
 }
 
-// suspends suspends and resumes agents, a rig and the city.
 func (d *dashboard) suspends() {
 	d.t.Helper()
 	state := func(path, field, want string) {
@@ -326,7 +316,7 @@ func (d *dashboard) suspends() {
 	})
 }
 
-// edits changes the configuration. An unsupported request is refused with the alternative in its message.
+// edits changes the configuration. The error for an unsupported request names the alternative.
 func (d *dashboard) edits() {
 	d.t.Helper()
 	file := filepath.Join(d.dir, "city.toml")
@@ -359,7 +349,6 @@ func (d *dashboard) edits() {
 	d.refused(400, "GET", "/events/stream?afterseq=3", "", `"afterseq"`, "after_seq", "after_cursor", "after")
 }
 
-// seqs returns the sequence numbers of a list of events.
 func seqs(o object) (out []string) {
 	items, _ := o.at("items").([]any)
 	for i := range items {
@@ -368,7 +357,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reads the city's events, and resumes their stream after every frame, with every name of the cursor parameter.
+// follows reads the city's event stream. It reconnects after every frame, and tries every name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)
@@ -399,7 +388,6 @@ func (d *dashboard) follows() {
 	}
 }
 
-// documented reports an error for each request that the OpenAPI document does not contain.
 func (d *dashboard) documented() {
 	d.t.Helper()
 	paths, _ := d.ok("GET", "/v0/openapi.json", "").at("paths").(map[string]any)
@@ -420,7 +408,6 @@ func (d *dashboard) documented() {
 	}
 }
 
-// everything uses the whole API.
 func (d *dashboard) everything() {
 	d.t.Helper()
 	d.reads()
@@ -433,7 +420,7 @@ func (d *dashboard) everything() {
 	d.documented()
 }
 
-// dashboardCity writes the configuration of a city, with comments that edits must keep. api is its [api] table, or "".
+// dashboardCity writes the configuration of a city. Edits must keep its comments. api is the city's [api] table, or "".
 func dashboardCity(t *testing.T, c *town, name, api string) {
 	t.Helper()
 	shop := t.TempDir()
@@ -468,7 +455,6 @@ start_command = "exec cat"
 	c.put(".gc/formulas/bake.formula.toml", "formula = \"bake\"\n[[steps]]\nid = \"a\"\ntitle = \"A\"\n")
 }
 
-// freePort returns a TCP port that is currently free.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -479,7 +465,6 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// over returns a client for a unix socket.
 func over(socket string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -489,7 +474,7 @@ func over(socket string) *http.Client {
 	}}
 }
 
-// A client of Gas City's API can use every request, on the socket of a real city and on its TCP port.
+// A client of Gas City's API can send every request to a real city, both over the socket and over TCP.
 func TestDashboardOfOneCity(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{"socket", "tcp"} {
@@ -511,7 +496,6 @@ func TestDashboardOfOneCity(t *testing.T) {
 	}
 }
 
-// secret waits until a port answers, and returns its token.
 func (c *town) secret(file string, port int) (token string) {
 	c.t.Helper()
 	c.until("the port answers", func() bool {
@@ -527,8 +511,8 @@ func (c *town) secret(file string, port int) (token string) {
 	return token
 }
 
-// The same client can use everything below /v0/city/NAME of a real supervisor, with all cities in its lists and
-// streams.
+// The same client can use everything below /v0/city/NAME of a real supervisor. The supervisor's lists and streams
+// include all cities.
 func TestDashboardOfManyCities(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 2)
@@ -559,7 +543,6 @@ func TestDashboardOfManyCities(t *testing.T) {
 	}
 }
 
-// firstID returns the first id of a stream.
 func (d *dashboard) firstID(path string) string {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -574,7 +557,8 @@ func (d *dashboard) firstID(path string) string {
 	return ""
 }
 
-// followsAll resumes the stream of all cities after every frame, and compares the received events with the logs.
+// followsAll reads the event stream of all cities. It reconnects after every frame, and compares the received events
+// with the logs.
 func (d *dashboard) followsAll(names []string) {
 	d.t.Helper()
 	all := "/v0/events/stream?"

@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// standing is the state of an agent that a hand-over must not change.
+// standing is the state that an agent must keep when another controller takes over.
 type standing struct {
 	Name, State, Reason string
 	Until               *time.Time
 }
 
-// standings returns the agents, as `gcity agent list` shows them.
 func (c *town) standings() string {
 	c.t.Helper()
 	var list struct{ Items []standing }
@@ -28,7 +27,8 @@ func (c *town) standings() string {
 	return string(out)
 }
 
-// L6: a control room that keeps the city running hands over backoffs, quarantines and drains. Nothing starts.
+// L6: when a control room exits and keeps the city running, the next controller takes over backoffs, quarantines and
+// drains. It starts nothing.
 func TestRoomHandsOver(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -54,8 +54,8 @@ start_command = "exec sleep 1000"
 	v.types("q")
 	v.shows("keep the city running in the background")
 	c.until("a headless controller runs the city", func() bool {
-		v.types("h") // a dialog ignores keys that come too early
-		// a status fails while no controller runs
+		v.types("h") // a dialog ignores keys that arrive right after it opens
+		// status fails while no controller is running
 		out, err := exec.Command(c.bin, "status", "--city", c.dir).CombinedOutput()
 		return err == nil && strings.Contains(string(out), " · headless, ")
 	})

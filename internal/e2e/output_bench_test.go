@@ -12,9 +12,9 @@ import (
 
 var outputFor = flag.Duration("output", time.Minute, "how long BenchmarkOutput lets its agents print")
 
-// BenchmarkOutput measures the memory of the controller while 50 agents print 200 lines per second each and a client
-// peeks at one of them every second. It reports the median PSS of the first and of the last tenth of the time, and the
-// maximum. Target: constant.
+// BenchmarkOutput measures the memory of the controller while 50 agents print 200 lines per second each. Each second, a
+// client peeks at one of them. The benchmark reports the maximum PSS, and the median PSS in the first and last tenth of
+// the time. Target: constant.
 func BenchmarkOutput(b *testing.B) {
 	const n = 50
 	noise := filepath.Join(b.TempDir(), "noise")
@@ -44,7 +44,6 @@ func BenchmarkOutput(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// middle returns the median.
 func middle(of []int64) int64 {
 	of = slices.Sorted(slices.Values(of))
 	return of[len(of)/2]

@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// hostile is a shell line that, between two words, writes the clipboard, requests the title and a setting, prints, and
-// requests the answerback.
+// hostile is a shell line that prints "begin" with escape sequences in the middle of the word. They write the
+// clipboard, request the title and a setting, print the screen, and request the answerback.
 const hostile = `printf '<be\033]52;c;aGFja2Vk\007\033[21t\033P$qm\033\\\033[5i\005gin>\n'` + "\r"
 
-// forbidden returns the parts of the hostile line that have reached the viewer.
 func (v *viewer) forbidden() (found []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -23,8 +22,8 @@ func (v *viewer) forbidden() (found []string) {
 	return found
 }
 
-// The output of an agent can only draw on an attached terminal. This holds with and without a controller, in tmux, and
-// in a control room that joined. --raw passes everything, and [session] passthrough passes what it lists.
+// An agent's output can only draw on an attached terminal. This holds with and without a controller, in tmux, and in a
+// control room that joined. With --raw, all output passes. [session] passthrough allows the sequences that it lists.
 func TestAttachIsFiltered(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {

@@ -12,8 +12,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// prefer writes the preferences of the user at the town's terminals, in a separate home folder, and returns that
-// folder.
+// prefer writes the user's preferences into a new home folder for the town's terminals, and returns the folder.
 func (c *town) prefer(text string) (home string) {
 	c.t.Helper()
 	if c.person == nil {
@@ -29,7 +28,8 @@ func (c *town) prefer(text string) (home string) {
 	return home
 }
 
-// A user's preferences apply in a real control room and in a real attach, from the first frame on and after a change.
+// A user's preferences apply in a real control room and in a real attach. They apply from the first frame on, and after
+// a change.
 func TestUserPreferences(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -40,7 +40,7 @@ func TestUserPreferences(t *testing.T) {
 
 	v := c.attach("shell")
 	v.until("ctrl+] detaches")
-	v.until("\x1b]2;shell: ctrl+] detaches\a") // the title, which the program does not overwrite
+	v.until("\x1b]2;shell: ctrl+] detaches\a") // the terminal's title, which the program does not overwrite
 	v.types("echo typed $((1000+337))\x11\r")
 	v.until("typed 1337")
 	v.types("\x1d") // ctrl+]
@@ -65,8 +65,8 @@ func TestUserPreferences(t *testing.T) {
 	}
 }
 
-// A control room that runs the city and loses its terminal stops the city, leaves its agents running or continues
-// headless, as the user's preferences say.
+// If a control room that runs the city loses its terminal, the user's preferences decide. The room stops the city,
+// leaves its agents running, or continues headless.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	for name, runs := range map[string]struct{ controller, agents bool }{"stop": {false, false}, "leave": {false, true}, "headless": {true, true}} {
@@ -89,7 +89,6 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// shows waits until the terminal shows a text.
 func (v *viewer) shows(text string) {
 	v.c.t.Helper()
 	v.c.until("the terminal shows "+text, func() bool {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestOneCheckDelaysNoOther has fifty pools. One check hangs, and one prints without end. The other pools still reach
-// their size, and the loop continues.
+// One of fifty pool checks hangs, and one prints without end. The other pools still reach their size, and the loop
+// continues.
 func TestOneCheckDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	const n = 50
@@ -67,9 +67,9 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainOutlivesTheController drains a member and kills the controller. The next controller continues the drain
-// of the same process. The session of that process still has the mark. The drain is cancelled when the pool grows
-// again, and otherwise ends at its deadline.
+// The test drains a member and kills the controller. The next controller continues the drain of the same process. The
+// drain mark of that process's session is still set. The drain is cancelled if the pool grows again, and otherwise ends
+// at its deadline.
 func TestDrainOutlivesTheController(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -108,7 +108,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainEnds checks a member that acknowledges its drain, and one that does not.
+// One member acknowledges its drain, and one does not.
 func TestDrainEnds(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -135,7 +135,6 @@ func TestDrainEnds(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAThousandMembers starts a pool of a thousand members, waits until all run, and scales it to zero.
 func TestAThousandMembers(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -159,10 +158,8 @@ func TestAThousandMembers(t *testing.T) {
 	c.nothingLeft()
 }
 
-// config replaces city.toml.
 func (c *town) config(toml string) { c.put("city.toml", toml) }
 
-// put replaces a file of the city's folder.
 func (c *town) put(name, text string) {
 	c.t.Helper()
 	path := filepath.Join(c.dir, name)
@@ -187,7 +184,6 @@ func (c *town) byName() map[string]agentView {
 	return out
 }
 
-// snapshotView is the part of the city's snapshot that the tests use.
 type snapshotView struct {
 	Patrol struct{ Last time.Time }
 	Pools  []poolView
@@ -200,7 +196,7 @@ type poolView struct {
 	Check         struct{ Running *time.Time }
 }
 
-// snapshot requests the snapshot of the running city. It returns an empty snapshot if no controller answers.
+// snapshot returns the zero value if no controller responds.
 func (c *town) snapshot() (s snapshotView) {
 	c.ask("snapshot", &s)
 	return s
@@ -212,7 +208,7 @@ func (c *town) pools() []poolView {
 	return list.Items
 }
 
-// ask requests a document from the city's socket. It leaves into unchanged if no controller answers.
+// ask reads a document from the city's socket. It leaves into unchanged if no controller responds.
 func (c *town) ask(what string, into any) {
 	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {
@@ -224,7 +220,6 @@ func (c *town) ask(what string, into any) {
 	}
 }
 
-// client returns a client for the city's socket.
 func (c *town) client() *http.Client {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	return &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// inNamespace runs a test with agents in tmux, and with agents that have no terminal.
+// inNamespace runs a test twice: with agents in tmux, and with agents that have no terminal.
 func inNamespace(t *testing.T, test func(t *testing.T)) {
 	t.Run("tmux", func(t *testing.T) {
 		onTmux(t)
@@ -20,15 +20,15 @@ func inNamespace(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// The kill loop with agents of other providers (L10, L11): the next controller finds all of them.
+// The kill loop also passes with other providers (L10, L11): the next controller finds all agents.
 func TestKillLoopWithOtherProviders(t *testing.T) {
 	inNamespace(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
-// A stop leaves no process, even if agents ignore signals.
+// A stop leaves no process behind, even if agents ignore signals.
 func TestNothingIsLeftWithOtherProviders(t *testing.T) { inNamespace(t, nothingIsLeft) }
 
-// A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
+// A crash loop ends in quarantine and is reported once. A release starts the agent again. The other agent is not
 // affected.
 func TestCrashLoopWithOtherProviders(t *testing.T) { inNamespace(t, crashLoop) }
 
@@ -55,8 +55,8 @@ func crashLoop(t *testing.T) {
 	c.nothingLeft()
 }
 
-// BenchmarkForks counts the new processes per patrol of 100 idle agents. Target: none with the built-in providers, one
-// with tmux.
+// BenchmarkForks counts the new processes per patrol of 100 idle agents. Target: 0 with the built-in providers, 1 with
+// tmux.
 func BenchmarkForks(b *testing.B) {
 	for _, provider := range []string{"pty", "subprocess", "tmux"} {
 		b.Run(provider, func(b *testing.B) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A peek of an agent with ordinary text ends before most packages are initialized. Every other peek is executed by
-// package cli, with the same result.
+// A peek at an agent with plain text ends before most packages are initialized. Package cli executes every other peek,
+// with the same result.
 func TestPeekIsQuick(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -13,8 +13,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestRealPrograms runs real interactive programs: they can be peeked at, typed into, attached to and detached from,
-// and continue to run.
+// Real interactive programs can be peeked at, typed into, attached to and detached from. They keep running.
 func TestRealPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{"bash", "bc", "vi"} {
@@ -63,7 +62,6 @@ func TestRealPrograms(t *testing.T) {
 	}
 }
 
-// sees waits until an agent's screen shows a text.
 func (c *town) sees(agent, text string) {
 	c.t.Helper()
 	var screen string
@@ -78,7 +76,6 @@ func (c *town) sees(agent, text string) {
 	})
 }
 
-// viewer is a user's terminal with an attached agent.
 type viewer struct {
 	c    *town
 	cmd  *exec.Cmd
@@ -86,16 +83,16 @@ type viewer struct {
 	mu   sync.Mutex
 	seen bytes.Buffer
 	done chan struct{}
-	eyes sync.Mutex // held to stop reading the terminal's output
+	eyes sync.Mutex // locked to stop reading the terminal's output
 }
 
 func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach", agent) }
 
-// terminal runs a command line in a user's terminal of 100x30, with the town's environment.
+// terminal runs a command line in a user's terminal (100x30), with the town's environment.
 func (c *town) terminal(args ...string) *viewer {
 	c.t.Helper()
 	if c.person == nil {
-		c.prefer("") // not the preferences of the user who runs the test
+		c.prefer("") // not those of the user who runs the test
 	}
 	v := &viewer{c: c, cmd: exec.Command(c.bin, append(args, "--city", c.dir)...), done: make(chan struct{})}
 	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color"), c.person...)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An attached terminal outlives its controller. It reconnects automatically to the same agent, and typed text
-// reaches the agent. If the agent has ended, the command ends with a message and not with a Go error (L11).
+// An attached terminal outlives its controller. It reconnects to the same agent automatically, and typed text reaches
+// the agent. If the agent has ended, the command exits with a message for users, not with a Go error (L11).
 func TestAttachOutlivesTheController(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -20,7 +20,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	}
 	c.ctl = c.begin()
 	pid := c.born(1).pid
-	// An earlier attach would connect directly to the holder, not through the controller.
+	// A terminal that attaches earlier would connect directly to the holder, not through the controller.
 	c.until("it runs", func() bool { return c.answers() && c.count("running") == 1 })
 	v := c.attach("shell")
 	v.types("echo begun $((1000+1))\r")

@@ -15,8 +15,8 @@ import (
 
 var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecordedOnce kills the controller")
 
-// TestEverythingIsRecordedOnce kills the controller at random moments while agents crash, exit, stop and restart and
-// automations run. Afterwards the log has one end of each session, and one start and one end of each run.
+// The test kills the controller at random moments while agents crash, exit, stop and restart, and automations run.
+// Afterwards, the log has one end of each session, and one start and one end of each run.
 func TestEverythingIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	n := *recordKills
@@ -71,7 +71,6 @@ depends_on = ["fam"]
 start_command = "echo kid $GC_SESSION_ID >>lives; exec sleep 1000"
 `
 
-// logLine is one line of the event log.
 type logLine struct {
 	Seq     int
 	Type    string
@@ -80,7 +79,6 @@ type logLine struct {
 	Payload struct{ Session, Run string }
 }
 
-// recorded reads the event log from its files.
 func (c *town) recorded() (all []logLine) {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.dir, ".gc", "events*.jsonl"))
@@ -102,7 +100,7 @@ func (c *town) recorded() (all []logLine) {
 	return all
 }
 
-// firesAfter reports whether a controller that started after this many lines of the log has started a run.
+// firesAfter reports whether a controller that started after this many log lines has started an automation run.
 func (c *town) firesAfter(lines int) bool {
 	began := false
 	for _, e := range c.recorded()[lines:] {
@@ -114,7 +112,6 @@ func (c *town) firesAfter(lines int) bool {
 	return false
 }
 
-// livesAreRecorded compares the log with what the agents wrote about their processes.
 func (c *town) livesAreRecorded(log []logLine) {
 	c.t.Helper()
 	ends := map[string][]logLine{}
@@ -144,13 +141,11 @@ func (c *town) livesAreRecorded(log []logLine) {
 	c.t.Logf("%d sessions, %d ends", lives, len(ends))
 }
 
-// newest returns the last lines of the log about an agent.
 func newest(log []logLine, agent string) []logLine {
 	log = slices.DeleteFunc(slices.Clone(log), func(e logLine) bool { return e.Subject != agent })
 	return log[max(0, len(log)-12):]
 }
 
-// runsAreRecorded compares the log with the records of runs.
 func (c *town) runsAreRecorded(log []logLine) {
 	c.t.Helper()
 	fired, ended := map[string]int{}, map[string]int{}

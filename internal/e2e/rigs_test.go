@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRigAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
-// cooldown and store. A pool that the rig's automation names is the rig's.
+// A city and its rig have automations with the same names. Each automation has its own folder, run, cooldown and store.
+// The rig's automation names a pool of the rig.
 func TestRigAutomations(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -57,8 +57,8 @@ func TestRigAutomations(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAutomationSettings edits [automations] in city.toml. A skipped automation is off, and an overridden
-// one has another gate. A run that exceeds max_timeout is killed with all its processes.
+// The test edits [automations] in city.toml. A skipped automation is off. An overridden automation has a different
+// gate. A run that exceeds max_timeout is killed with all its processes.
 func TestAutomationSettings(t *testing.T) {
 	t.Parallel()
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
@@ -109,7 +109,7 @@ func TestAutomationSettings(t *testing.T) {
 
 type automationView struct{ Name, State, Gate, Reason string }
 
-// automations requests the automations of the running city. It returns none if no controller answers.
+// automations returns an empty map if no controller responds.
 func (c *town) automations() map[string]automationView {
 	var list struct{ Items []automationView }
 	c.ask("automations", &list)
@@ -120,7 +120,6 @@ func (c *town) automations() map[string]automationView {
 	return out
 }
 
-// idle waits until automations exist and none of them is running.
 func (c *town) idle(names ...string) {
 	c.t.Helper()
 	for _, name := range names {

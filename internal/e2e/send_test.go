@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// A text that is sent while a user has typed half a line waits for the Enter, is typed once, and can be removed from
-// the queue before that.
+// If a user has typed half a line, a sent text waits for the Enter. It is typed once, and can be removed from the queue
+// before that.
 func TestTextWaitsForADraft(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -24,7 +24,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	v.types("half a li")
 	v.until("half a li")
 	var r city.Receipt
-	// On a busy machine, the command may return before the controller knows that the text has to wait.
+	// On a busy machine, the command may return before the controller knows that the text must wait.
 	if err := json.Unmarshal([]byte(c.gcity(0, "agent", "nudge", "echo", "never", "--json")), &r); err != nil || r.Send == nil || r.Send.Stage != city.Queued && r.Send.Stage != city.Typing {
 		t.Fatalf("%v: %+v", err, r)
 	}
@@ -52,7 +52,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 
 	v.types("left, ")
 	v.until("left, ")
-	v.types("\x11") // ctrl+q detaches and keeps the draft
+	v.types("\x11") // ctrl+q detaches. The draft stays.
 	v.ends(0)
 	c.gcity(0, "agent", "nudge", "echo", "at once", "--now")
 	c.sees("echo", "got <left, at once>")

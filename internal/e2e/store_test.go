@@ -16,8 +16,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByOtherProcess holds a lock on the city's store outside the controller. The agents are not affected.
-// Status and the automation's details show the reason. When the lock is released, due automations run again.
+// The test locks the city's store outside the controller. The agents are not affected. Status and the automation's
+// details show the reason. After the lock is released, due automations run again.
 func TestStoreLockedByOtherProcess(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -43,7 +43,7 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 		list := c.gcity(0, "automation", "show", "tick")
 		return strings.Contains(list, "cannot start: "+wrong)
 	})
-	c.until("a new bead is rejected immediately", func() bool { // unless it is the probe of the store
+	c.until("a new bead is rejected immediately", func() bool { // does not apply to the probe of the store
 		code, says := c.post("beads", `{"title":"late"}`)
 		if code != http.StatusServiceUnavailable {
 			t.Errorf("create while the store is paused: %d %s", code, says)
@@ -76,7 +76,7 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 	c.nothingLeft()
 }
 
-// lock takes the lock of a database, like a process that hangs during a write.
+// lock locks a database, like a process that hangs during a write.
 func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
@@ -95,7 +95,7 @@ func lock(t *testing.T, path string) (unlock func()) {
 	}
 }
 
-// post sends a document to the city's socket, and returns the answer.
+// post sends a document to the city's socket. It returns the status code and the response.
 func (c *town) post(what, body string) (code int, says string) {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -29,18 +29,15 @@ var (
 	givenSeed = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
 )
 
-// newSeed returns the seed that the user gave, or a new one.
 func newSeed() uint64 { return cmp.Or(*givenSeed, uint64(time.Now().UnixNano())) }
 
-// TestKillLoop kills the controller at random moments, even during the first starts. Every agent has then started
-// exactly once, and its first process is still running (L11). Doctor finds no problem, and a stop leaves no process
-// (L10).
+// The test kills the controller at random moments, even during the first starts. Each agent starts exactly once, and
+// its first process keeps running (L11). Doctor finds no problem, and a stop leaves no process behind (L10).
 func TestKillLoop(t *testing.T) {
 	t.Parallel()
 	killLoop(t, 20, *kills)
 }
 
-// killLoop kills the controller of n agents a number of times.
 func killLoop(t *testing.T, n, kills int) {
 	seed := newSeed()
 	t.Logf("go test ./internal/e2e -run %s -kills %d -seed %d", t.Name(), kills, seed)
@@ -81,8 +78,8 @@ func killLoop(t *testing.T, n, kills int) {
 	c.nothingLeft()
 }
 
-// TestHoldersDie kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately, and the
-// exits are not counted as crashes.
+// The test kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately. Their exits do not
+// count as crashes.
 func TestHoldersDie(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 3, "")
@@ -116,7 +113,7 @@ func TestHoldersDie(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestNothingIsLeft checks that a stop leaves no process, even if agents ignore signals.
+// A stop leaves no process behind, even if agents ignore signals.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	nothingIsLeft(t)
@@ -145,7 +142,7 @@ func nothingIsLeft(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAnotherShell starts the next controller with a different PATH and environment: no agent restarts.
+// No agent restarts if the next controller has a different PATH and environment.
 func TestAnotherShell(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 3, `patrol_interval = "1s"`)
@@ -172,7 +169,7 @@ func TestAnotherShell(t *testing.T) {
 	}
 }
 
-// TestPlainShellIsLeftAlone checks that an agent gets no arguments and no first text unless they are configured.
+// An agent gets no arguments and no first text unless they are configured.
 func TestPlainShellIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, `patrol_interval = "1s"`)
@@ -187,7 +184,6 @@ func TestPlainShellIsLeftAlone(t *testing.T) {
 	}
 }
 
-// run starts the controller. Cleanup stops the city.
 func (c *town) run() *exec.Cmd {
 	c.t.Helper()
 	ctl := c.begin()
@@ -202,7 +198,6 @@ func (c *town) run() *exec.Cmd {
 	return ctl
 }
 
-// begin starts a controller, which the caller must stop.
 func (c *town) begin() *exec.Cmd {
 	c.t.Helper()
 	ctl := exec.Command(c.bin, "--headless", "--city", c.dir)
@@ -214,7 +209,6 @@ func (c *town) begin() *exec.Cmd {
 	return ctl
 }
 
-// heard stores the output of a process, so that it can be read while the process runs.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -232,7 +226,6 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// gcity runs a command to its end and returns what it printed.
 func (c *town) gcity(code int, args ...string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -245,7 +238,6 @@ func (c *town) gcity(code int, args ...string) string {
 	return string(out)
 }
 
-// agentView is an agent in the output of the command line.
 type agentView struct {
 	Name    string
 	State   string
@@ -254,7 +246,7 @@ type agentView struct {
 	Task    string
 }
 
-// agents requests the agents of the running city. It returns none if no controller answers.
+// agents returns nil if no controller responds.
 func (c *town) agents() []agentView {
 	out, err := exec.Command(c.bin, "agent", "list", "--json", "--city", c.dir).Output()
 	if err != nil {
@@ -267,7 +259,6 @@ func (c *town) agents() []agentView {
 	return list.Items
 }
 
-// answers reports whether a controller serves the city's socket.
 func (c *town) answers() bool {
 	conn, err := net.Dial("unix", c.socket())
 	if err != nil {
@@ -277,12 +268,12 @@ func (c *town) answers() bool {
 	return true
 }
 
-// signal sends a signal to an agent and returns the pid of the process that received it. If the process was replaced in
-// between, signal tries again.
+// signal sends a signal to an agent and returns the pid of the process that received it. If the process is replaced at
+// that moment, signal tries again.
 func (c *town) signal(agent string, s syscall.Signal) (pid int) {
 	c.t.Helper()
 	c.until(fmt.Sprint(agent, " gets ", s), func() bool {
-		pid = c.byName()[agent].PID // 0, our own process group, if there is no process or no controller
+		pid = c.byName()[agent].PID // 0 if there is no process; kill(0) would signal our own group
 		return pid > 0 && syscall.Kill(pid, s) == nil
 	})
 	return pid
@@ -298,7 +289,6 @@ func (c *town) count(state string) int {
 	return n
 }
 
-// until polls a condition.
 func (c *town) until(what string, true func() bool) {
 	c.t.Helper()
 	eventually.True(c.t, what, true, func() string {
@@ -314,7 +304,7 @@ func (c *town) until(what string, true func() bool) {
 	})
 }
 
-// lines declares agents by name and shell line; they run in the city's folder.
+// lines configures agents that run in the city's folder. The map contains the shell line of each agent, by name.
 func (c *town) lines(agents map[string]string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -327,7 +317,7 @@ func (c *town) lines(agents map[string]string) {
 	}
 }
 
-// marked returns the processes with this city's marker.
+// marked returns the processes with this city's marker in their environment.
 func (c *town) marked() []int {
 	return processes(func(pid int) bool {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -335,8 +325,6 @@ func (c *town) marked() []int {
 	})
 }
 
-// descendants returns all processes of the city's agents: the processes with the city's marker, and their
-// descendants.
 func (c *town) descendants() []int {
 	parents := map[int]int{}
 	for _, pid := range processes(func(int) bool { return true }) {
@@ -356,7 +344,6 @@ func (c *town) descendants() []int {
 	})
 }
 
-// holder returns the pid of the holder of an agent.
 func (c *town) holder(agent string) int {
 	for pid := c.pids[agent]; pid > 1; pid = stat(pid, 1) {
 		if slices.Contains(c.running(), pid) {
@@ -367,7 +354,7 @@ func (c *town) holder(agent string) int {
 	return 0
 }
 
-// nothingLeft waits until no process of the city is left. The kernel needs a moment to reap them.
+// nothingLeft waits until no process of the city is left, because the kernel needs a moment to reap them.
 func (c *town) nothingLeft() {
 	c.t.Helper()
 	var left []int
@@ -394,7 +381,7 @@ func processes(match func(pid int) bool) []int {
 	return pids
 }
 
-// stat returns a field of /proc/pid/stat after the name: 0 is the state, 1 the parent.
+// stat returns a field of /proc/pid/stat. It counts from the field after the name: 0 is the state, 1 the parent.
 func stat(pid, field int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -20,18 +20,18 @@ import (
 
 const units = ".config/systemd/user"
 
-// userManager is a separate systemd user manager in its own namespaces. It exits, with all its processes, when the test
-// closes a pipe.
+// userManager is a separate systemd user manager in its own namespaces. All its processes exit when the test closes a
+// pipe.
 type userManager struct {
 	t    *testing.T
 	bin  string
 	home string
-	root int // the first process of its namespaces
+	root int
 	out  *heard
 }
 
-// outside creates a control group for the manager and its processes, and removes it afterwards. within is the first
-// process in the namespaces, and exits when its input is closed.
+// outside runs outside the namespaces: it creates a control group for the manager and removes it afterwards. within is
+// the first process in the namespaces. It exits when its input is closed.
 const (
 	outside = `set -e
 trap '' INT TERM HUP
@@ -54,7 +54,6 @@ echo up
 read -r _ || :`
 )
 
-// newUserManager starts a user manager, or skips the test with the reason.
 func newUserManager(t *testing.T) *userManager {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -92,8 +91,8 @@ func newUserManager(t *testing.T) *userManager {
 	}
 	t.Cleanup(func() {
 		hold.Close()
-		_, _ = io.Copy(io.Discard, said) // until the last process has exited
-		_ = cmd.Wait()                   // its input was closed
+		_, _ = io.Copy(io.Discard, said)
+		_ = cmd.Wait() // its input was closed
 	})
 	if line, _ := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
 		hold.Close()
@@ -106,7 +105,6 @@ func newUserManager(t *testing.T) *userManager {
 	return e
 }
 
-// child returns the only child of a process, or 0.
 func child(parent int) int {
 	for _, pid := range processes(func(pid int) bool { return stat(pid, 1) == parent }) {
 		return pid
@@ -131,7 +129,6 @@ func (e *userManager) put(name, text string) {
 	}
 }
 
-// try runs a command in the manager's namespaces.
 func (e *userManager) try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -157,7 +154,7 @@ func (e *userManager) systemctl(args ...string) string {
 
 func (e *userManager) fail(format string, args ...any) {
 	e.t.Helper()
-	log, _ := os.ReadFile(e.log()) // it may not exist
+	log, _ := os.ReadFile(e.log())
 	state, _ := e.try("systemctl", "--user", "status", "gcity-*")
 	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), state, log[max(0, len(log)-8000):], e.out)
 }
@@ -169,7 +166,6 @@ func (e *userManager) until(what string, true func() bool) {
 	}
 }
 
-// tenant is a gcity service with a city of one agent.
 type tenant struct {
 	*town
 	e     *userManager
@@ -190,7 +186,6 @@ func (s *tenant) file(name string) string {
 		name, s.line("a", `trap "" TERM INT HUP; `))
 }
 
-// gcity runs a command in the city's folder.
 func (s *tenant) gcity(args ...string) string {
 	s.t.Helper()
 	return s.e.run(append([]string{s.bin, "--city", s.dir}, args...)...)
@@ -201,7 +196,7 @@ func (s *tenant) show(property string) string {
 	return s.e.systemctl("show", "--value", "--property", property, s.unit)
 }
 
-// anew waits until the service has a new main process and the city runs.
+// anew waits until the service has a new main process and the city is running.
 func (s *tenant) anew(was string) {
 	s.t.Helper()
 	s.e.until(s.unit+" runs anew", func() bool {
@@ -211,7 +206,6 @@ func (s *tenant) anew(was string) {
 	s.has()
 }
 
-// has waits until the running city has its agent.
 func (s *tenant) has() {
 	s.t.Helper()
 	s.e.until("the city has its agent", func() bool {
@@ -220,7 +214,6 @@ func (s *tenant) has() {
 	})
 }
 
-// kept checks that the agent's processes are still the same.
 func (s *tenant) kept(when string, was map[int]bool) {
 	s.t.Helper()
 	if len(s.births) > 0 {
@@ -231,7 +224,6 @@ func (s *tenant) kept(when string, was map[int]bool) {
 	}
 }
 
-// people returns the processes of the city's sessions.
 func (s *tenant) people() map[int]bool {
 	out := map[int]bool{}
 	for _, pid := range s.marked() {
@@ -240,9 +232,9 @@ func (s *tenant) people() map[int]bool {
 	return out
 }
 
-// TestSystemd runs a city, and a supervisor with another city, under a real systemd. A start reports readiness and a
-// status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
-// the agents, and uninstall leaves nothing.
+// A city, and a supervisor with another city, run under a real systemd. A start reports readiness and a status. Agents
+// survive a restart, a kill -9 and a hung main process. If gcity refuses to start, systemd does not try again. A stop
+// stops the agents, and uninstall leaves nothing behind.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	e := newUserManager(t)
@@ -356,7 +348,7 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestUserManagerLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
+// All processes of the manager exit with it, and its control group is removed.
 func TestUserManagerLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	var inside int

@@ -13,14 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host opens a control room that runs the city, in a user's terminal. Cleanup stops it.
+// host opens a control room that runs the city, in a user's terminal. A cleanup function stops it.
 func (c *town) host() *viewer {
 	c.t.Helper()
 	v := c.terminal()
 	c.ctl = v.cmd
 	c.t.Cleanup(func() { // runs before the terminal is closed
 		out, err := exec.Command(c.bin, "stop", "--city", c.dir).CombinedOutput()
-		// Exit code 3 means that the city has already stopped.
 		if e, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && e.ExitCode() == 3) {
 			c.t.Errorf("stop: %v\n%s", err, out)
 		}
@@ -28,8 +27,8 @@ func (c *town) host() *viewer {
 	return v
 }
 
-// A ctrl+c while the control room waits for an agent's terminal cancels that wait and does not stop the city. A ctrl+c
-// for the room itself stops the city.
+// If the control room is waiting for an agent's terminal, ctrl+c cancels the wait and does not stop the city.
+// Otherwise, ctrl+c stops the city.
 func TestInterruptWhileAttaching(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")
@@ -57,7 +56,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	if !lives(pid) {
 		t.Error("the agent has ended")
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} { // sent to a room that has joined
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		joined := c.terminal()
 		joined.shows("1 running")
 		joined.cmd.Process.Signal(s)
@@ -71,8 +70,8 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// When the user leaves a joined control room, it says that the agents keep running, and how to return. If the city has
-// stopped meanwhile, it says that.
+// When the user leaves a joined control room, it says that the agents keep running and how to return. If the city has
+// stopped, it says that instead.
 func TestLeavingAJoinedRoom(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")
@@ -92,8 +91,8 @@ func TestLeavingAJoinedRoom(t *testing.T) {
 	joined.ends(0)
 }
 
-// A terminal that reads nothing, like that of a frozen ssh, blocks neither the exit of a control room nor that of an
-// attach. The terminal's modes are restored, and a hosted city is stopped.
+// A terminal that reads nothing, such as a frozen ssh session, blocks neither the exit of a control room nor the end of
+// an attach. The terminal's modes are restored, and a hosted city is stopped.
 func TestFrozenTerminals(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

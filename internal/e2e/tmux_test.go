@@ -13,7 +13,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onTmux makes the cities of a test use tmux.
 func onTmux(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -40,8 +39,8 @@ func onTmux(t *testing.T) {
 	})
 }
 
-// In a city with agents in tmux, a crash is reported with its signal and the agent restarts. The loss of the server
-// restarts all agents and does not count as a crash. A stop leaves no process (L10).
+// In a city with agents in tmux, a crash is reported with its signal and the agent restarts. If the tmux server dies,
+// all agents restart, and this does not count as a crash. A stop leaves no process behind (L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -78,9 +77,9 @@ func TestCityOnTmux(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The tmux server exits after its last session. It exits immediately if a controller is running. If the controller was
-// killed during the swap, it exits at the next stop, even if the controller had already recorded that tmux has no
-// sessions (L10).
+// The tmux server exits after its last session. If a controller is running, the server exits immediately. If the
+// controller was killed during the swap, the server exits at the next stop, even if the controller had already recorded
+// that tmux has no sessions (L10).
 func TestTmuxServerExits(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
@@ -119,7 +118,7 @@ func TestTmuxServerExits(t *testing.T) {
 	c.born(1)
 	ctl.Process.Kill()
 	ctl.Wait()
-	c.gcity(0, "stop") // the controller may have been killed at any step
+	c.gcity(0, "stop") // the kill can hit the controller at any step of the swap
 	c.until("the server has exited after a stop without a controller", func() bool { return !lives(second) })
 	c.nothingLeft()
 
@@ -142,7 +141,7 @@ func TestTmuxServerExits(t *testing.T) {
 	c.until("an unlisted server has exited after a stop", func() bool { return !lives(third) })
 }
 
-// parentless kills the sessions in a tmux server, and checks that the server continues.
+// parentless kills the sessions in a tmux server, and checks that the server keeps running.
 func (c *town) parentless(server int) {
 	c.t.Helper()
 	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "tmux-*", "gcity-*"))
@@ -157,7 +156,6 @@ func (c *town) parentless(server int) {
 	}
 }
 
-// parents returns the parent processes of this city's agents that have this name.
 func (c *town) parents(name string) (servers []int) {
 	seen := map[int]bool{}
 	for _, pid := range c.pids {
@@ -171,8 +169,8 @@ func (c *town) parents(name string) (servers []int) {
 	return servers
 }
 
-// answers reports whether a server still exists some time after its last session ended. tmux needs a while to detect a
-// missing server.
+// answers reports whether a server still exists some time after its last session ended. tmux needs a while to detect
+// that a server is gone.
 func answers(socket string) bool {
 	return !eventually.Poll(func() bool {
 		conn, err := net.Dial("unix", socket)

@@ -18,15 +18,13 @@ import (
 	"testing"
 	"time"
 
-	_ "gcity/cli" // the tests build this package; the import makes go test rerun them when it changes
+	_ "gcity/cli" // the tests build this package; this import makes go test rerun them after a change
 	"gcity/internal/eventually"
 	"gcity/trust"
 )
 
-// patience bounds every wait.
 const patience = eventually.Timeout
 
-// binary builds the program, once.
 func binary(t testing.TB) string {
 	t.Helper()
 	building.Lock()
@@ -54,7 +52,7 @@ func build(t testing.TB, args ...string) {
 	}
 }
 
-// overlay places a holder at the path from which the build embeds it, without writing into the source folder.
+// overlay adds a holder binary to the build at the path that the build embeds, without writing to the source folder.
 func overlay(t testing.TB, dir, hold string) string {
 	t.Helper()
 	place, err := filepath.Abs("../../session/pty/holdbin/gcity-hold-linux-" + runtime.GOARCH)
@@ -82,12 +80,12 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipped: the tests of this package run whole cities")
 		return
 	}
-	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
+	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
 		panic(err)
 	}
 	home, err := os.MkdirTemp("", "gcity-home")
 	if err == nil {
-		err = os.Setenv("GC_HOME", home) // not the lists of cities of the user who runs the tests
+		err = os.Setenv("GC_HOME", home) // not those of the user who runs the tests
 	}
 	if err != nil {
 		panic(err)
@@ -108,9 +106,9 @@ type town struct {
 	fifo   *os.File
 	births chan birth
 	ctl    *exec.Cmd
-	env    []string // environment of the next controller; nil = the test's own
+	env    []string // environment of the next controller; nil means that of the test
 	pids   map[string]int
-	person []string // environment of the user at a terminal, in addition to the test's
+	person []string // environment of the user at a terminal, in addition to that of the test
 
 	settings string // additional lines of the [daemon] table
 }
@@ -121,7 +119,7 @@ type birth struct {
 	at    time.Time
 }
 
-// newTown creates a city of n sleeping agents; settings are additional lines of its [daemon] table.
+// newTown creates a city with n sleeping agents. settings contains additional lines of its [daemon] table.
 func newTown(t testing.TB, n int, settings string) *town {
 	t.Helper()
 	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{},
@@ -142,12 +140,11 @@ func newTown(t testing.TB, n int, settings string) *town {
 
 func agentName(i int) string { return fmt.Sprintf("agent-%04d", i) }
 
-// line returns an agent's command: it reports its start, and sleeps.
 func (c *town) line(name, extra string) string {
 	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
 }
 
-// write writes the city's file; changed names an agent that gets a different command.
+// write writes city.toml. The agent named by changed gets a different command.
 func (c *town) write(n int, settings, changed string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -175,7 +172,6 @@ func (c *town) listen() {
 	}
 }
 
-// born waits until n agents have started and returns the last one.
 func (c *town) born(n int) birth {
 	c.t.Helper()
 	deadline := time.After(patience)
@@ -191,7 +187,6 @@ func (c *town) born(n int) birth {
 	return last
 }
 
-// running returns the processes to measure: the controller and every holder.
 func (c *town) running() []int {
 	exes, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -199,7 +194,7 @@ func (c *town) running() []int {
 	}
 	var pids []int
 	for _, exe := range exes {
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder executes a memory file
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder runs from a memory file
 		target, err := os.Readlink(exe)
 		own := target == c.bin || strings.HasPrefix(string(line), c.bin+"\x00hold\x00")
 		if err == nil && own && strings.Contains(string(line), c.dir) { // cities of other tests run at the same time
@@ -212,7 +207,6 @@ func (c *town) running() []int {
 	return pids
 }
 
-// cpu returns the processor time of processes so far.
 func cpu(pids []int) time.Duration {
 	var ticks int64
 	for _, pid := range pids {
@@ -231,7 +225,7 @@ func cpu(pids []int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
 }
 
-// pss returns the memory of a process in kB, with shared pages divided among their users.
+// pss returns the memory of a process in kB. Shared pages count in proportion.
 func pss(pid int) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -248,7 +242,6 @@ func pss(pid int) int64 {
 	return 0
 }
 
-// forks returns the number of processes and threads that the machine has created so far.
 func forks(t testing.TB) int64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/stat")
@@ -270,7 +263,6 @@ func forks(t testing.TB) int64 {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// quantile sorts durations and returns a quantile of them.
 func quantile(all []time.Duration, q float64) time.Duration {
 	slices.Sort(all)
 	return all[min(len(all)-1, int(q*float64(len(all))))]

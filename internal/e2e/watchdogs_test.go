@@ -12,12 +12,12 @@ import (
 	"gcity/city"
 )
 
-// patrolling is an agent that writes heartbeats until it is silenced, and prints what is typed.
+// patrolling is an agent that writes heartbeats until it is silenced, and prints the lines that it receives.
 const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting is a triage agent that records its facts and waits for the test to decide. The first beat may come before
+// scouting is a triage agent that records its facts and waits until the test decides. The first beat may arrive before
 // the watched agent has started; scouting then decides nothing.
 const scouting = `[ -e crash ] && exit 3
 [ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
@@ -36,7 +36,6 @@ func (c *town) watched(more string) {
 		"escalate_to = \"ann\"\nescalate_command = \"env >called\"\nescalate_after = 2\n" + more)
 }
 
-// care returns the watchdog from the API.
 func (c *town) care() *city.Watchdog {
 	cl, err := client.Dial(c.socket())
 	if err != nil {
@@ -58,7 +57,7 @@ func (c *town) said(kind, text string) bool {
 	return strings.Contains(c.gcity(0, "events", "--type", kind, "--limit", "1000"), text)
 }
 
-// A silent agent is nudged and woken, and then a user is called. A stopped agent is detected, and a killed agent
+// A silent agent is nudged, then woken, and then a user is called. A stopped agent is detected, and a killed agent
 // restarts.
 func TestWatchdog(t *testing.T) {
 	t.Parallel()
@@ -103,8 +102,8 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// A triage starts only for a beat, with the facts of that beat. If it does not decide, the thresholds apply. If the
-// controller is killed meanwhile, no triage is left.
+// A triage agent starts only for a beat, with the facts of that beat. If it does not decide, the thresholds decide. If
+// the controller is killed in the meantime, no triage agent is left behind.
 func TestTriage(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// worker is an agent that claims work, works until it is released, and continues with the next work.
+// worker is an agent that claims work, waits until the test releases it, and continues with the next work.
 const worker = `while :; do
 work=$(gc hook --json)
 id=$(echo "$work" | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
@@ -16,8 +16,8 @@ while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
 gc bead close "$id" && echo "$id" >>done.$GC_AGENT
 done`
 
-// TestNoWorkIsStranded shrinks a pool while all of its members are working. The work of the member that leaves becomes
-// open for the pool again, once, and the other member does it.
+// The test shrinks a pool while all members are working. The work of the leaving member is returned to the pool once,
+// and the other member does it.
 func TestNoWorkIsStranded(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -62,8 +62,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestIdleMembersLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
-// leaves.
+// w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member leaves.
 func TestIdleMembersLeaveFirst(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -12,8 +12,8 @@ const Timeout = 2 * time.Minute
 // maxPause is the longest pause between two polls. Shorter pauses would be expensive if each poll starts a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. If cond is still false after Timeout, the test fails. The message contains the text
-// in what, and the results of the functions in state.
+// True polls cond until it is true. If cond is still false after Timeout, the test fails. The error contains the
+// description what and the results of the functions in state.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {
@@ -21,8 +21,8 @@ func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	}
 }
 
-// Receive returns the next value of a channel, or the zero value if the channel is closed. The test fails if
-// nothing arrives within Timeout.
+// Receive returns the next value of a channel, or the zero value if the channel is closed. If nothing arrives within
+// Timeout, the test fails.
 func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() string) T {
 	t.Helper()
 	late := time.NewTimer(Timeout)
@@ -36,7 +36,7 @@ func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() st
 	}
 }
 
-// Poll reports whether cond becomes true within Timeout. It is for tests that have to clean up before they fail.
+// Poll reports whether cond becomes true within Timeout. It is for tests that must clean up before they fail.
 func Poll(cond func() bool) bool {
 	pause := time.Millisecond
 	for end := time.Now().Add(Timeout); !cond(); time.Sleep(pause) {

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// victim is a testing.TB that records a failure.
 type victim struct {
 	testing.TB
 	said string
@@ -21,7 +20,7 @@ func (v *victim) Fatalf(format string, args ...any) {
 
 func (v *victim) Helper() {}
 
-// A late result passes. A result that never comes fails the test with its description and its state.
+// A late result passes. If no result arrives, the test fails with its description and state.
 func TestEventually(t *testing.T) {
 	never := "not within 2m0s: the end\nit is five"
 	state := func() string { return "it is five" }

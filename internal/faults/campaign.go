@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// options contains the command line options for a campaign.
 type options struct {
 	gcity     string // absolute path of the program under test
 	seed      uint64
@@ -22,7 +21,7 @@ type options struct {
 	interrupt <-chan os.Signal
 }
 
-// state is the state of a campaign. One goroutine does everything except the writers' work.
+// state is the state of a campaign. Only the writers use other goroutines.
 type state struct {
 	options
 	*target
@@ -32,15 +31,14 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is the time limit for all agents to be running again after a fault: two patrols of one second each,
-// plus a reserve for a busy machine.
+// settleLimit is how long a city may take after a fault until all agents are running again. It covers two patrols of
+// one second each, and leaves a reserve for a busy machine.
 const settleLimit = 60 * time.Second
 
 // mostBreaches is the number of breaches after which a campaign ends, because later breaches are often consequences of
 // earlier ones.
 const mostBreaches = 5
 
-// campaign injects faults until its time is up and returns the broken guarantees.
 func campaign(o options) ([]string, error) {
 	dir, err := os.MkdirTemp("", "gcity-faults-")
 	if err != nil {
@@ -91,7 +89,6 @@ func (c *state) inject() {
 	}
 }
 
-// choose returns the selected faults.
 func (c *state) choose() []fault {
 	var all []fault
 	for _, f := range faults() {
@@ -106,7 +103,7 @@ func (c *state) choose() []fault {
 	return all
 }
 
-// finish stops the city and checks what can be checked only when it is stopped.
+// finish stops the city and then checks the guarantees that can only be checked on a stopped city.
 func (c *state) finish() {
 	if out, err := c.target.command("stop"); err != nil {
 		c.breach("gcity stop: %v: %s", err, out)
@@ -144,5 +141,4 @@ func (c *state) report() {
 		total, events, beads, len(c.breaches))
 }
 
-// pause sleeps for a random time below the given maximum.
 func (c *state) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }

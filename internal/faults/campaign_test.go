@@ -11,7 +11,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of the random choices; 0 = by the clock")
 
-// TestCampaign runs a short campaign, which tests L4, L6, L9, L10 and L11. `make faults` runs longer ones.
+// TestCampaign runs a short campaign, which tests L4, L6, L9, L10 and L11. `make faults` runs longer campaigns.
 func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program and runs for half a minute")
@@ -35,7 +35,7 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// The checks of the log detect each kind of violation.
+// The checks of the event log detect each kind of violation.
 func TestEventLogObeysTheLaws(t *testing.T) {
 	life := func(seq uint64, kind, session string) record {
 		r := record{Seq: seq, Type: kind}

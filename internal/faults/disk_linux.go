@@ -13,11 +13,10 @@ import (
 // ownMounts is the environment variable that marks a process in its own mount namespace.
 const ownMounts = "GCITY_FAULTS_MOUNTS"
 
-// diskSize is the size of the city's own file system.
 const diskSize = "size=64m"
 
-// withOwnMounts runs this program again in a new mount namespace, if that is permitted. The city can then have a small
-// file system to fill. If the new process has run, ok is true and status is its exit code.
+// withOwnMounts runs this program again in a new mount namespace, where it can mount a small file system for the city.
+// If the system does not permit that, ok is false. Otherwise, status is the exit code of the new process.
 func withOwnMounts() (status int, ok bool) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || os.Getenv(ownMounts) != "" {
@@ -41,7 +40,6 @@ func withOwnMounts() (status int, ok bool) {
 	return 0, err == nil
 }
 
-// mountSmall mounts a small file system for the city, if this process has its own mount namespace.
 func (t *target) mountSmall() error {
 	if os.Getenv(ownMounts) == "" {
 		return nil
@@ -56,7 +54,6 @@ func (t *target) mountSmall() error {
 	return nil
 }
 
-// fillDisk fills the file system completely for some time.
 func (c *state) fillDisk() error {
 	if !c.target.mounted {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// fault is one way to disturb a city. inject returns when the disturbance has ended. Its error means that a guarantee
-// was broken.
+// fault is one way to disturb a city. inject returns when the disturbance has ended. An error from inject means that a
+// guarantee was broken.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -63,7 +63,6 @@ func (c *state) freezeController() error {
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// someOf returns up to three random pids from a list.
 func (c *state) someOf(pids []int) []int {
 	c.rnd.Shuffle(len(pids), func(i, j int) { pids[i], pids[j] = pids[j], pids[i] })
 	return pids[:min(len(pids), 1+c.rnd.IntN(3))]
@@ -71,12 +70,12 @@ func (c *state) someOf(pids []int) []int {
 
 func (c *state) killHolders() error {
 	for _, pid := range c.someOf(c.target.holders()) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it might have exited already
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return nil
 }
 
-// freezeHolder stops a holder with SIGSTOP and restarts its agent. The restart must succeed nevertheless.
+// freezeHolder stops a holder with SIGSTOP and restarts its agent. The restart must still succeed.
 func (c *state) freezeHolder() error {
 	name := c.target.name(c.rnd.IntN(c.target.agents))
 	for _, pid := range c.target.holders() {
@@ -106,7 +105,7 @@ func (c *state) killAgents() error {
 	return nil
 }
 
-// save writes city.toml as an editor does, by renaming a new file.
+// save writes city.toml as an editor does: to a new file that it then renames.
 func (c *state) save(text string) error {
 	tmp := c.target.file() + ".new"
 	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
@@ -137,7 +136,6 @@ func (c *state) editBroken() error {
 	return c.save(good)
 }
 
-// editStorm saves city.toml many times in quick succession.
 func (c *state) editStorm() error {
 	for range 20 {
 		c.target.spoken[c.rnd.IntN(c.target.agents)] = fmt.Sprintf("s%d", c.rnd.Uint32())
@@ -149,7 +147,6 @@ func (c *state) editStorm() error {
 	return nil
 }
 
-// damage corrupts one of the controller's files while no controller is running.
 func (c *state) damage() error {
 	if err := c.target.kill(); err != nil {
 		return err
@@ -181,7 +178,6 @@ func (c *state) removeSocket() error {
 	return err
 }
 
-// commandStorm runs read-only commands at the same time.
 func (c *state) commandStorm() error {
 	lines := [][]string{{"status"}, {"agent", "list"}, {"why", "agent-0"},
 		{"agent", "peek", "agent-0"}, {"events", "--limit", "5"}}

@@ -1,11 +1,11 @@
-// Command faults exposes gcity to random faults and checks its guarantees after each one. It kills controllers, holders
-// and agents or stops them with signals, damages files, fills the disk, and edits the configuration at unfavorable
-// moments, while several programs write.
+// Command faults exposes a city to random faults and checks gcity's guarantees after each fault. It kills or stops
+// controllers, holders and agents, damages files, fills the disk, and edits the configuration at unfavorable moments.
+// At the same time, several programs write events and beads.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60
 //
-// It prints its seed; -seed repeats a run as far as the machine's timing allows. Exit code 1 means that a guarantee
-// was broken.
+// Command faults prints its seed. -seed repeats a run as far as the machine's timing allows. Exit code 1 means that a
+// guarantee was broken.
 package main
 
 import (
@@ -33,7 +33,6 @@ func main() {
 	os.Exit(run(o))
 }
 
-// run runs a campaign in a new folder and returns the exit code.
 func run(o options) int {
 	gcity, err := filepath.Abs(o.gcity)
 	if err != nil {

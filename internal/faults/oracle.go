@@ -23,13 +23,13 @@ func (c *state) settled(after string) {
 		if wrong = c.difference(); wrong == "" {
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // polling interval
+		time.Sleep(50 * time.Millisecond)
 	}
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// difference describes how the running processes differ from the declared agents. It returns "" if they do not differ.
-// It restarts a controller that has exited.
+// difference describes how the running processes differ from the configured agents. It returns "" if they match. It
+// restarts a controller that has exited.
 func (c *state) difference() string {
 	select {
 	case <-c.target.done:
@@ -63,15 +63,15 @@ func (c *state) difference() string {
 	return ""
 }
 
-// single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its
-// processes might still exist. Two sessions are therefore a breach only if several consecutive lists show them.
+// single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its old
+// processes may still exist. Two sessions are therefore a breach only if several consecutive lists show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
 		if len(pairs) == 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond) // polling interval
+		time.Sleep(100 * time.Millisecond)
 		again := c.pairs()
 		maps.DeleteFunc(pairs, func(agent, ids string) bool { return again[agent] != ids })
 	}
@@ -97,7 +97,6 @@ func (c *state) pairs() map[string]string {
 	return out
 }
 
-// record is a line of the event log.
 type record struct {
 	Seq     uint64 `json:"seq"`
 	Type    string `json:"type"`
@@ -110,10 +109,9 @@ type record struct {
 
 type eventLog struct {
 	records []record
-	torn    int // number of incomplete lines in the log
+	torn    int
 }
 
-// readLog reads all segments of a stopped city's log.
 func readLog(dir string) (*eventLog, error) {
 	files, err := filepath.Glob(filepath.Join(dir, ".gc", "events*.jsonl"))
 	if err != nil {
@@ -143,8 +141,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// check compares the log with the laws: seq has no gaps and no duplicates (L9), each started session has one start
-// event and one end event, and each run has one automation.fired event and one end event (L4).
+// check checks the log. seq has no gaps and no duplicates (L9). Each started session has one start event and one end
+// event. Each run has one automation.fired event and one end event (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}

@@ -15,10 +15,9 @@ import (
 	"time"
 )
 
-// target is the city under test and its controller.
 type target struct {
 	gcity  string
-	dir    string // folder of the city
+	dir    string
 	env    []string
 	agents int
 	extra  int      // number of agents that edits have added
@@ -29,7 +28,6 @@ type target struct {
 	mounted bool // the city has its own file system; see mountSmall
 }
 
-// commandLimit is the timeout for every gcity command.
 const commandLimit = 60 * time.Second
 
 func newTarget(gcity, parent string, agents int) *target {
@@ -67,7 +65,6 @@ func (t *target) write() error {
 
 func (t *target) file() string { return filepath.Join(t.dir, "city.toml") }
 
-// config returns the content of city.toml for the current state.
 func (t *target) config() string {
 	var b strings.Builder
 	b.WriteString("[workspace]\nname = \"faults\"\n[daemon]\npatrol_interval = \"1s\"\n" +
@@ -99,7 +96,6 @@ func (t *target) line(i int) string {
 	return said + `exec sleep 100000`
 }
 
-// wanted returns the agents that must be running.
 func (t *target) wanted() []string {
 	var names []string
 	for i := range t.agents {
@@ -111,7 +107,6 @@ func (t *target) wanted() []string {
 	return names
 }
 
-// begin starts a controller.
 func (t *target) begin() error {
 	log, err := os.OpenFile(filepath.Join(filepath.Dir(t.dir), "controller.log"),
 		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -139,7 +134,6 @@ func (t *target) kill() error {
 
 func (t *target) wait() { <-t.done }
 
-// command runs a gcity command on the city and returns its output.
 func (t *target) command(args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
@@ -151,7 +145,6 @@ func (t *target) command(args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// view is an agent's entry in the output of `gcity agent list`.
 type view struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -179,7 +172,6 @@ type process struct {
 	session string
 }
 
-// processes returns all processes of the city's sessions, from /proc.
 func (t *target) processes() []process {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
@@ -210,7 +202,6 @@ func (t *target) processes() []process {
 	return all
 }
 
-// holders returns the pids of the city's holders.
 func (t *target) holders() []int {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {

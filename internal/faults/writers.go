@@ -7,19 +7,18 @@ import (
 	"sync"
 )
 
-// writers emit events and create beads during the whole campaign, and record the events and beads that were
-// acknowledged with exit code 0.
+// writers emit events and create beads during the whole campaign. They record each event and bead for which the command
+// exited with code 0.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
 
 	mu         sync.Mutex
-	events     []string // subjects of acknowledged events
-	beads      []string // titles of acknowledged beads
+	events     []string // subjects of the recorded events
+	beads      []string // titles of the recorded beads
 	unexpected []string // commands with an exit code that means neither success nor failure
 }
 
-// perKind is the number of concurrent writers of each kind.
 const perKind = 2
 
 func startWriters(t *target) *writers {
@@ -75,8 +74,7 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// check checks that everything that was acknowledged exists exactly once. It must be called after the writers have
-// stopped.
+// check checks that every recorded event and bead exists exactly once. Call it only after the writers have stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	breaches = w.unexpected
 	emitted := map[string]int{}

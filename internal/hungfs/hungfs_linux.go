@@ -42,8 +42,8 @@ func InNamespace(t *testing.T) bool {
 	return false
 }
 
-// Mount mounts a file system on which system calls block until release is called, and then fail. A blocked process can
-// be killed unless unkillable is set. If unkillable is set, blocked is closed when the first call blocks.
+// Mount mounts a file system on which system calls block until release is called, and then fail. If unkillable is set,
+// a blocked process cannot be killed, and blocked is closed when the first call blocks.
 func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, release func()) {
 	t.Helper()
 	dir = t.TempDir()
@@ -78,7 +78,7 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	return dir, first, release
 }
 
-// serve reads requests and replies only to the handshake. The kernel does not interrupt a process whose request has
+// serve reads requests and replies only to the handshake. The kernel does not interrupt a process after its request has
 // been read.
 func serve(f *os.File, blocked chan<- struct{}) {
 	// opcode of the handshake; lengths of the header and of the reply

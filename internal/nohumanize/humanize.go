@@ -5,5 +5,5 @@ package humanize
 
 import "strconv"
 
-// Comma returns n in decimal. It does not insert commas, unlike the function that it replaces.
+// Comma returns n in decimal, without commas.
 func Comma(n int64) string { return strconv.FormatInt(n, 10) }

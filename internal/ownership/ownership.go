@@ -16,9 +16,9 @@ import (
 	"gcity/internal/shell"
 )
 
-// Fault is returned for a file or folder that another user can change.
+// Fault means that another user can change a file or folder.
 type Fault struct {
-	Path  string // the file or folder that another user can change
+	Path  string
 	Owner string // name of the owner of Path
 	Mode  fs.FileMode
 	Fix   string // command that makes Path safe
@@ -30,7 +30,6 @@ func (f *Fault) Error() string {
 		f.Path, f.Owner, perm(f.Mode), f.Fix)
 }
 
-// perm returns a mode as the number that chmod uses.
 func perm(m fs.FileMode) uint32 {
 	out := uint32(m.Perm())
 	if m&fs.ModeSticky != 0 {
@@ -40,8 +39,8 @@ func perm(m fs.FileMode) uint32 {
 }
 
 // Check returns a *Fault if another user can change the file or folder at path, or the target of a link at path. It
-// also checks the folders above, up to the user's home or the root. For a path that cannot be examined, Check returns
-// no Fault: reading the file will fail anyway.
+// also checks the folders above, up to the user's home or the root. If it cannot examine a path, it returns no Fault,
+// because reading the file will fail anyway.
 func Check(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -56,11 +55,11 @@ func Check(path string) error {
 	return nil
 }
 
-// Entry returns a *Fault if another user can change the file or folder at path with the given info. It does not
+// Entry returns a *Fault if another user can change the file or folder at path, which has the given info. It does not
 // check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
-// checkAncestors checks a path and the folders above it. For a symbolic link it checks the target.
+// checkAncestors checks a path and the folders above it. It checks the target of a symbolic link.
 func checkAncestors(path string) error {
 	home := home()
 	for at := path; ; at = filepath.Dir(at) {
@@ -77,8 +76,8 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge checks one file or folder. The parameter isParent is true for a folder above the file to check. Other users may
-// write to such a folder if its sticky bit protects the file.
+// judge checks one file or folder. isParent is true for a folder above the file to check. Other users may write to such
+// a folder if its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, isParent bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -86,7 +85,7 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	}
 	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
 	uid, mode := uint32(os.Geteuid()), info.Mode()
-	// under sudo, root is allowed to use the files of the user who ran sudo
+	// under sudo, root may use the files of the user who ran sudo
 	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
 	switch sticky := isParent && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:
@@ -104,8 +103,8 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	return f
 }
 
-// privateTo reports whether a user group has no members other than one user. Many distributions create such a group for
-// each user.
+// privateTo reports whether the user is the only member of a group. Many distributions create such a group for each
+// user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {
@@ -125,7 +124,6 @@ type group struct {
 	members []string
 }
 
-// members reads the members of all user groups from /etc/group.
 func members() map[uint32]group {
 	data, err := os.ReadFile("/etc/group")
 	if err != nil {
@@ -180,7 +178,7 @@ func home() string {
 	return real
 }
 
-// Of returns the name of a file's or folder's owner.
+// Of returns the name of the owner of a file or folder.
 func Of(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

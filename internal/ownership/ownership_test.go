@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// For a link, both the link and its target are checked.
+// If the path is a link, both the link and its target are checked.
 func TestCheckFollowsLinks(t *testing.T) {
 	open, mine := t.TempDir(), t.TempDir()
 	target := filepath.Join(open, "city.toml")

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// verdict is what the beginning of a string's body says about the string's class.
+// verdict is what the beginning of a string's body reveals about the string's class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
 }
 
-// more is the verdict if the class depends on bytes that have not arrived yet.
+// more is the verdict while the class depends on bytes that have not arrived yet.
 var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
 
-// controlClass returns the class of a CSI sequence, given the part after the introducer.
+// controlClass returns the class of a CSI sequence. body is the part after the introducer.
 func controlClass(body []byte) Set {
 	if bytes.IndexByte([]byte("ityhl"), body[len(body)-1]) < 0 {
 		return 0
@@ -50,7 +50,6 @@ func controlClass(body []byte) Set {
 	return 0
 }
 
-// split returns the parameters of a sequence and the part after them.
 func split(b []byte) (params, rest []byte) {
 	n := 0
 	for n < len(b) && b[n] >= 0x30 {
@@ -66,8 +65,8 @@ func firstOf(params []byte) []byte {
 	return params
 }
 
-// sets reports whether a list of parameters contains a mode, or a number so large that a terminal might misread it as
-// that mode.
+// sets reports whether a list of parameters contains mode. It also returns true for numbers so large that a terminal
+// might misread them as mode.
 func sets(params []byte, mode int) bool {
 	for one := range bytes.SplitSeq(params, []byte(";")) {
 		if n := number(firstOf(one)); n == mode || n > 65535 {
@@ -89,7 +88,6 @@ func number(b []byte) int {
 	return n
 }
 
-// dcsClass returns the class of a DCS string, given the beginning of its body.
 func dcsClass(body []byte) verdict {
 	final := body[len(body)-1]
 	if final >= 0x20 && final < 0x40 {
@@ -107,14 +105,13 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They are for colors, the working
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They cover colors, the working
 // folder, links, pointers, notifications, prompt marks, application IDs, contexts, and the color stack.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
 
-// oscClass returns the class of an OSC string, given the beginning of its body, or the whole body if the string has
-// ended.
+// oscClass returns the class of an OSC string. body is the whole body if the string has ended, or else its beginning.
 func oscClass(body []byte, ended bool) verdict {
 	digits := 0
 	for digits < len(body) && body[digits] >= '0' && body[digits] <= '9' {
@@ -124,7 +121,7 @@ func oscClass(body []byte, ended bool) verdict {
 	case digits == len(body) && !ended && digits <= 10:
 		return more
 	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0:
-		// the Linux console's colors, and old forms of titles
+		// colors of the Linux console, and old forms of titles
 		return is(0)
 	case digits == 0 || digits > 10 || digits < len(body) && body[digits] != ';':
 		return is(never)
@@ -156,8 +153,8 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns yes if the payload begins with want, no if it does not, and more if the payload is still too
-// short to decide.
+// beginning returns yes if the payload begins with want, and no if it does not. It returns more if the payload is still
+// too short to decide.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):
@@ -168,7 +165,7 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// notification returns the class of an OSC 9 sequence. OSC 9 sets a notification text, a progress bar (4) or the
+// notification returns the class of an OSC 9 sequence. OSC 9 shows a notification, or sets a progress bar (4) or the
 // working folder (9). Other numbers are ConEmu commands.
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
@@ -183,7 +180,7 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// clipboard returns the class of an OSC 52 sequence. A payload with "?" in place of the content requests the
+// clipboard returns the class of an OSC 52 sequence. If the payload contains "?" instead of content, it requests the
 // clipboard's content.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
@@ -196,13 +193,12 @@ func clipboard(payload string, ended bool) verdict {
 	return is(Clipboard)
 }
 
-// itermKeys lists the commands of OSC 1337 that draw, or that describe what is drawn.
+// itermKeys lists the OSC 1337 commands that draw or describe what is drawn.
 var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "CursorShape",
 	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
 
-// iterm returns the class of an OSC 1337 sequence. A file passes if it is an image to display, but not if it is a
-// download.
+// iterm returns the class of an OSC 1337 sequence. A file passes only if it is an image to display.
 func iterm(payload string, ended bool) verdict {
 	at := strings.IndexAny(payload, "=:;")
 	if at < 0 && !ended {

@@ -6,33 +6,32 @@ import (
 )
 
 // Filter copies a stream of terminal output without the sequences that its Set does not allow. The result does not
-// depend on how the stream is divided into pieces. Filter also drops sequences that are incomplete or interrupted by
-// control characters. A terminal would not execute such a sequence by itself, but the bytes that follow could complete
-// it. A Filter must not be used concurrently.
+// depend on how the stream is divided. Filter also drops sequences that are incomplete or interrupted by control
+// characters. A terminal ignores such a sequence, but the bytes that follow could complete it. A Filter must not be
+// used concurrently.
 type Filter struct {
 	Allow Set
 
 	state state
 	held  []byte // bytes of a character or sequence that might still be dropped
 	body  int    // index in held at which the sequence's body begins, after its introducer
-	long  bool   // the CSI sequence is longer than the limit for held bytes
-	bell  bool   // a BEL also ends the string that is being dropped
-	end   bool   // the last held byte is an ESC, which might start the terminator of a string
+	long  bool   // the CSI sequence exceeds the limit for held bytes
+	bell  bool   // BEL also ends the string that is being dropped
+	end   bool   // the last held byte is an ESC, which might start the string's terminator
 }
 
-// state is the kind of input that the filter is reading.
 type state uint8
 
 const (
 	ground state = iota // text, or the rest of a string that passes
 	escape              // an ESC and its intermediate bytes
 	csi
-	osc  // an OSC string of a class that is not known yet
-	dcs  // a DCS string of a class that is not known yet
+	osc  // an OSC string of unknown class
+	dcs  // a DCS string of unknown class
 	drop // the rest of a string that is dropped
 )
 
-// Maximum numbers of bytes that are held back. Longer ESC, OSC and DCS headers and longer CSI sequences are dropped.
+// Limits for held bytes. Longer ESC, OSC and DCS headers and longer CSI sequences are dropped.
 const (
 	maxEscape = 16
 	maxCSI    = 1 << 10
@@ -49,8 +48,8 @@ const (
 	st  = 0x9c
 )
 
-// Append processes p, the next bytes of the stream. It appends to dst the bytes that are allowed, and holds back those
-// that depend on later bytes.
+// Append processes p, the next bytes of the stream, and appends the allowed bytes to dst. It holds back bytes if the
+// decision depends on later ones.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {
@@ -74,7 +73,7 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// text returns the length of the ordinary text at the beginning of p, which always passes.
+// text returns the length of the plain text at the beginning of p, which always passes.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -98,7 +97,6 @@ func (f *Filter) reset(s state) {
 	f.state, f.held, f.long, f.end = s, f.held[:0], false, false
 }
 
-// pass appends the held bytes to dst and returns to the ground state.
 func (f *Filter) pass(dst []byte) []byte {
 	dst = append(dst, f.held...)
 	f.reset(ground)
@@ -141,7 +139,7 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 		}
 		return f.character(dst, r)
 	}
-	// The first byte does not begin a valid character, so each byte is processed separately.
+	// The first byte does not begin a valid character. Process each byte separately.
 	rest := [utf8.UTFMax]byte{}
 	n = copy(rest[:], f.held[1:])
 	f.held = f.held[:1]
@@ -152,7 +150,6 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 	return dst
 }
 
-// character processes a character of text.
 func (f *Filter) character(dst []byte, r rune) []byte {
 	f.body = len(f.held)
 	switch r {
@@ -232,8 +229,8 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 // admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// inString processes a byte of the header of an OSC or DCS string. As soon as the string is known to pass, the rest of
-// it is treated as text. This rest contains no ESC except the one that ends the string.
+// inString processes a byte of the header of an OSC or DCS string. After the filter has decided to pass the string, it
+// treats the rest as text. The rest contains no ESC except the one that ends the string.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)
@@ -274,8 +271,7 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 }
 
 // inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. Any other byte
-// begins a new sequence, and the header is dropped, because the bytes after that sequence must not complete the
-// string.
+// begins a new sequence. The header is then dropped, because bytes after the new sequence must not complete the string.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {
@@ -290,7 +286,6 @@ func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	return f.pass(dst)
 }
 
-// inDropped processes a byte of a string that is dropped, including its end.
 func (f *Filter) inDropped(b byte) {
 	switch {
 	case b == esc:
@@ -301,7 +296,7 @@ func (f *Filter) inDropped(b byte) {
 	}
 }
 
-// Reader filters the bytes that it reads from another reader.
+// Reader filters what it reads from another reader.
 type Reader struct {
 	r    io.Reader
 	f    Filter

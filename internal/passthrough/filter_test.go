@@ -22,7 +22,7 @@ func filtered(allow Set, pieces ...string) string {
 func TestFilter(t *testing.T) {
 	for _, c := range []struct {
 		what, in, out string
-		class         Set // the setting that passes it; 0 = only --raw does
+		class         Set // the setting that allows the sequence; 0 = only --raw does
 	}{
 		{"clipboard", "a\x1b]52;c;aGk=\x07b", "ab", Clipboard},
 		{"clipboard, ST", "a\x1b]52;c;aGk=\x1b\\b", "ab", Clipboard},
@@ -86,7 +86,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// ordinary lists output of programs that draw. The filter passes it unchanged.
+// ordinary is the output of programs that only draw. The filter passes it unchanged.
 var ordinary = []string{
 	"plain\r\n\ttext \a\b\x0e\x0f\x7f", "ä ” 漢字 👩‍💻 \u00a0", "\x1b[1;38;2;1;2;3mx\x1b[0m\x1b[38:2::1:2:3m", "\x1b[?1049h\x1b[22;0;0t\x1b[2J\x1b[H\x1b[?25l",
 	"\x1b[c\x1b[>c\x1b[=c\x1b[6n\x1b[?6n\x1b[5n\x1b[>q\x1b[?u\x1b[?2026$p\x1bZ\x1b[14t\x1b[16t\x1b[18t", "\x1b[8;24;80t\x1b[23;2t",
@@ -115,12 +115,12 @@ func TestOrdinaryOutputPasses(t *testing.T) {
 	}
 }
 
-// forbidden matches sequences that the filtered output must not contain, for a terminal that ignores control characters
-// within sequences.
+// forbidden matches sequences that filtered output must not contain. It expects the output of narrow, because some
+// terminals ignore control characters within sequences.
 var forbidden = regexp.MustCompile(`(\x1b\]|\x9d)0*52[;\x07\x1b\x9c]|(\x1b\[|\x9b)[?>=]?0*2[01]([;:][0-9;:]*)?t|(\x1b\[|\x9b)[0-?]*[ -/]*i|(\x1bP|\x90)[0-?]*[$+]q|\x05`)
 
-// narrow converts control characters, in both encodings, to single bytes. It removes all other characters, and the
-// control characters that terminals skip.
+// narrow converts both encodings of C1 controls to single bytes, and all other multi-byte characters to "w". It drops
+// control characters that terminals ignore within sequences.
 func narrow(b []byte) []byte {
 	var out []byte
 	for len(b) > 0 {

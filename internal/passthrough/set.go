@@ -5,12 +5,13 @@
 //
 //   - A query is dropped if the terminal's reply contains text that the program has chosen, or text from the user's
 //     screen or clipboard. The reply could reach the user's shell after the attachment has ended.
-//   - Queries with a reply of a fixed form pass: device attributes, cursor position, modes, sizes, and colors (OSC 4,
-//     10, 11 and others with "?"). Programs need them when they start, and the reply cannot contain a command.
-//   - OSC and DCS sequences pass only if they are known to draw or to describe: titles, colors, links, notifications,
+//   - A query passes if its reply has a fixed form: device attributes, cursor position, modes, sizes, and colors
+//     (OSC 4, 10, 11 and others with "?"). Programs need such queries at startup, and the reply cannot contain a
+//     command.
+//   - An OSC or DCS sequence passes only if it is known to draw or to describe: titles, colors, links, notifications,
 //     prompt marks, images. All other numbers are dropped, because terminals can give them any meaning.
-//   - A sequence that would change how the terminal reads bytes (encodings other than UTF-8, VT52, Tektronix) never
-//     passes, because the filter and the terminal would interpret the following bytes differently.
+//   - A sequence never passes if it changes how the terminal reads bytes (encodings other than UTF-8, VT52,
+//     Tektronix). The filter and the terminal would interpret the following bytes differently.
 package passthrough
 
 import (
@@ -18,10 +19,9 @@ import (
 	"strings"
 )
 
-// Set contains the classes of sequences that pass although they do more than draw. The zero Set is empty.
+// Set is a set of classes of sequences that pass although they do more than draw.
 type Set uint16
 
-// Classes of sequences.
 const (
 	Answerback Set = 1 << iota // ENQ: the terminal types its answerback string
 	Clipboard                  // OSC 52, OSC 1337 Copy: writes to the clipboard
@@ -30,14 +30,14 @@ const (
 	DCS          // every DCS except requests, images and synchronized updates: keys, macros, fonts
 	DCSRequest   // DECRQSS and XTGETTCAP: the terminal types a setting
 	MediaCopy    // CSI i: prints the screen, or all output
-	OSC          // every OSC that is in no other class and not known to be harmless
+	OSC          // every OSC that belongs to no other class and is not known to be harmless
 	ScreenReport // DECRQCRA: the terminal types a checksum of what is on the screen
 	TitleReport  // CSI 20 t and 21 t, OSC 0 to 2 with "?": the terminal types its title
 
 	never Set = 1 << 15 // sequences that no Set allows
 )
 
-// names lists the names of the classes in the configuration, in the order of the constants.
+// names contains the classes' names in the configuration, in the order of the constants.
 var names = [...]string{"answerback", "clipboard", "clipboard-read", "dcs", "dcs-request",
 	"media-copy", "osc", "screen-report", "title-report"}
 

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A process that is interrupted during an exec is not mistaken for one with an empty environment.
+// If a process is interrupted during an exec, its environment is not mistaken for an empty one.
 func TestHiddenEnvironment(t *testing.T) {
 	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true,
 		{100, 900, 910}: true, {100, 900, 900}: false} {
@@ -36,7 +36,7 @@ func TestHiddenEnvironment(t *testing.T) {
 	}
 }
 
-// A process that calls exec repeatedly shows its whole environment at every read.
+// If a process calls exec repeatedly, every read returns its whole environment.
 func TestEnvironDuringExecs(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {

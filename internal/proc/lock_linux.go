@@ -44,8 +44,7 @@ func SameFile(fd int, path string) bool {
 		a.Ino == b.Ino
 }
 
-// Inode returns the device and inode numbers of the file at path. They identify the file among the open files of
-// processes; see HoldsFile.
+// Inode returns the device and inode numbers of the file at path; see HoldsFile.
 func Inode(path string) (dev, ino uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -54,8 +53,8 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number that is not below min, and makes it inheritable. If the
-// descriptor limit is too low for that, Raise uses 64 or 10 as the minimum. It always closes fd.
+// Raise moves a descriptor to the lowest free number that is at least min, and makes it inheritable. If the descriptor
+// limit is too low for min, Raise uses 64 or 10 instead. It always closes fd.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {

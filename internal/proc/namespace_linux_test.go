@@ -18,8 +18,8 @@ func TestSharesPIDs(t *testing.T) {
 		t.Skip("no PID namespaces here: ", err)
 	}
 	defer func() {
-		_ = cmd.Process.Kill() // it may have exited
-		_ = cmd.Wait()         // it was killed
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
 	}()
 	if SharesPIDs(cmd.Process.Pid) {
 		t.Error("SharesPIDs is true for a process in another namespace")

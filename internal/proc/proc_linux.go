@@ -1,5 +1,5 @@
-// Package proc reads the state of processes from /proc and signals them through pidfds, so that a signal never reaches
-// a different process with a reused pid.
+// Package proc reads the state of processes from /proc. It signals processes through pidfds, so that a signal never
+// reaches a different process with a reused pid.
 package proc
 
 import (
@@ -44,8 +44,8 @@ func All() ([]int, error) {
 	return pids, err
 }
 
-// SharesPIDs reports whether a process is in the same PID namespace as this process. Processes in containers usually
-// are not.
+// SharesPIDs reports whether a process is in the PID namespace of this process. Processes in containers usually are
+// not.
 func SharesPIDs(pid int) bool {
 	its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
 	if err != nil {
@@ -58,9 +58,9 @@ func SharesPIDs(pid int) bool {
 // execPatience is how long Environ waits for an exec, which can be slow on a busy machine or disk.
 const execPatience = time.Second
 
-// Environ returns a process's environment as of its last exec. Each entry "K=V" is followed by a NUL. Environ returns
-// nil if the environment cannot be read, which is usual for processes of other users. During an exec the environment
-// is empty, so Environ waits until the exec has finished.
+// Environ returns the environment that a process received at its last exec. Each entry "K=V" is followed by a NUL.
+// Environ returns nil if it cannot read the environment, which is usual for processes of other users. During an exec,
+// the environment is empty. Environ therefore waits until the exec has finished.
 func Environ(pid int) []byte {
 	began := time.Now()
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -75,8 +75,8 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron reads an environment with one system call. With two calls, an exec between them would look like the
-// end of the file.
+// readEnviron reads an environment with one system call. If it used two, an exec between them would look like the end
+// of the file.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // more than the kernel allows
 	for size := 16 << 10; ; size *= 8 {
@@ -99,24 +99,23 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reads the state of a process and returns the result of Stat.mayHide.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)
 }
 
-// mayHide reports whether the environment might look empty although it is not. That happens during an exec, before the
-// process has received its environment, and if the process calls exec between open and read. The address range of an
-// environment that is really empty has length zero. This is also true during an exec, but then the code address is zero
-// too. Zombies and kernel threads have no environment.
+// mayHide reports whether the environment might look empty although it is not. This happens during an exec, before the
+// process has received its environment. It also happens if the process calls exec between open and read. If an
+// environment is really empty, its address range has length zero. During an exec, this length is also zero, but then
+// the code address is zero too. Zombies and kernel threads have no environment.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains the given entry, "K=V". If prefix is true, an entry that starts with
-// the given text is enough.
+// HasEnv reports whether an environment contains entry, in the form "K=V". If prefix is true, entry may be the
+// beginning of a variable.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
 		var kv []byte
@@ -158,8 +157,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal opens a pidfd for the process with this pid and then calls the function check. It sends sig to the process
-// only if check returns true. It reports whether the signal was sent.
+// Signal opens a pidfd for a process and then calls check. It sends sig only if check returns true. It reports whether
+// it has sent the signal.
 func Signal(pid int, sig syscall.Signal, check func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -169,7 +168,7 @@ func Signal(pid int, sig syscall.Signal, check func(pid int) bool) bool {
 	return check(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
-// Gone reports whether an error from this package means that the process no longer exists.
+// Gone reports whether err means that the process no longer exists. The error must come from this package.
 func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
 // Reap waits for a child to exit and reaps it.

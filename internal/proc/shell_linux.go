@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// AtPrompt reports whether a process is an interactive shell at its prompt: a known shell that runs no script, leads
-// its session, reads from a terminal and is the terminal's foreground group. Such a shell ignores SIGINT and exits on
-// SIGHUP. AtPrompt returns false if the process cannot be read.
+// AtPrompt reports whether a process is an interactive shell at its prompt. This is a known shell that runs no script,
+// leads its session, reads from a terminal and is the terminal's foreground group. Such a shell ignores SIGINT and
+// exits on SIGHUP. AtPrompt returns false if it cannot read the process.
 func AtPrompt(pid int) bool {
 	st, err := ReadStat(pid)
 	if err != nil || st.Session != pid || st.Foreground != pid || st.Group != pid ||
@@ -22,11 +22,10 @@ func AtPrompt(pid int) bool {
 		strings.HasPrefix(input, "/dev/tty"))
 }
 
-// Shell reports whether a process is a known shell that reads its commands from standard input. It returns false if
-// the process cannot be read.
+// Shell reports whether a process is a known shell that reads its commands from standard input. It returns false if it
+// cannot read the process.
 func Shell(pid int) bool { return interactive(Args(pid)) }
 
-// interactive reports whether a command line starts a shell that reads its commands from standard input.
 func interactive(args []string) bool {
 	if len(args) == 0 {
 		return false

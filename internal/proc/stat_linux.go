@@ -11,20 +11,20 @@ import (
 // Stat contains some fields of /proc/<pid>/stat.
 type Stat struct {
 	State byte // 'R', 'S', 'T', 'Z', …
-	PPID  int  // the parent process
-	// process group, session, and the foreground group of its terminal; 0 = none
+	PPID  int
+	// process group, session, and the terminal's foreground group; 0 = none
 	Group, Session, Foreground int
-	// clock ticks since boot; together with the boot ID it distinguishes processes with the same pid
+	// in clock ticks since boot; together with the boot ID, it distinguishes processes with the same pid
 	Start uint64
-	// CPU time of all threads of the process, and recursively of the exited children that it has waited for
+	// CPU time of the process, and of exited children that it has waited for, recursively
 	CPU time.Duration
-	RSS int64 // bytes; the kernel's count is approximate
+	RSS int64 // in bytes; the kernel's count is approximate
 
 	// The start and end address of the process's environment. Both are 0 during an exec, and for processes of other
 	// users.
 	EnvStart, EnvEnd uint64
 
-	// The address of the process's code. It is 0 in an exec until the environment is complete, and 1 for processes
+	// The address of the process's code. It is 0 during an exec until the environment is complete, and 1 for processes
 	// of other users.
 	Code uint64
 }
@@ -32,13 +32,13 @@ type Stat struct {
 // tick is the unit of processor time in /proc. It is the same on all platforms that Go supports.
 const tick = 10 * time.Millisecond
 
-// Indexes of the fields of /proc/<pid>/stat that follow the command name.
+// Indexes of fields in /proc/<pid>/stat, counted from the first field after the command name.
 const (
 	fieldPPID       = 1
 	fieldGroup      = 2
 	fieldSession    = 3
 	fieldForeground = 5
-	// first of four CPU times: user and system, of the process and of its children
+	// first of four CPU times: user and system time of the process and of its children
 	fieldUTime  = 11
 	fieldCSTime = 14
 	fieldStart  = 19
@@ -62,9 +62,9 @@ func ReadStat(pid int) (Stat, error) {
 	return s, nil
 }
 
-// parseStat parses /proc/<pid>/stat. It does not allocate, because it is called for every process on the machine.
+// parseStat parses /proc/<pid>/stat. It does not allocate, because it runs for every process on the machine.
 func parseStat(data []byte) (s Stat, ok bool) {
-	// the command name is in parentheses and may itself contain parentheses, so count the fields from the last one
+	// The command name is in parentheses and may contain parentheses. Count the fields from the last one.
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 || len(data) < end+3 {
 		return s, false

@@ -11,15 +11,15 @@ import (
 )
 
 // Sweep kills the processes for which match returns true, including new ones. It ends when no such process is left or
-// the deadline has passed. It never calls match for its own process. It returns the number of killed processes and the
-// pids that are still alive.
+// the deadline has passed. It never calls match for its own process. It returns how many processes it killed and which
+// pids are still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is like Sweep, but only for processes that started after the process with the pid firstPID. If few
-// processes have started since then, it does not have to list all processes. The process firstPID must have started
-// recently, because the kernel reuses pids after it has reached the highest one.
+// SweepSince is like Sweep, but only for processes that started after the process firstPID. If only a few have started
+// since then, it need not list all processes. The process firstPID must have started recently, because the kernel
+// reuses pids after it has reached the highest one.
 func SweepSince(firstPID int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
 	return sweep(func() ([]int, error) { return since(firstPID) }, match, deadline)
@@ -54,10 +54,10 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 	}
 }
 
-// fewPIDs is the number of pids up to which trying each pid is cheaper than listing all processes.
+// Up to fewPIDs pids, trying each pid is cheaper than listing all processes.
 const fewPIDs = 256
 
-// since returns a list of pids. It includes all processes that started after the process with the pid firstPID.
+// since returns pids, including those of all processes that started after the process firstPID.
 func since(firstPID int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < firstPID || newest > firstPID+fewPIDs {
@@ -70,8 +70,8 @@ func since(firstPID int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID returns the last pid that the kernel assigned. In some containers, a different file is mounted over
-// /proc/loadavg. In this case ok is false, because the file's content might be outdated.
+// newestPID returns the pid that the kernel assigned most recently. Some containers mount a different file over
+// /proc/loadavg. In this case ok is false, because the file might be outdated.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

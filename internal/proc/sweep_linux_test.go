@@ -11,7 +11,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// since finds every process that started after the given one, by testing single pids and by listing all.
+// since finds every process that started after the given one, both if it tries single pids and if it lists all
+// processes.
 func TestSinceFindsAllLaterProcesses(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
@@ -33,7 +34,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 				t.Errorf("%d started after %d but is not among %d pids", pid, first, len(pids))
 			}
 		}
-		for range fewPIDs { // more pids than since tests one by one
+		for range fewPIDs { // more pids than since tries one by one
 			if err := exec.Command("/bin/true").Run(); err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +45,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 	}
 }
 
-// SweepSince also kills a process that starts new ones during the sweep.
+// SweepSince also kills a process that forks during the sweep.
 func TestSweepOfRespawningProcess(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descendants returns the running processes below root, parents before children, without zombies. The result is a
-// snapshot. It might miss processes that are forked during the call; the next call returns them.
+// Descendants returns the running processes below root, parents before children, without zombies. It can miss processes
+// that are forked during the call; the next call returns them.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}
@@ -60,8 +60,8 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp reads a small file in /proc. It makes a third of os.ReadFile's system calls, because these calls delay each
-// restart of an agent.
+// slurp reads a small file in /proc. It makes a third of the system calls of os.ReadFile, because these calls delay
+// each restart of an agent.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -105,7 +105,6 @@ func scanDescendants(root int) []int {
 	return found
 }
 
-// below returns a function that reports whether a process is now a descendant of root.
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
 		for range 1000 { // deeper than any real process tree
@@ -134,7 +133,7 @@ func SignalTree(root int, sig syscall.Signal) int {
 }
 
 // KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns true when no
-// descendant is left. It returns false at the deadline if a process in state D has survived SIGKILL.
+// descendant is left. It returns false if a process in state D is still alive at the deadline.
 func KillTree(root int, deadline time.Time) bool {
 	pause := 500 * time.Microsecond
 	for {
@@ -150,7 +149,6 @@ func KillTree(root int, deadline time.Time) bool {
 	}
 }
 
-// waitFirst waits until the first process in the list exits, but not longer than d.
 func waitFirst(pids []int, d time.Duration) {
 	if len(pids) == 0 {
 		return
@@ -164,8 +162,8 @@ func waitFirst(pids []int, d time.Duration) {
 	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
 }
 
-// WaitPid waits until the process with this pid exits, and reports whether it did within d. The caller must know
-// that the pid was not reused.
+// WaitPid waits at most d and reports whether the process with this pid has exited. The caller must know that the pid
+// was not reused.
 func WaitPid(pid int, d time.Duration) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

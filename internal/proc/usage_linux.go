@@ -10,25 +10,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tree is the resource usage of the processes below a root.
+// Tree contains the resource usage of the processes below a root.
 type Tree struct {
 	CPU   time.Duration // see Stat; includes zombies that have not been reaped yet
 	RSS   int64
 	Procs int
 }
 
-// Root is a process with descendants that Trees measures.
+// Root is a process for which Trees measures the descendants.
 type Root struct {
-	Start uint64 // its start time; see Stat
-	// The caller guarantees that the process stays alive during the whole pass. Trees can then skip the process's
-	// stat, which is slow to read if the process has many threads.
+	Start uint64 // start time of the process; see Stat
+	// The caller guarantees that the process stays alive during the whole call. Trees then does not read its stat,
+	// which is slow if the process has many threads.
 	Alive bool
 }
 
 // Trees measures the processes below each root in one pass over all processes. The keys of both maps are the pids of
-// the roots. Trees does not count the roots themselves. A process below two roots counts for the nearer one. The result
-// contains no tree for a root that has exited. The pass is not atomic: it might miss processes that start or exit while
-// it runs.
+// the roots. The measurement of a tree does not include its root. A process below two roots belongs to the nearer one.
+// The result contains no tree for a root that has exited. The pass is not atomic: it might miss processes that start or
+// exit meanwhile.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -63,7 +63,6 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	return trees, nil
 }
 
-// processTable contains all processes found in one pass.
 type processTable struct {
 	dir   int // descriptor of /proc
 	procs []process
@@ -81,7 +80,7 @@ type process struct {
 
 const noRoot = -1
 
-// readProcesses reads the stat of every process except roots that are known to be alive.
+// readProcesses reads the stat of every process. It skips roots that are known to be alive.
 func readProcesses(
 	ctx context.Context, d *os.File, roots map[int]Root,
 ) (*processTable, error) {
@@ -111,7 +110,6 @@ func readProcesses(
 	return w, nil
 }
 
-// stat reads the stat of one process. The result is false if the process has exited.
 func (w *processTable) stat(pid string) (Stat, bool) {
 	fd, err := unix.Openat(w.dir, pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -131,7 +129,7 @@ func (w *processTable) owner(i int) int {
 	if p.known {
 		return p.owner
 	}
-	// this ends the recursion if parents that changed during the pass form a cycle
+	// ends the recursion if parents that changed during the pass form a cycle
 	p.known, p.owner = true, noRoot
 	if j := w.parent(i); j != noRoot {
 		if w.procs[j].root {
@@ -143,8 +141,8 @@ func (w *processTable) owner(i int) int {
 	return p.owner
 }
 
-// parent returns the index of a process's parent, or noRoot. If the parent has exited during the pass, its pid may
-// already belong to a new process. Such a process has a later start time than the child.
+// parent returns the index of a process's parent, or noRoot. If the parent has exited during the pass, a new process
+// may already have its pid. Such a process has a later start time than the child.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

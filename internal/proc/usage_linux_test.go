@@ -17,7 +17,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// line starts a shell line in a new process group, which is killed at the end of the test.
+// line starts a shell line in a new process group. A cleanup function kills the group.
 func line(t *testing.T, text string) (pid int, out io.Reader) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", text)
@@ -36,7 +36,6 @@ func line(t *testing.T, text string) (pid int, out io.Reader) {
 	return cmd.Process.Pid, stdout
 }
 
-// says waits until a line has printed a word.
 func says(t *testing.T, out io.Reader, word string) {
 	t.Helper()
 	buf := make([]byte, len(word))
@@ -54,7 +53,6 @@ func started(t *testing.T, pid int) uint64 {
 	return st.Start
 }
 
-// belowUs measures the processes below this process.
 func belowUs(t *testing.T) Tree {
 	t.Helper()
 	us := os.Getpid()
@@ -71,14 +69,15 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	before := belowUs(t)
 	_, out := line(t, "sleep 1000 & (sleep 1000 & wait) & printf up; wait")
 	says(t, out, "up")
-	// The shell, two sleep processes, and the subshell between them.
+	// the shell, two sleep processes, and the subshell between them
 	eventually.True(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
 	eventually.True(t, "their memory", func() bool {
 		return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize())
 	})
 }
 
-// The CPU time of exited commands is counted for the process that waited for them, even if it has called exec since.
+// The CPU time of an exited command counts for the process that waited for it, even if that process has called exec
+// since.
 func TestTreesCountExitedChildren(t *testing.T) {
 	_, out := line(t, "sh -c '"+spin+"'; printf done; exec sleep 1000")
 	says(t, out, "done")
@@ -149,7 +148,7 @@ func TestTreesOfNestedRoots(t *testing.T) {
 	}
 }
 
-// Processes that start and exit during the measurement cause no error and are counted for the right root.
+// Processes that start and exit during the measurement cause no error and belong to the right root.
 func TestTreesDuringStartsAndExits(t *testing.T) {
 	_, out := line(t, "printf up; while :; do /bin/true & /bin/true | /bin/true; done")
 	says(t, out, "up")
@@ -178,7 +177,7 @@ func TestTreesCanceled(t *testing.T) {
 	}
 }
 
-// Parents that change during the measurement may form a cycle. A process in a cycle has no owner.
+// Parents that change during the measurement can form a cycle. A process in a cycle has no owner.
 func TestOwnersInCycle(t *testing.T) {
 	w := &processTable{dir: -1, at: map[int]int{}}
 	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6
@@ -193,7 +192,7 @@ func TestOwnersInCycle(t *testing.T) {
 	}
 }
 
-// parseStat reads any process name, and does not panic on arbitrary bytes.
+// parseStat parses any process name, and does not panic on arbitrary bytes.
 func FuzzStat(f *testing.F) {
 	f.Add("sh", []byte(" S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 4096 12 "+
 		"18446744073709551615 1"))
@@ -215,7 +214,6 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// BenchmarkTrees measures one pass over all processes of this machine.
 func BenchmarkTrees(b *testing.B) {
 	us := os.Getpid()
 	st, err := ReadStat(us)

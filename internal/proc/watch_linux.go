@@ -38,8 +38,8 @@ func (w *Watched) Wait() error {
 // Close stops watching the process and makes Wait return.
 func (w *Watched) Close() error { return w.f.Close() }
 
-// Marked returns a function that accepts processes with the entry "K=V" in their environment, and processes that have
-// the file at path open.
+// Marked returns a function that accepts two kinds of processes: those with entry ("K=V") in their environment, and
+// those that have the file at path open.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil

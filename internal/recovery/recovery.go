@@ -12,7 +12,7 @@ import (
 
 // Panic is the error for a recovered panic.
 type Panic struct {
-	Value any // the argument of panic
+	Value any // the value that was passed to panic
 	stack []byte
 }
 
@@ -24,8 +24,8 @@ func (p *Panic) Unwrap() error { err, _ := p.Value.(error); return err }
 // Stack returns the stack of the goroutine at the panic.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// Catch calls f. It returns a *Panic if f panics, and nil otherwise. If f panics with a *Panic, Catch returns that
-// value unchanged.
+// Catch calls f. It returns a *Panic if f panics, and nil otherwise. If the panic's value is already a *Panic, Catch
+// returns that value.
 func Catch(f func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -48,7 +48,7 @@ func Try(f func() error) (err error) {
 	return err
 }
 
-// Fatal returns its argument, or, if that is nil, a function that ends the program like an unrecovered panic.
+// Fatal returns report. If report is nil, Fatal returns a function that ends the program like an unrecovered panic.
 func Fatal(report func(error)) func(error) {
 	if report != nil {
 		return report
@@ -63,13 +63,13 @@ func Fatal(report func(error)) func(error) {
 
 // Group is a sync.WaitGroup that handles panics in its goroutines. The zero Group is ready to use.
 type Group struct {
-	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait
+	// OnPanic is called with the panic, in the goroutine that panicked, before Wait returns. If OnPanic is nil, Wait
 	// panics instead.
 	OnPanic func(error)
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	first error // the first panic
+	first error
 }
 
 // Go calls f in a goroutine.
@@ -90,7 +90,7 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits until all goroutines have ended. It panics with the first panic that OnPanic did not receive.
+// Wait waits until all goroutines have ended. If OnPanic is nil, it then panics with the first panic.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	g.mu.Lock()

@@ -35,7 +35,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// Wait panics with the fault unless OnPanic is set.
+// Wait panics with the first panic unless OnPanic is set.
 func TestGroup(t *testing.T) {
 	var g Group
 	for range 3 {
@@ -57,7 +57,6 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// WaitFor returns false after its timeout if a goroutine is still running.
 func TestWaitFor(t *testing.T) {
 	var g Group
 	end := make(chan struct{})

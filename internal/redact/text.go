@@ -9,13 +9,12 @@ import (
 
 // Text returns a command line, a message or a log line without the secrets in it. It hides:
 //
-//   - the values of options, variables, parameters and headers with a name that the function Name recognizes:
-//     --api-key X, --token=X, API_KEY=X, "Authorization: Bearer X", {"password": "X"}; a value ends where a shell
-//     would end the word
+//   - the values of options, variables, parameters and headers with a name that Name recognizes:
+//     --api-key X, --token=X, API_KEY=X, "Authorization: Bearer X", {"password": "X"}
 //   - the word after "Bearer", and the password after -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
-// Quoted text is treated the same way. All other text is unchanged.
+// A value ends where a shell would end the word. The same applies within quoted text. All other text is unchanged.
 func Text(s string) string {
 	s = withoutTokens(withoutUsers(s))
 	var r reader
@@ -23,7 +22,7 @@ func Text(s string) string {
 	return r.out.String()
 }
 
-// Args is like Text, but for a list of arguments, each of which is one word.
+// Args is like Text for a list of arguments. Each argument is one word.
 func Args(args []string) []string {
 	if args == nil {
 		return nil
@@ -58,7 +57,6 @@ const (
 	login              // the value of -u or --user: USER:PASSWORD
 )
 
-// reader reads one text, word by word.
 type reader struct {
 	out  strings.Builder
 	next following
@@ -94,7 +92,6 @@ func spaceLength(s string) int {
 	return n
 }
 
-// wordLength returns the length of the first word. A quote character without a closing quote is an ordinary character.
 func wordLength(s string) int {
 	n := 0
 	for n < len(s) {
@@ -171,12 +168,11 @@ func (r *reader) word(w string) {
 	r.out.WriteString(w)
 }
 
-// isOption reports whether a word is certainly an option and not the value of the previous option.
+// isOption reports whether a word is certainly an option, and not the value of the previous option.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
 
-// hide writes Hidden in place of a word and keeps its quotes.
 func (r *reader) hide(w string) {
 	if q := w[0]; (q == '"' || q == '\'') && len(w) > 1 && w[len(w)-1] == q {
 		r.out.WriteString(string(q) + Hidden + string(q))
@@ -196,7 +192,7 @@ func (r *reader) login(w string) {
 }
 
 // within writes a word that is not itself a secret. It hides the values of secret parameters in the word, and applies
-// Text's rules to quoted parts.
+// the rules of Text to quoted parts.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -229,7 +225,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word that has n quoted bytes starting at i. The quotes can contain the name or the value, as in
+// quoted writes a word with quoted text at the bytes i to i+n. The quotes can contain the name or the value, as in
 // {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
@@ -248,7 +244,7 @@ func (r *reader) quoted(w string, i, n int) {
 	r.within(rest)
 }
 
-// valueLength returns the length of the value at the beginning of s, which has a form similar to JSON.
+// valueLength returns the length of the value at the beginning of s. The value may be quoted or nested, as in JSON.
 func valueLength(s string) int {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		if n := quoteLength(s); n > 1 {
@@ -262,8 +258,8 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// followsName reports whether the name of a secret precedes the "=" or ":" at i. Before ":", the name must not contain
-// a slash, because lists of paths also contain colons.
+// followsName reports whether the "=" or ":" at i follows the name of a secret. Before ":", the name must not contain a
+// slash, because lists of paths also contain colons.
 func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -272,15 +268,15 @@ func followsName(w string, i int) bool {
 	return secretName(name)
 }
 
-// isProse reports whether a word with ":" may be part of a sentence, such as "cannot press keys: it is away".
+// isProse reports whether a word with ":" may be part of a sentence, as in "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether text ends in the name of a secret. The name of a file that contains a secret does not
-// count: the value of --token-file may be shown.
+// secretName reports whether text ends with the name of a secret. A parameter for a file, such as --token-file, does
+// not count.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {

@@ -1,6 +1,6 @@
 // Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognizes
 // names (API_KEY, --token, Authorization), URLs with a user, and known prefixes of access tokens. When in doubt, it
-// hides too much. Secrets that it cannot recognize stay visible, for example mysql's -pPASSWORD.
+// hides too much. It cannot recognize all secrets: mysql's -pPASSWORD stays visible, for example.
 package redact
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Hidden replaces a secret.
+// Hidden is written in place of a secret.
 const Hidden = "…"
 
 // Name reports whether the name of a variable, parameter or option marks its value as a secret.
@@ -37,7 +37,7 @@ func Name(name string) bool {
 	})
 }
 
-// countsTokens reports whether a name in capitals is that of a language model's token limit, such as MAX_TOKENS or
+// countsTokens reports whether a name in capitals is a token limit of a language model, such as MAX_TOKENS or
 // MAX-OUTPUT-TOKENS.
 func countsTokens(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
@@ -46,7 +46,7 @@ func countsTokens(upper string) bool {
 		!strings.Contains(rest, "KEY") && !strings.Contains(rest, "SECRET")
 }
 
-// words splits a name into its parts, in capitals: DB_PASS and dbPass into DB and PASS.
+// words splits a name into its parts, in capitals: "DB_PASS" and "dbPass" both become DB and PASS.
 func words(name string) []string {
 	var apart strings.Builder
 	var last rune
@@ -62,9 +62,9 @@ func words(name string) []string {
 	})
 }
 
-// Value returns a variable's value without the secrets in it. It is for variables that Name does not mark as secret.
-// It hides access tokens, the user of a URL (which may be a token), and the values of parameters with a secret's
-// name. Such a value ends at an "&" or at the end of the text.
+// Value returns a variable's value without the secrets in it. It is for variables that Name does not mark as secret. It
+// hides access tokens, the user of a URL (which may be a token), and parameters with a secret's name. The value of such
+// a parameter ends at an "&" or at the end of the text.
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides the part before the host in URLs: "postgres://…@db/x".
@@ -86,9 +86,9 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A slash in
-// a password is invalid in a URL, but users do write it. Therefore, text that cannot be a port is treated as part of
-// a password.
+// userLength returns how many bytes precede the @ of a URL, counted after the slashes. It returns 0 if the URL has no
+// user. Slashes are invalid in a password, but users write them. Therefore, text that cannot be a port is treated as
+// part of the password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -109,7 +109,7 @@ func userLength(s string) int {
 }
 
 // withoutParameters hides the values of parameters with a secret's name: "?user=me&password=…", "password=…",
-// `"token":…`, "Authorization: …". Only an & ends such a value. Without an &, all remaining text is hidden.
+// `"token":…`, "Authorization: …". Such a value ends only at an & or at the end of the text.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {
@@ -137,7 +137,7 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether text ends in the name of a secret. Here, "pwd" is a password, although the variable
+// secretParameter reports whether text ends with the name of a secret. Here, "pwd" is a password, although the variable
 // PWD is a folder.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]

@@ -32,7 +32,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkFrame measures one frame of a pane, which the console draws ten times a second.
+// BenchmarkFrame measures one frame of a pane. The console draws ten frames per second.
 func BenchmarkFrame(b *testing.B) {
 	s := New(120, 40, 500)
 	for i := range 60 {

@@ -11,18 +11,17 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean returns any text as one line that is safe for a terminal. The line contains only printable characters and
-// SGR, and at most 4 KiB. Tabs are expanded, and a style that is still on is reset at the end. Control characters are
-// replaced with their pictures (␊). Invisible characters, characters that change the direction of text, and invalid
-// UTF-8 are replaced with U+FFFD. Escape sequences other than SGR are dropped, and so is a final line break. Clean is
-// idempotent.
+// Clean returns any text as one line that is safe for a terminal. The line contains only printable characters and SGR,
+// at most 4 KiB. Clean expands tabs, and resets a style that is on at the end. It replaces control characters with
+// their pictures (␊). It replaces invisible characters, characters that change the direction of text, and invalid UTF-8
+// with U+FFFD. It drops all other escape sequences and a final line break. Clean is idempotent.
 func Clean(s string) string { return clean(s, true) }
 
-// Plain is like Clean but also drops SGR.
+// Plain is like Clean, but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// FirstItem shortens a list with one item per line to a single line. It returns the first item, cleaned by Plain, and a
-// suffix such as " and 3 more". The suffix is "" if there is only one item.
+// FirstItem shortens a list with one item per line. It returns the first item, cleaned by Plain, and a suffix such as "
+// and 3 more". If there is only one item, the suffix is "".
 func FirstItem(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
@@ -67,20 +66,18 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// cleaner is a sink that builds a cleaned line.
 type cleaner struct {
 	style      bool
 	out        []byte
 	pending    []byte // characters that are not divided into clusters yet
 	col        int
-	styleOn    bool // whether a style is on
-	cutAt      int  // length to which the output is cut; it leaves room for an ellipsis and a reset
+	styleOn    bool
+	cutAt      int // length to which the output is cut, so that an ellipsis and a reset fit
 	cutStyleOn bool
 }
 
 func (c *cleaner) full() bool { return len(c.out) > maxLine }
 
-// add appends a whole cluster or SGR sequence.
 func (c *cleaner) add(s string, width int, on bool) {
 	if c.full() {
 		return

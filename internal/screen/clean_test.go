@@ -71,7 +71,6 @@ func TestCleanTruncates(t *testing.T) {
 	}
 }
 
-// checkSafe fails the test unless a line contains only printable text and SGR sequences.
 func checkSafe(t *testing.T, line string) {
 	t.Helper()
 	if !utf8.ValidString(line) {

@@ -36,7 +36,6 @@ func (s *Screen) control(c byte) {
 	s.changed = true
 }
 
-// sequence forwards seq, which moves the cursor or edits cells, to the emulator.
 func (s *Screen) sequence(seq string) {
 	s.cur.out = append(s.cur.out, seq...)
 	s.cur.wrap = false
@@ -44,7 +43,6 @@ func (s *Screen) sequence(seq string) {
 	s.changed = true
 }
 
-// moveTo moves the cursor to a cell of the screen.
 func (p *page) moveTo(x, y int) {
 	p.write("\x1b[" + strconv.Itoa(y+1) + ";" + strconv.Itoa(x+1) + "H")
 	p.x, p.y, p.rowBefore, p.wrap = x, y, y, false
@@ -162,7 +160,6 @@ func (s *Screen) goTo(x, y int) {
 	s.changed = true
 }
 
-// rowOf converts a program's line number to a row of the screen, counted from 0.
 func (s *Screen) rowOf(n int) int {
 	if s.origin {
 		return clamp(s.cur.top+max(n, 1)-1, s.cur.top, s.cur.bottom)
@@ -273,7 +270,6 @@ func (s *Screen) switchTo(alt bool) {
 	s.alt.moveTo(x, y)
 }
 
-// pen forwards an SGR sequence to the emulator and records whether the sequence might set a background color.
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {
@@ -301,7 +297,6 @@ func (s *Screen) pen(params []byte) {
 	}
 }
 
-// numbers returns the first two parameters, or 0 for missing parameters.
 func numbers(params []byte) (n, m int) {
 	i := 0
 	eachNumber(params, func(v int) {
@@ -316,8 +311,8 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f for every parameter, including sub-parameters. A missing parameter counts as 0, and a number above
-// 32767 as 32767.
+// eachNumber calls f for every parameter, including sub-parameters. A missing parameter counts as 0. A number above
+// 32767 counts as 32767.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

@@ -3,8 +3,8 @@ package screen
 import "strings"
 
 const (
-	excerptLines = 20 // maximum number of lines of an excerpt
-	// maximum size of an excerpt in bytes, before its escape sequences are removed
+	excerptLines = 20
+	// maximum size of an excerpt in bytes, including its escape sequences
 	excerptBytes = 2 << 10
 )
 

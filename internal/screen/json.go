@@ -9,7 +9,7 @@ import (
 
 // EscapeJSON escapes characters in JSON that a terminal would interpret, or that change how other characters are
 // displayed. These are DEL, C1 controls, invisible characters, and characters that change the direction of text. The
-// JSON values do not change.
+// decoded values do not change.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
 	for i := 0; i < len(b); {
@@ -28,7 +28,7 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// mustEscape reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not
+// mustEscape reports whether to escape a character. Joiners are part of some scripts and of emoji, so they are not
 // escaped.
 func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {

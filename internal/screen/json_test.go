@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// EscapeJSON escapes the characters that a terminal would act on. A parser still reads the same text.
+// EscapeJSON escapes the characters that a terminal would interpret. A parser still reads the same text.
 func TestEscapeJSON(t *testing.T) {
 	for _, s := range []string{"a\u009b31mb", "\u202egnp.exe", "x\u2066y\u2069", "\u007f", "\u2028", "tag\U000E0041", "größer 👩\u200d💻 日本", `"\u009b"`} {
 		raw, err := json.Marshal(map[string]string{s: s})

@@ -2,16 +2,16 @@ package screen
 
 import "unicode/utf8"
 
-// sink receives the elements of a terminal stream.
+// sink receives the parts of a terminal stream.
 type sink interface {
-	// printable ASCII characters, at least one; run is valid only during the call
+	// one or more printable ASCII characters; run is valid only during the call
 	ascii(run []byte)
-	wide(r rune)              // one character beyond ASCII; utf8.RuneError for invalid UTF-8
+	wide(r rune)              // one character beyond ASCII, or utf8.RuneError for invalid UTF-8
 	control(c byte)           // C0 controls except ESC, and DEL
 	escape(inter, final byte) // ESC [inter] final; inter 0 = none
-	// params includes a prefix but no intermediates; it is valid only during the call
+	// params includes a prefix but no intermediate bytes; it is valid only during the call
 	csi(params []byte, final byte)
-	// CSI with an intermediate, such as CSI ! p. b2 is the intermediate. The final byte is dropped unless it is "p".
+	// CSI with an intermediate byte b2, such as CSI ! p. The final byte is dropped unless it is "p".
 	csiInter(params []byte, b2 byte)
 }
 
@@ -22,21 +22,21 @@ const (
 	escaped
 	escapedInter
 	inCSI
-	inString // OSC, DCS, APC, PM, SOS: dropped, so even long ones need no memory
-	inOSC    // like inString, but BEL also ends it
+	inString // OSC, DCS, APC, PM, SOS: dropped, so that long ones need no memory
+	inOSC    // like inString, but a BEL also ends the string
 )
 
 // maxCSI is the maximum length of the parameters of a control sequence. Longer sequences are dropped.
 const maxCSI = 256
 
-// parser splits a byte stream into elements and passes them to a sink. The result does not depend on how the stream
-// is divided into writes. In a UTF-8 terminal, raw C1 bytes are invalid UTF-8, not control characters.
+// parser splits a byte stream into parts and passes them to a sink. The result does not depend on how the stream is
+// divided into writes. As in a UTF-8 terminal, raw C1 bytes are invalid UTF-8, not control characters.
 type parser struct {
 	state  state
 	inter  byte
 	params []byte
 	long   bool   // the sequence is longer than maxCSI
-	tail   []byte // the start of an incomplete character, < utf8.UTFMax bytes
+	tail   []byte // the start of an incomplete character, less than utf8.UTFMax bytes
 }
 
 func (p *parser) feed(b []byte, to sink) {
@@ -54,7 +54,6 @@ func (p *parser) feed(b []byte, to sink) {
 	}
 }
 
-// end handles the end of the stream. It reports whether a sequence is incomplete.
 func (p *parser) end(to sink) (open bool) {
 	for range p.tail {
 		to.wide(utf8.RuneError)
@@ -86,7 +85,7 @@ func (p *parser) step(b []byte, to sink) int {
 	case c == 0x7f:
 		return 1
 	case c > 0x7f:
-		p.state = ground // the byte is not part of a sequence
+		p.state = ground
 		return p.text(b, to)
 	}
 	switch p.state {
@@ -133,7 +132,7 @@ func (p *parser) text(b []byte, to sink) int {
 	return n
 }
 
-// skip drops a string's content up to its end: ST, CAN, SUB, any ESC, and BEL in an OSC.
+// skip drops a string's content up to the string's end: ST, CAN, SUB, any ESC, or BEL in an OSC.
 func (p *parser) skip(b []byte) int {
 	for i, c := range b {
 		switch {

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// maxPrinted limits the output that printedText accepts, so that its lines always fit into the history of a Screen.
+// maxPrinted limits the output that printedText accepts. The lines of such output always fit into the history of a
+// Screen.
 const maxPrinted = 1 << 20
 
-// printedText returns the same text as the function replay, for output that only prints lines. Such output consists of
-// characters of one cell, colors, and movements to the right and to the next line. For any other output, ok is false.
-// printedText is a hundred times faster than a replay and needs no cells.
+// printedText returns the same text as replay, but is a hundred times faster and needs no cells. It supports only
+// output that prints lines: characters of one cell, colors, and movements to the right and to the next line. For any
+// other output, ok is false.
 func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {
 		return "", false
@@ -31,18 +32,19 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	return p.end(clamp(rows, 1, maxRows), lines), true
 }
 
-// lineCollector is a sink that collects lines. It handles the cursor as Screen does.
+// lineCollector is a sink that collects lines. It moves the cursor as Screen does.
 type lineCollector struct {
 	cols        int
 	text        []byte // the text of all rows
-	starts      []int  // where each row begins in text
-	width       int    // cells of the last row
+	starts      []int  // start of each row in text
+	width       int    // number of cells in the last row
 	x           int    // column of the cursor, which is always in the last row
 	wrap        bool   // the next character goes to the next row
-	unsupported bool   // the output does more than print lines; for example, it moves the cursor
+	unsupported bool   // the output does more than print lines; for example, it moves the cursor up
 }
 
-// end returns the text of the screen, or the last lines of history and screen combined.
+// end returns the rows of the screen. If lines is not 0, it instead returns that number of rows from the end of the
+// output.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)
@@ -88,8 +90,8 @@ func (p *lineCollector) wide(r rune) {
 	}
 }
 
-// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbors. It knows
-// only the most common characters of this kind.
+// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbors. It returns
+// true only for the most common characters of this kind.
 func oneCell(r rune) bool {
 	switch {
 	case r > 0xa0 && r < 0x300: // Latin
@@ -147,7 +149,7 @@ func (p *lineCollector) control(c byte) {
 }
 
 func (p *lineCollector) escape(inter, final byte) {
-	// ESC ( B selects the character set that is already active; no other sequence is handled here
+	// ESC ( B selects the character set that is already active. No other sequence is handled here.
 	p.unsupported = p.unsupported || inter != '(' || final != 'B'
 }
 

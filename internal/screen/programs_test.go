@@ -15,7 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// program is a real program on a real terminal of 80×24. Its output goes to a Screen.
+// program is a real program on a real terminal of 80×24 cells. Its output goes to a Screen.
 type program struct {
 	t   *testing.T
 	tty *os.File
@@ -68,7 +68,6 @@ func (p *program) send(s string) {
 	}
 }
 
-// until feeds output to the screen until ok accepts its text.
 func (p *program) until(ok func(text string) bool) {
 	p.t.Helper()
 	deadline := time.After(eventually.Timeout)
@@ -90,8 +89,8 @@ func (p *program) untilLine(last string) {
 	p.until(func(text string) bool { return strings.HasSuffix(text, "\n"+last) })
 }
 
-// An editor draws only differences: it inserts, deletes and scrolls lines within margins. The screen must then be the
-// same as after a full redraw.
+// An editor sends only differences: it inserts, deletes and scrolls lines within margins. The resulting screen must be
+// the same as after a full redraw.
 func TestEditor(t *testing.T) {
 	var lines []string
 	for i := range 200 {
@@ -153,7 +152,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// The screen is correct when a shell inserts text into the middle of a line that is wider than the screen.
+// The screen is correct after a shell has inserted text into the middle of a line that is wider than the screen.
 func TestShell(t *testing.T) {
 	p := run(t, "bash", "--norc", "--noprofile", "-i")
 	p.until(func(text string) bool { return strings.Contains(text, "$") })

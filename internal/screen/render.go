@@ -10,9 +10,9 @@ import (
 
 const sgrReset = "\x1b[m"
 
-// Lines returns at most h lines of the screen, each at most w cells wide. A line has only text and SGR, no trailing
-// blanks, and a reset at its end if it uses a style. On the alternate screen these are the first lines, otherwise the
-// last lines in use; see Offset.
+// Lines returns at most h lines of the screen, each at most w cells wide. A line contains only text and SGR, has no
+// trailing blanks, and ends with a reset if it uses a style. On the alternate screen, Lines returns the first lines,
+// otherwise the last lines in use; see Offset.
 func (s *Screen) Lines(w, h int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +28,7 @@ func (s *Screen) Lines(w, h int) []string {
 	return lines
 }
 
-// Offset returns the row of the screen with which Lines(w, h) starts.
+// Offset returns the row of the screen at which Lines(w, h) starts.
 func (s *Screen) Offset(h int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func blank(c *uv.Cell) bool {
 	return c.Style.IsZero() && (c.Content == " " || c.Content == "" || c.Width == 0)
 }
 
-// Text returns the screen as plain text. The lines are joined by line feeds, without trailing blanks and without blank
+// Text returns the screen as plain text. Lines are joined by line feeds and have no trailing blanks. Text omits blank
 // lines at the end.
 func (s *Screen) Text() string {
 	s.mu.Lock()
@@ -136,13 +136,13 @@ func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(style
 const maxReplay = 10000
 
 // Text replays a program's stored output on a screen of the given size and returns plain text. If lines is 0, it
-// returns the final screen. Otherwise it returns the last lines of history and screen combined, at most 10,000.
+// returns the final screen. Otherwise, it returns the last lines of history and screen combined, at most 10,000.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
 	return fastText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// fastText returns the same text as the function replay, but avoids a replay if possible.
+// fastText returns the same text as replay, and avoids a replay if possible.
 func fastText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text
@@ -150,9 +150,9 @@ func fastText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// TextOfEnd is like Text, but its argument contains only the end of the output. At the start of this part, no sequence
-// may be in progress, the main screen must be active, and the modes must be those of a new terminal. ok is false if the
-// text depends on earlier output.
+// TextOfEnd is like Text, but raw contains only the end of the output. At the start of raw, no sequence may be in
+// progress, the main screen must be active, and the modes must be those of a new terminal. ok is false if the text
+// depends on earlier output.
 func TextOfEnd(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)
@@ -170,7 +170,7 @@ func replay(raw []byte, cols, rows, lines int) string {
 		return s.Text()
 	}
 	s.mu.Lock()
-	shown := s.plain() // read the screen first: reading might scroll a line into the history
+	shown := s.plain() // read the screen first, because that can scroll a line into the history
 	s.mu.Unlock()
 	var all []string
 	if past := s.History(0, lines); !s.Alt() {

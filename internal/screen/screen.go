@@ -1,22 +1,22 @@
-// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color, replays
-// of stored output, and single lines without anything that a terminal would interpret. Its results contain no control
-// characters and no escape sequences other than SGR (law L12).
+// Package screen makes the output of programs safe to display. It provides a terminal's screen as lines of text and
+// color, replays of stored output, and single clean lines. Its results contain no control characters and no escape
+// sequences other than SGR (law L12).
 //
-// The cells, their styles and the editing functions are those of charmbracelet/x/vt, but this package sends it only a
-// small set of sequences. If x/vt (of September 2026) receives a program's output directly, it
+// The cells, their styles and the editing functions come from charmbracelet/x/vt, but this package sends x/vt only a
+// small set of sequences. If x/vt (as of September 2026) receives a program's output directly, it
 //
 //   - panics on margins below the screen, and loops for a long time on large counts;
-//   - answers queries into a pipe that blocks without a reader;
-//   - always keeps 10,000 lines of scrollback on the alternate screen, each cell 112 bytes;
-//   - loses a wide character at the right margin, and the last one of every line that is full of them;
-//   - turns a combining mark that arrives in a later write into a cell without width;
-//   - moves the cursor down on IL, DL and on CR in origin mode if there is a top margin;
-//   - clears the whole line on ED 1, the screen on ED 3, and fills the scrollback on ED 2;
-//   - does not support SO and SI, CSI u, ESC E, insert mode and soft reset;
-//   - copies every cell for every line that scrolls: 32 µs a line.
+//   - replies to queries through a pipe that blocks without a reader;
+//   - always keeps 10,000 lines of scrollback on the alternate screen, with 112 bytes per cell;
+//   - loses a wide character at the right margin, and the last character of a line full of wide characters;
+//   - creates a cell without width if a combining mark arrives in a later write;
+//   - moves the cursor down on IL, on DL, and on CR in origin mode if there is a top margin;
+//   - clears the whole line on ED 1, clears the screen on ED 3, and fills the scrollback on ED 2;
+//   - does not support SO, SI, CSI u, ESC E, insert mode and soft reset;
+//   - copies every cell for every line that scrolls, which takes 32 µs per line.
 //
-// Therefore this package itself implements parsing, characters and their widths, wrapping, modes, margins, character
-// sets, the two screens and the history, and scrolls many lines in one step.
+// Therefore, this package itself implements parsing, characters and their widths, wrapping, modes, margins, character
+// sets, the two screens, and the history. It scrolls many lines in one step.
 package screen
 
 import (
@@ -28,54 +28,52 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// Limits of a screen's size.
 const (
 	maxCols = 1000
 	maxRows = 500
 )
 
-// Screen is a terminal's screen. Its methods may be called concurrently; it has no goroutine.
+// Screen is a terminal's screen. Its methods may be called concurrently. It starts no goroutines.
 type Screen struct {
 	mu              sync.Mutex
 	cols, rows      int
-	maxHistoryLines int      // maximum number of lines in history
+	maxHistoryLines int
 	history         []string // rendered lines, oldest first
-	historyBytes    int      // size of history in bytes
+	historyBytes    int
 	scrolledOff     uint64   // number of lines that have been added to history
 	drawn           []string // buffer that is reused to avoid allocations
 	parse           parser
 	version         uint64
-	changed         bool // something has changed since version was last incremented
+	changed         bool // something has changed since version was incremented
 
 	cur  *page
 	main page
 	alt  page // created on first use
 
 	modes
-	// the newest characters, which are held back because a combining mark might follow; see text.go
+	// the newest characters; held back because a combining mark might follow, see text.go
 	pending []byte
 	last    []byte     // the newest cluster, which REP repeats
-	scratch []*uv.Cell // the row that is being drawn
+	scratch []*uv.Cell // the row that render is drawing
 }
 
-// page is one of the two screens.
 type page struct {
 	emulator    *vt.Emulator
 	top, bottom int    // margins of the scrolling region, inclusive
-	out         []byte // output that is not written to the emulator yet
+	out         []byte // output that has not been written to the emulator yet
 	x, y        int    // cursor position after the output in out
 	rowBefore   int    // row of the cursor before the output in out
-	// number of lines that the output in out scrolls; the screen is scrolled once before that output is written
+	// number of lines by which to scroll the screen before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
 	painted bool // the pen might have a background color, which scrolling extends to new lines
 }
 
-// modes are the terminal modes that a program can change. Both screens share them.
+// modes are the terminal modes that a program can change. The main and the alternate screen share them.
 type modes struct {
 	origin, insert, newline bool
 	noWrap, hidden, tabs    bool    // tabs: the program has changed the tab stops
-	special                 [2]bool // whether G0 and G1 are the line-drawing characters
+	special                 [2]bool // whether G0 and G1 are the line-drawing character set
 	shifted                 bool    // G1 is used in place of G0
 }
 
@@ -97,7 +95,7 @@ func (p *page) init(cols, rows int) {
 	if c, ok := p.emulator.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
-	p.emulator.SetScrollbackSize(2 * maxRows) // emptied after every write, see collectHistory
+	p.emulator.SetScrollbackSize(2 * maxRows) // emptied after every write; see collectHistory
 	p.write("\x1b[?7l")
 }
 
@@ -125,8 +123,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recoverEmulator recovers from a panic of the emulator: it copies the cells to a new emulator and resets the cursor,
-// the pen and the modes.
+// recoverEmulator calls do. If the emulator panics, it copies the cells to a new emulator and resets the cursor, the
+// pen and the modes.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -150,8 +148,8 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, within the limits of New. Lines that no longer fit move to the history from the top, so that
-// the line of the cursor stays visible.
+// Resize changes the size, within the limits of New. If the screen gets shorter, lines at the top move to the history,
+// so that the cursor's line stays visible.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
 	s.mu.Lock()
@@ -188,7 +186,7 @@ func (s *Screen) Size() (cols, rows int) {
 	return s.cols, s.rows
 }
 
-// Cursor returns the position of the next character, from 0, and whether the cursor is visible.
+// Cursor returns the position of the next character, counted from 0, and whether the cursor is visible.
 func (s *Screen) Cursor() (x, y int, visible bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,11 +218,11 @@ func (s *Screen) HistoryLen() int {
 	return len(s.past())
 }
 
-// past returns the history. Slightly more lines are stored, so that trimming is rare.
+// past returns the history. The stored history is slightly longer, so that it is rarely trimmed.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
-// History returns up to n lines that have scrolled off the screen, beginning with the given line. Line 0 is the oldest.
-// The lines have the same form as those from Lines but are not cropped.
+// History returns up to n lines that have scrolled off the screen, starting with line from. Line 0 is the oldest. The
+// lines have the same form as those from Lines, but are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

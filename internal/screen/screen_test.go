@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A pane that has fewer lines than the screen shows the lines up to the cursor.
+// If a pane has fewer lines than the screen, it shows the lines up to the cursor.
 func TestLinesFollowsTheCursor(t *testing.T) {
 	s := newScreen("1\r\n2\r\n3\r\n4\r\n5", 10, 8)
 	if d := cmp.Diff([]string{"4", "5"}, s.Lines(10, 2)); d != "" {
@@ -134,7 +134,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Lines that are scrolled in one step leave the same screen and history as lines that are scrolled one by one.
+// Scrolling many lines in one step results in the same screen and history as scrolling them one by one.
 func TestScrollingInOneStep(t *testing.T) {
 	var in strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
@@ -281,7 +281,6 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// checkBounds checks the guarantees that Lines, History and Cursor give.
 func checkBounds(t *testing.T, s *Screen, w, h int) {
 	t.Helper()
 	lines := s.Lines(w, h)

@@ -7,15 +7,15 @@ type Shot struct {
 	Cols, Rows int
 	Lines      []string // all rows of the screen, in the form of Lines
 	Past       []string // the newest lines of the history, oldest first
-	// number of lines that have scrolled off a screen with history, and therefore the line number of Lines[0], counted
+	// number of lines that have scrolled off a screen with history; this is also the line number of Lines[0], counted
 	// from 0
 	ScrolledOff uint64
-	X, Y        int  // cursor
-	Cursor      bool // the cursor is visible
-	Alt         bool // the alternate screen is active
+	X, Y        int // cursor position
+	Cursor      bool
+	Alt         bool
 }
 
-// Shot returns the screen and the newest lines of its history. The parameter past is the maximum number of these lines.
+// Shot returns the screen and at most past of the newest lines in its history.
 func (s *Screen) Shot(past int) Shot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,11 +37,9 @@ func (s *Screen) Shot(past int) Shot {
 	}
 }
 
-// maxHistory limits the size of the history in bytes, in addition to the number of lines: a line can have a thousand
-// cells, each with its own color.
+// maxHistory limits the history's size in bytes, because a line can have a thousand cells, each with its own color.
 const maxHistory = 16 << 20
 
-// remember adds lines to the history and drops the oldest.
 func (s *Screen) remember(lines []string) {
 	s.scrolledOff += uint64(len(lines))
 	for _, l := range lines {

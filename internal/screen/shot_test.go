@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A shot shows the screen at one moment. ScrolledOff counts all lines that have scrolled off, even those not kept.
+// A shot shows the screen at one moment. ScrolledOff counts all lines that have scrolled off, even those that are no
+// longer stored.
 func TestShot(t *testing.T) {
 	s := New(20, 3, 5)
 	for i := range 1000 {

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// Stream makes text that arrives in pieces safe to display: its results contain only printable characters and line
-// ends. It treats each line like Plain, but without a limit on its length. A carriage return within a line starts a
-// new line, so that overwritten text remains readable. The joined result does not depend on how the text was divided.
-// The zero Stream is at the start of a line. A Stream must not be used concurrently.
+// Stream cleans text that arrives in pieces. Its results contain only printable characters and line ends. It treats
+// each line like Plain, but without a limit on its length. A carriage return within a line starts a new line, so that
+// overwritten text remains readable. The joined result does not depend on how the text is divided. The zero Stream is
+// at the start of a line. A Stream must not be used concurrently.
 type Stream struct {
 	p       parser
 	cleaner streamCleaner
 }
 
-// Clean returns the cleaned text of the next piece. An incomplete character or escape sequence at its end is held
-// back until the next call.
+// Clean returns the cleaned text of the next piece. It holds back an incomplete character or escape sequence at the end
+// until the next call.
 func (s *Stream) Clean(piece []byte) string {
 	s.p.feed(piece, &s.cleaner)
 	return s.cleaner.take()
@@ -31,11 +31,10 @@ func (s *Stream) End() string {
 	return text
 }
 
-// streamCleaner is the sink that writes cleaned text as it arrives.
 type streamCleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
-	last    []byte // last cluster in out, which a following mark can extend; empty = none
+	last    []byte // last cluster in out, which a mark may still extend; empty = none
 	col     int
 	afterCR bool // the last character was a carriage return
 }
@@ -47,7 +46,6 @@ func (f *streamCleaner) take() string {
 	return text
 }
 
-// beginLine starts a new line if the last character was a carriage return and the line is not empty.
 func (f *streamCleaner) beginLine() {
 	if f.afterCR && f.col > 0 {
 		f.out, f.col = append(f.out, '\n'), 0
@@ -101,7 +99,7 @@ func (f *streamCleaner) escape(byte, byte)     { f.flush(); f.last = f.last[:0] 
 func (f *streamCleaner) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
 func (f *streamCleaner) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
 
-// flush writes the pending characters. The first of them might belong to the last written cluster.
+// flush writes the pending characters. The first one may extend the last written cluster.
 func (f *streamCleaner) flush() {
 	b := f.pending
 	if len(b) > 0 && len(f.last) > 0 {
@@ -127,7 +125,6 @@ func (f *streamCleaner) flush() {
 	f.pending = f.pending[:0]
 }
 
-// keep stores the last cluster, truncated if it is too long.
 func (f *streamCleaner) keep(head []byte) {
 	head = head[:min(len(head), 2*maxCluster)]
 	for !utf8.Valid(head) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// inPieces cleans a text that arrives in pieces, which end at the given offsets.
 func inPieces(s string, ends ...int) string {
 	var (
 		stream Stream
@@ -62,7 +61,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The stream returns complete characters immediately. It does not hold them back for a combining mark that may follow.
+// The stream returns complete characters immediately. It does not hold them back for a combining mark that might
+// follow.
 func TestStreamReturnsCharactersImmediately(t *testing.T) {
 	var s Stream
 	for _, piece := range []string{"a", "b:", "\n", "世", "é "} {

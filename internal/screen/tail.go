@@ -3,11 +3,11 @@ package screen
 // tail returns a part from the end of a program's output. A replay of this part produces the same last lines as a
 // replay of the whole output. Searching for the start of the part is a hundred times faster than a replay.
 //
-// The result starts at the latest position that meets all of these conditions. Without such a position, tail returns
-// the whole output.
-//   - It is after a carriage return and a line feed, outside any sequence.
+// The part starts at the last position that meets all of these conditions. Without such a position, tail returns the
+// whole output.
+//   - The position follows a carriage return and a line feed, outside any sequence.
 //   - The modes are those of a new terminal, and the main screen is active.
-//   - After it, the modes do not change, and the cursor moves only within its row or by line feeds.
+//   - After the position, the modes do not change, and the cursor moves only within its row or by line feeds.
 //   - At least 2×rows line feeds follow, plus one for each requested line. The first half of the 2×rows scrolls away
 //     everything that was on the screen before. The second half allows for blank rows at the bottom, which are not part
 //     of the text.
@@ -42,33 +42,29 @@ func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	return nil, false
 }
 
-// replayStart is a position at which a replay may start. It also contains the number of line feeds before that
-// position.
 type replayStart struct{ pos, lineFeeds int }
 
-// replayScanner is the sink that searches for positions at which a replay may start.
 type replayScanner struct {
 	rows         int
 	state        modeState
-	unknownModes bool // the modes are unknown
+	unknownModes bool
 	starts       []replayStart
 	lineFeeds    int
-	afterCR      bool // the previous element of the stream was a carriage return
-	// the previous element was a line feed after a carriage return, and all modes are those of a new terminal
+	afterCR      bool // the previous part of the stream was a carriage return
+	// the previous part was a line feed after a carriage return, and all modes are those of a new terminal
 	atReset bool
 }
 
-// modeState is the part of a terminal's state that lasts beyond a line, without the cursor, the pen and the cells. The
-// zero value is the state of a new terminal.
+// modeState is the state of a terminal except for the cursor, the pen and the cells. The zero value is the state of a
+// new terminal.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
 }
 
-// dropStarts drops the positions found so far, because they no longer meet the conditions.
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
-// set sets or resets a mode. If that changes the mode, set drops the positions found so far.
+// set sets or resets a mode. If the mode changes, set drops the positions found so far.
 func (s *replayScanner) set(mode *bool, on bool) {
 	if *mode != on {
 		*mode = on
@@ -139,8 +135,8 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// margins sets the scrolling region, which also moves the cursor. A region that was set on the alternate screen is
-// lost when the program leaves that screen.
+// margins sets the scrolling region, which also moves the cursor. A region of the alternate screen is lost when the
+// program leaves that screen.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {
@@ -161,7 +157,7 @@ func (s *replayScanner) decMode(mode int, on bool) {
 	switch mode {
 	case 6:
 		s.state.origin = on
-		s.dropStarts() // the cursor moves whether or not the region changes
+		s.dropStarts() // the cursor moves even if the region does not change
 	case 7:
 		s.set(&s.state.noWrap, !on)
 	case 47, 1047, 1049:

@@ -10,7 +10,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
 
-// simplePieces and complexPieces are the parts of random output. Most programs print only calm pieces.
+// Random output consists of simplePieces and complexPieces. Most programs print only simple pieces.
 var simplePieces = []string{
 	"word ", "a long line that goes on and wraps more than once on a narrow screen ", "名前", "e\u0301", "👩‍👧", "\t", "\b", "\x07",
 	"\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[5G", "\x1b[3C", "\x1b[2D", "\x1b[2P", "\x1b[@", "\x1b[4X",
@@ -68,14 +68,13 @@ func TestTextOfTail(t *testing.T) {
 	t.Logf("%d of %d outputs were shortened", shorter, rounds)
 }
 
-// The last character may scroll the screen. The line that it moves to the history is part of the text.
+// If the last character scrolls the screen, the line that moves to the history is still part of the text.
 func TestLastCharacterScrolls(t *testing.T) {
 	if got, want := replay([]byte("a\r\nb\r\ncde"), 2, 3, 10), "a\nb\ncd\ne"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// For output that only prints lines, printedText returns the same text as a replay.
 func TestTextOfPrintedLines(t *testing.T) {
 	pieces := []string{"word ", "a long line that goes on and wraps more than once on a narrow screen ", "é", "→", "│", "— ", "✓", "\t", "\a", "\r",
 		"\n", "  ", "\r\n\r\n", "\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b]0;title\x07", "\x1b(B", "\xe2\x94"}

@@ -12,13 +12,12 @@ import (
 
 const (
 	placeholder = "\uFFFD" // replaces unsafe characters; one cell wide
-	maxCluster  = 64       // maximum bytes of a cluster; longer clusters are replaced
+	maxCluster  = 64       // maximum size of a cluster in bytes; longer clusters are replaced
 	maxPending  = 1024
 )
 
-// The emulator takes only whole clusters. Characters therefore stay in pending until no combining mark, joiner or
-// selector can follow, or until the screen is read (sync). How a stream is split into clusters does not depend on how
-// it is divided into writes.
+// The emulator accepts only whole clusters. Characters therefore stay in pending until no combining mark, joiner or
+// selector can follow, or until the screen is read (sync). The division into writes does not affect the clusters.
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true
@@ -39,7 +38,7 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune reports whether a character must be replaced even within a cluster. This applies to control characters,
+// unsafeRune reports whether to replace a character even within a cluster. It returns true for control characters,
 // invisible characters, and characters that change the direction of text.
 func unsafeRune(r rune) bool {
 	switch {
@@ -55,7 +54,8 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// cluster splits b after its first character and the marks on it, and returns the text to display for them.
+// cluster splits b after its first character and that character's marks. show is the text to display for them, and
+// width its number of cells.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
@@ -77,9 +77,9 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, emojiSelector = 0x200d, 0xfe0f
 
-// stableWidth returns the part of a cluster that has the same width in all terminals. Some terminals show an emoji
-// with joiners, skin tones or variation selectors as one picture, others as several, which shifts everything after
-// them. Therefore, only the first emoji is kept.
+// stableWidth returns the part of a cluster that has the same width in all terminals. Emoji with joiners, skin tones or
+// variation selectors are one picture in some terminals and several in others. This would shift the text after them.
+// Therefore, stableWidth keeps only the first emoji.
 func stableWidth(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -92,13 +92,13 @@ func stableWidth(head string, width int) (string, int) {
 	return head, width
 }
 
-// commit writes the pending characters to the screen: all of them, or all but the last cluster.
+// commit writes the pending characters to the screen. If all is false, it keeps the last cluster.
 func (s *Screen) commit(all bool) {
 	b := s.pending
 	for len(b) > 0 {
 		head, rest, show, width := cluster(b)
 		if !all && len(rest) == 0 {
-			// Truncate a cluster that may still grow. It stays longer than maxCluster, so put replaces it with the
+			// Truncate a cluster that may still grow. It stays longer than maxCluster, so that put replaces it with the
 			// placeholder.
 			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
 			for !utf8.Valid(b) {
@@ -113,7 +113,6 @@ func (s *Screen) commit(all bool) {
 	s.pending = s.pending[:0]
 }
 
-// put writes one cluster at the cursor.
 func (s *Screen) put(show string, width int) {
 	if len(show) == 1 && s.special[b2i(s.shifted)] {
 		if drawn, ok := vt.SpecialDrawing[show[0]]; ok {
@@ -176,8 +175,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor one line down, and scrolls at the bottom. It counts scrolls of the whole screen, and the
-// method flush does them in one step before it writes the pending lines. If one more scroll would remove a pending
+// lineFeed moves the cursor one line down, and scrolls at the bottom. It only counts scrolls of the whole screen, so
+// that flush can do them in one step before it writes the pending lines. If one more scroll would remove a pending
 // line, lineFeed calls flush first.
 func (s *Screen) lineFeed() {
 	p := s.cur
@@ -196,11 +195,10 @@ func (s *Screen) lineFeed() {
 	}
 	p.out = append(p.out, '\n')
 	if s.rows == 1 || p.painted || !whole {
-		s.flush() // scroll one line at a time, because otherwise the history would overflow
+		s.flush() // scroll one line at a time, because the history would overflow otherwise
 	}
 }
 
-// flush writes the pending output to the emulator.
 func (s *Screen) flush() {
 	p := s.cur
 	if len(p.out) > 0 {
@@ -217,13 +215,12 @@ func (s *Screen) flush() {
 	p.rowBefore = p.y
 }
 
-// sync makes the emulator show everything that was written.
+// sync brings the emulator up to date with everything that was written.
 func (s *Screen) sync() {
 	s.commit(true)
 	s.flush()
 }
 
-// collectHistory moves the lines that have scrolled off the main screen into the history.
 func (s *Screen) collectHistory(p *page) {
 	if p.emulator.ScrollbackLen() == 0 {
 		return
@@ -237,7 +234,7 @@ func (s *Screen) collectHistory(p *page) {
 				s.scratch = append(s.scratch, &line[x])
 			}
 			if n := len(line); n > 0 && n < s.cols && line[n-1].Width == 2 {
-				// the scrollback drops the second cell of a wide character, because that cell is empty
+				// the emulator's scrollback drops the second cell of a wide character, because that cell is empty
 				s.scratch = append(s.scratch, &uv.Cell{})
 			}
 			s.drawn = append(s.drawn, s.render())

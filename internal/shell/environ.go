@@ -3,10 +3,10 @@ package shell
 import "strings"
 
 // ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
-// environment, followed by the variables in own. It omits the controller's variables that belong to a session, a run, a
-// caller, a service or a terminal. If a variable occurs twice, the later value is used. The parameter own can contain
-// variables for the city, the rig and the caller. Variables in it that mark a session or a run are also omitted,
-// because gcity would kill the program together with that session.
+// environment, followed by own. It omits the controller's variables for a session, run, caller, service or terminal. If
+// a variable occurs twice, the later value is used. own can contain variables for the city, the rig and the caller.
+// ScriptEnv also omits variables in own that mark a session or a run, because gcity would kill the program together
+// with that session.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {
@@ -36,7 +36,6 @@ func ScriptEnv(environ []string, own ...string) []string {
 	return out
 }
 
-// marksProcess reports whether a variable identifies the processes of one session, start or run.
 func marksProcess(name string) bool {
 	switch name {
 	case "GC_SESSION_ID", "GC_SESSION_NAME", "GC_EXEC_START", "GC_RUN", "GC_DIR":
@@ -45,8 +44,8 @@ func marksProcess(name string) bool {
 	return strings.HasPrefix(name, "GCITY_SESSION_")
 }
 
-// ofCaller reports whether a variable names the city, agent or run that a program works for. If an agent has started
-// the controller, the controller has inherited such variables from the agent.
+// ofCaller reports whether a variable names the city, agent or run that a program works for. The controller inherits
+// such variables if an agent has started it.
 func ofCaller(name string) bool {
 	switch name {
 	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",
@@ -57,7 +56,6 @@ func ofCaller(name string) bool {
 	return hasPrefix(name, "GC_EVENT_", "GC_FAILED_", "GC_SLING_", "GC_WATCHDOG")
 }
 
-// ofSurroundings reports whether a variable belongs to the controller's service, terminal or working folder.
 func ofSurroundings(name string) bool {
 	switch name {
 	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",

@@ -9,11 +9,10 @@ import (
 	"syscall"
 )
 
-// enterScript is a shell script that changes to the folder $1 and then executes the line $2. os/exec would change the
-// folder in a child process that shares this process's memory until its exec. A folder that does not respond would
-// then block every thread of this process. With the script, it blocks only the shell. The script reports the result
-// on descriptor 3, which the line does not inherit. cd changes PWD and OLDPWD, so the script restores them to $3 and
-// $4 ("" = not set).
+// enterScript changes to the folder $1 and then executes the line $2. os/exec would change the folder in a child
+// process that shares this process's memory until its exec. If a folder does not respond, it would then block every
+// thread of this process. With the script, it blocks only the shell. The script reports the result on descriptor 3,
+// which the line does not inherit. cd changes PWD and OLDPWD, so the script restores them to $3 and $4 ("" = not set).
 const enterScript = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96
@@ -26,7 +25,6 @@ exec /bin/sh -c "$2" 3>&-`
 
 const inside = "inside"
 
-// command returns the command that runs the line in a shell, in a new process group.
 func (l *Line) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	if l.Dir != "" {
@@ -34,7 +32,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		if filepath.IsAbs(dir) {
 			cmd.Dir = "/"
 		} else {
-			// so that the shell does not treat the name as an option or search CDPATH for it
+			// keeps the shell from treating the name as an option or searching CDPATH for it
 			dir = "./" + dir
 		}
 		cmd.Args = []string{"/bin/sh", "-c", enterScript, "/bin/sh", dir, l.Text,
@@ -49,8 +47,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// folderError returns an error if the shell could not enter its folder. The parameter report is what the shell wrote to
-// descriptor 3. The parameter late says whether the shell was killed at the deadline.
+// folderError returns an error if the shell could not enter its folder. report is the shell's output on descriptor 3.
+// late means that the shell was killed at the deadline.
 func (l *Line) folderError(report string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
@@ -68,8 +66,8 @@ func (l *Line) folderError(report string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// last returns the last environment entry with a prefix, or "". If a variable has several entries, a process uses the
-// last one.
+// last returns the last entry in env with a prefix, or "". If a variable has several entries, a process uses the last
+// one.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

@@ -43,8 +43,8 @@ func TestCommandDoesNotSeeTheFolderWrapper(t *testing.T) {
 	}
 }
 
-// The error says why a line cannot run in a folder. A line that exits with the same code as the script that enters the
-// folder is not mistaken for such an error.
+// The error says why a line cannot run in a folder. If the line itself exits with the enter script's exit code, Run
+// reports no such error.
 func TestUnusableFolders(t *testing.T) {
 	base := t.TempDir()
 	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")
@@ -68,8 +68,8 @@ func TestUnusableFolders(t *testing.T) {
 	}
 }
 
-// If a folder does not respond, only the line blocks, not this process. The caller continues after its deadline, even if
-// the line cannot be killed.
+// If a folder does not respond, it blocks only the line and not this process. The caller continues after its deadline,
+// even if the line cannot be killed.
 func TestHungFolder(t *testing.T) {
 	t.Parallel()
 	if !hungfs.InNamespace(t) {
@@ -105,7 +105,7 @@ func TestHungFolder(t *testing.T) {
 	}
 }
 
-// The content of a pipe is read even after the deadline has passed.
+// The content of a pipe is read even after the deadline.
 func TestDrain(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -26,7 +26,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take stores output and passes it to the tee. The caller holds c.mu.
+// take stores output and passes it to the tee. The caller must hold c.mu.
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
@@ -34,7 +34,7 @@ func (c *capture) take(p []byte) {
 	}
 }
 
-// stdoutCapture is the stdout writer of a capture that also captures stdout separately.
+// stdoutCapture is a writer for stdout that also keeps stdout separately from stderr.
 type stdoutCapture capture
 
 func (f *stdoutCapture) Write(p []byte) (int, error) {
@@ -54,7 +54,6 @@ func (c *capture) result() Result {
 	}
 }
 
-// tail keeps the last bytes of the data written to it.
 type tail struct {
 	buf     []byte
 	max     int
@@ -63,7 +62,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // not on every write, because trimming copies the buffer
+	if len(t.buf) > 2*t.max { // do not trim on every write, because trimming copies the buffer
 		t.cut()
 	}
 }
@@ -80,8 +79,8 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes are the pipes that a line's processes write to. stdout and stderr either share a pipe, which preserves the
-// order of the output, or have one each. If the line has a folder, there is also a pipe for descriptor 3.
+// pipes are the pipes that a line's processes write to. stdout and stderr can share a pipe, which preserves the order
+// of the output. If the line has a folder, there is also a pipe for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
@@ -90,8 +89,8 @@ type pipes struct {
 	said strings.Builder
 }
 
-// connect creates the pipes for a command. After the command has started or failed to start, the caller must call the
-// methods begun and finish of the result.
+// connect creates the pipes for a command. After an attempt to start the command, the caller must call begun and then
+// finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
@@ -129,7 +128,7 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun closes this process's copies of the pipe ends that the command has inherited, and starts to read from the
+// begun closes this process's copies of the pipe ends that the command has inherited. It then starts to read from the
 // other ends.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
@@ -142,12 +141,10 @@ func (p *pipes) begun() {
 	}
 }
 
-// maxPipeSize is the maximum capacity of a pipe, in bytes.
 const maxPipeSize = 1 << 20
 
-// drain reads the remaining content of a pipe after its read deadline has expired. It resets the deadline, because
-// reads would fail otherwise. It does not block, and reads at most maxPipeSize bytes, because a process might keep
-// writing.
+// drain reads the rest of a pipe after the pipe's read deadline. It first resets the deadline, because reads would fail
+// otherwise. It does not block. It reads at most maxPipeSize bytes, because a process might keep writing.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -157,7 +154,7 @@ func drain(into io.Writer, r *os.File) {
 	for total := 0; total < maxPipeSize; {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
-			n, _ = syscall.Read(int(fd), buf) // an error also ends the read
+			n, _ = syscall.Read(int(fd), buf)
 			return true
 		})
 		if err != nil || n <= 0 {

@@ -12,27 +12,27 @@ import (
 	"syscall"
 )
 
-// MaxStdout is the default limit for a program's stdout, in bytes. maxStderr is the number of bytes kept from the end
-// of its stderr.
+// MaxStdout is the default limit for a program's stdout in bytes. maxStderr is the number of bytes kept from the end of
+// its stderr.
 const (
 	MaxStdout = 64 << 20
 	maxStderr = 4 << 10
 )
 
-// Program is a program to call with arguments, without a shell.
+// Program is a program that Call runs without a shell.
 type Program struct {
 	Path  string // a path, or a name that is looked up on this process's PATH
 	Args  []string
-	Dir   string   // working folder; "" = the folder of this process
+	Dir   string   // working folder; "" = that of this process
 	Env   []string // the whole environment; nil = empty
 	Stdin []byte
-	// maximum length of stdout in bytes; 0 means the constant MaxStdout. A program that prints more is killed.
+	// maximum size of stdout in bytes; 0 means the constant MaxStdout. A program that prints more is killed.
 	MaxStdout int
 }
 
 // CallResult is the result of a program that has exited.
 type CallResult struct {
-	Code   int // exit code, -1 = killed by a signal
+	Code   int // exit code; -1 = killed by a signal
 	Stdout []byte
 	Stderr string // the last 4 KiB of stderr, without surrounding blanks
 }
@@ -41,8 +41,8 @@ type CallResult struct {
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
 // Call runs a program, waits until it exits, and kills the remaining processes in its process group. A non-zero exit
-// code is not an error. An error means that the program could not start, that it printed too much, or that ctx ended
-// first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds after
+// code is not an error. Call returns an error if the program cannot start, prints too much, or is still running when
+// ctx ends. It wraps errors such as exec.ErrNotFound and fs.ErrNotExist. Like Run, Call may return a few seconds after
 // ctx has ended.
 func Call(ctx context.Context, p Program) (CallResult, error) {
 	path, err := exec.LookPath(p.Path)
@@ -85,8 +85,8 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	return got, nil
 }
 
-// execScript is a shell script that changes to the folder $1 and then executes the program in the other arguments. See
-// enterScript for the reason to use a shell.
+// execScript changes to the folder $1 and then executes the program in the other arguments. See enterScript for the
+// reason to use a shell.
 const execScript = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
@@ -109,7 +109,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded stores written data up to a limit. A write that would exceed the limit fails and calls onFull.
+// bounded stores written data up to a limit. If a write would exceed the limit, it fails and calls onFull.
 type bounded struct {
 	buf    bytes.Buffer
 	most   int
@@ -124,7 +124,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// stderrTail keeps the end of a program's stderr. It implements io.Writer.
 type stderrTail tail
 
 func (c *stderrTail) Write(p []byte) (int, error) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A program gets its arguments and input unchanged, and its output and exit code are returned.
+// A program gets its arguments and input unchanged. Its output and exit code are returned.
 func TestProgramGetsItsArguments(t *testing.T) {
 	dir := t.TempDir()
 	odd := []string{"$(id)", "a b", "", "-x", "é\n'\"", ";"}
@@ -35,7 +35,7 @@ func TestProgramGetsItsArguments(t *testing.T) {
 	}
 }
 
-// A program that is missing, prints too much, hangs or does not read its input does not block the caller.
+// A program does not block the caller if it is missing, prints too much, hangs, or does not read its input.
 func TestFailingPrograms(t *testing.T) {
 	env := []string{"PATH=/usr/bin:/bin"}
 	if _, err := Call(t.Context(), Program{Path: "no-such-program-here"}); !errors.Is(err, exec.ErrNotFound) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A quoted text is one word for a real shell, with the same content.
+// A real shell reads quoted text as one word with the same content.
 func FuzzQuote(f *testing.F) {
 	for _, seed := range []string{"", "plain", "--flag", "two words", "it's", "''", "$HOME", "`ls`", "a\nb\n", "~", "~root", "*", "?[a]", "{a,b}",
 		"a=b", "#x", "!!", "\\", "\\n", "\"", "é ü", "\xff\xfe", "\r\t\v", "%s", "-n", ";", "&&", "x>y", "^"} {

@@ -1,5 +1,5 @@
-// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind. It
-// kills every process that a line started, bounds the output, and returns by a deadline.
+// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind. It kills
+// every process that a line has started, limits the output, and returns by a deadline.
 package shell
 
 import (
@@ -13,45 +13,43 @@ import (
 	"time"
 )
 
-// MaxOutput is the number of bytes kept from the end of a line's output. It applies to stdout and stderr together, and
-// with Line.Split also to stdout alone.
+// MaxOutput is the number of bytes kept from the end of a line's output. It applies to stdout and stderr together. With
+// Line.Split, it also applies to stdout alone.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a process that has inherited stdout and could not be killed can delay the result. Even a busy
-// machine needs no more time, because the line's own output is already in the pipe.
+// pipeGrace is how long a surviving process that has inherited stdout can delay the result. Even a busy machine needs
+// no more time, because the line's own output is already in the pipe.
 const pipeGrace = 2 * time.Second
 
-// killGrace is the time limit for a shell to exit after SIGKILL.
 const killGrace = 2 * time.Second
 
-// sweepTimeout limits the time for killing processes that have left the line's process group.
 const sweepTimeout = 2 * time.Second
 
 // runPrefix is the prefix of the environment entry that marks a line's processes.
 const runPrefix = "GC_RUN="
 
-// Line is a shell line and the settings for running it.
+// Line is a shell line with its settings.
 type Line struct {
 	Text string
-	Dir  string // working folder; "" = the folder of this process
+	Dir  string // working folder; "" = that of this process
 
 	// Env is the whole environment; nil = empty. If it contains GC_RUN, Run also kills processes that have left the
-	// line's process group: all processes with the same value. Therefore, lines that run at the same time must have
-	// different values, and no unrelated process that starts after the line may have the line's value.
+	// line's process group, but have the same value of GC_RUN. Therefore, lines that run at the same time must have
+	// different values. After the line has started, no unrelated process with its value may start.
 	Env []string
 
-	Split bool // capture stdout also in Result.Stdout
+	Split bool // also capture stdout in Result.Stdout
 
-	// Tee receives stdout and stderr as they arrive, in the order of Result.Output. The goroutines that read the pipes
-	// call Write, one call at a time, and never after Run has returned. Tee must not block, because that delays the
-	// line. Its errors are ignored. It may be nil.
+	// Tee receives stdout and stderr as they arrive, in the order of Result.Output. It may be nil. The goroutines that
+	// read the pipes call Write, one call at a time, and never after Run has returned. Tee must not block, because that
+	// delays the line. Its errors are ignored.
 	Tee io.Writer
 }
 
-// Result is the result of a command line that has exited.
+// Result is the result of a line that has exited.
 type Result struct {
-	Code int // exit code, -1 = killed by a signal
-	// stdout and stderr, the last MaxOutput bytes, in the order in which they were printed; with Line.Split the
+	Code int // exit code; -1 = killed by a signal
+	// the last MaxOutput bytes of stdout and stderr, in the order in which they were printed; with Line.Split, the
 	// order is approximate
 	Output  []byte
 	Dropped int64 // number of bytes that were dropped before Output
@@ -60,13 +58,15 @@ type Result struct {
 	StdoutDropped int64  // number of bytes that were dropped before Stdout
 }
 
-// Run runs a line. A non-zero exit code is not an error. An error means that the line could not start or enter its
-// folder, that ctx ended first, or that one of its processes cannot be killed. The Result then contains the output so
-// far. Before Run returns, it sends SIGKILL to every process in the line's process group. With a GC_RUN (see Line) it
-// also waits until every process with that value has exited. That may take a few seconds longer than ctx.
+// Run runs a line. A non-zero exit code is not an error. Run returns an error if the line cannot start or enter its
+// folder, if ctx ends first, or if one of the line's processes cannot be killed. The Result then contains the output so
+// far.
 //
-// A process that waits for a file system or a device can survive SIGKILL. Run gives up two seconds after ctx has
-// ended and returns an error. A separate goroutine reaps the process when the kernel releases it.
+// Before Run returns, it sends SIGKILL to every process in the line's process group. If Env contains GC_RUN, Run also
+// waits until every process with that value has exited. This may take a few seconds longer than ctx.
+//
+// A process that waits for a file system or a device can survive SIGKILL. Run gives up two seconds after ctx has ended
+// and returns an error. A separate goroutine reaps the process when the kernel releases it.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
@@ -85,7 +85,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !exited {
-		// The error below already reports a process that does not exit.
+		// The error below also reports a process that does not exit.
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
@@ -118,8 +118,8 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits until a command has exited, or until killGrace after the end of ctx. If exited is false, the command
-// might still be running, and the caller must use only its Process.
+// await waits until a command has exited, but at most for killGrace after ctx has ended. If exited is false, the
+// command might still be running, and the caller must use only cmd.Process.
 func await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	result := make(chan error, 1)
 	// Only this goroutine can reap the process, which might never exit.

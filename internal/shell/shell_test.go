@@ -42,7 +42,7 @@ func TestMissingFolderIsAnError(t *testing.T) {
 	}
 }
 
-// A child process that keeps stdout open does not delay the result, and is killed.
+// If a child process keeps stdout open, it does not delay the result and is killed.
 func TestChildrenAreKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	res, err := Run(t.Context(), Line{Text: "sleep 1000 & echo $! >" + file + "; echo done", Env: os.Environ()})
@@ -61,7 +61,7 @@ func TestGroupIsKilled(t *testing.T) {
 	gone(t, file)
 }
 
-// A gigabyte of output needs at most twice the limit of memory.
+// For a gigabyte of output, Run needs at most twice the limit of memory.
 func TestFloodKeepsTheEnd(t *testing.T) {
 	size := 1_000_000_000
 	if testing.Short() {
@@ -99,7 +99,7 @@ func TestFloodUntilDeadline(t *testing.T) {
 	}
 }
 
-// once returns a context that ends when a file has content.
+// once returns a context that ends as soon as a file has content.
 func once(t *testing.T, file string) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -116,7 +116,7 @@ func once(t *testing.T, file string) context.Context {
 	return ctx
 }
 
-// A program may print its result to stdout and a warning to stderr. Both are returned.
+// A program may print its result to stdout and a warning to stderr. Run returns both.
 func TestSplitStdout(t *testing.T) {
 	for _, c := range []struct {
 		text, stdout string
@@ -126,7 +126,7 @@ func TestSplitStdout(t *testing.T) {
 		{"echo 'warning: slow' >&2; echo 3", "3\n", true},
 		{"echo 'warning: slow' >&2; exit 1", "", true},
 		{"echo 3", "3\n", false},
-		{"sleep 1000 & echo 'warning: slow' >&2; echo 3", "3\n", true}, // a child has both pipes open
+		{"sleep 1000 & echo 'warning: slow' >&2; echo 3", "3\n", true}, // the child holds both pipes open
 		{`printf '\377\000\033[2J3'; echo 'warning: slow' >&2`, "\xff\x00\x1b[2J3", true},
 	} {
 		res, err := Run(t.Context(), Line{Text: c.text, Env: os.Environ(), Split: true})
@@ -166,14 +166,13 @@ func gone(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	// A pidfd becomes readable when its process ends.
+	// A pidfd becomes readable when its process exits.
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 5000)
 	if err != nil || n != 1 {
 		t.Errorf("process %d is still running: %v", pid, err)
 	}
 }
 
-// pidIn returns the pid that a line wrote into a file.
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

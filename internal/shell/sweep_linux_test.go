@@ -13,12 +13,11 @@ import (
 	"gcity/internal/proc"
 )
 
-// marked returns an environment with a marker for this test.
 func marked(t *testing.T, run string) []string {
 	return append(os.Environ(), "GC_RUN=/an/outer/city:1", "GC_RUN="+t.TempDir()+":"+run)
 }
 
-// Processes that leave the process group are found by the marker, whether they hold the line's pipes or not.
+// Processes that leave the process group are found by the marker, even if they do not hold the line's pipes.
 func TestMarkedProcessesAreKilled(t *testing.T) {
 	for name, text := range map[string]string{
 		"a session of its own":      "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & echo done",
@@ -49,7 +48,7 @@ func TestMarkedProcessesAreKilledAtDeadline(t *testing.T) {
 	dead(t, file)
 }
 
-// A child process that shows no environment, because it is in an exec during the check, is still found and killed.
+// A child process in an exec shows no environment. It is still found and killed.
 func TestMarkedProcessInExecIsKilled(t *testing.T) {
 	env := marked(t, "1")
 	text := strings.Repeat("setsid sleep 1000 </dev/null >/dev/null 2>&1 & ", 2) + "/bin/true"
@@ -70,7 +69,8 @@ func TestMarkedProcessInExecIsKilled(t *testing.T) {
 	}
 }
 
-// Processes of another run of the same city, or with a longer marker with the same beginning, are not killed.
+// Processes of other runs in the same city are not killed. Neither are processes with a longer marker that has the same
+// beginning.
 func TestOtherRunsAreNotKilled(t *testing.T) {
 	env := marked(t, "1")
 	mine := env[len(env)-1]
@@ -86,7 +86,6 @@ func TestOtherRunsAreNotKilled(t *testing.T) {
 	}
 }
 
-// dead checks that a process has exited.
 func dead(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(t, file)
@@ -96,7 +95,6 @@ func dead(t *testing.T, file string) {
 	}
 }
 
-// BenchmarkRun measures a line that leaves no processes behind, without and with a marker.
 func BenchmarkRun(b *testing.B) {
 	for name, env := range map[string][]string{"bare": {"PATH=/usr/bin:/bin"}, "marked": {"PATH=/usr/bin:/bin", "GC_RUN=/city:1"}} {
 		b.Run(name, func(b *testing.B) {

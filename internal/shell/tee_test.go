@@ -14,9 +14,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onlooker is a tee that calls a function after each write.
 type onlooker struct {
-	seen  bytes.Buffer // not guarded: writes come one at a time, and none after Run
+	seen  bytes.Buffer // needs no lock: writes come one at a time, and none after Run
 	react func(seen string)
 	err   error
 }
@@ -29,7 +28,6 @@ func (o *onlooker) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// patient returns a context for a line that exits by itself.
 func patient(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
@@ -37,15 +35,14 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// The line continues only after the tee has received its first output, so output must arrive immediately and not at the
-// end.
+// The line continues only after the tee has received its first output. Output must therefore arrive immediately.
 func TestTeeSeesOutputAsItArrives(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "go-on")
 		if err := unix.Mkfifo(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // neither end then waits for the other to open it
+		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // with O_RDWR, opening a FIFO does not wait for the other end
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +75,7 @@ func TestFailingTee(t *testing.T) {
 	}
 }
 
-// The tee receives all output, including output that the result does not keep.
+// The tee receives all output, including output that the result omits.
 func TestTeeSeesAll(t *testing.T) {
 	o := &onlooker{}
 	res, err := Run(patient(t), Line{Text: "yes | head -c 1000000", Env: os.Environ(), Tee: o})

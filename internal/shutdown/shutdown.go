@@ -1,5 +1,5 @@
 // Package shutdown limits how long a program takes to shut down: to finish requests, undo incomplete work, and send
-// notifications. Work that is not finished by the deadline is abandoned and reported.
+// notifications. After the deadline, unfinished work is abandoned and reported.
 package shutdown
 
 import (
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ErrTimeout is the cause of a context that ends because the shutdown took too long.
+// ErrTimeout is the cause of a context that ended because the shutdown took too long.
 var ErrTimeout = errors.New("the shutdown deadline has passed")
 
-// Deadline limits the duration of one shutdown. It is safe for concurrent use.
+// Deadline limits the duration of a shutdown. It is safe for concurrent use.
 type Deadline struct {
 	limit time.Duration
 	begun chan struct{}
@@ -24,11 +24,11 @@ type Deadline struct {
 
 	mu        sync.Mutex
 	timers    []*time.Timer // nil until the shutdown begins
-	cleanupBy time.Time     // time at which cleanup must end
+	cleanupBy time.Time     // deadline for cleanup
 	abandoned []string
 }
 
-// New returns a Deadline that expires when limit has passed since Begin. Cleanup gets two thirds of that time; the rest
+// New returns a Deadline that expires when limit has passed since Begin. Cleanup may take two thirds of limit. The rest
 // is for notifications.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
@@ -37,7 +37,7 @@ func New(limit time.Duration) *Deadline {
 	return d
 }
 
-// Begin starts the timers, unless they are running.
+// Begin starts the timers if they are not running.
 func (d *Deadline) Begin() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,10 +55,10 @@ func (d *Deadline) Begin() {
 // Limit returns the maximum duration of the shutdown.
 func (d *Deadline) Limit() time.Duration { return d.limit }
 
-// Begun is closed when the shutdown begins.
+// Begun returns a channel that is closed when the shutdown begins.
 func (d *Deadline) Begun() <-chan struct{} { return d.begun }
 
-// Left returns the remaining time for work in progress and cleanup: the given limit, or less during a shutdown.
+// Left returns the remaining time for work in progress and cleanup. That is limit, or less during a shutdown.
 func (d *Deadline) Left(limit time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,17 +68,17 @@ func (d *Deadline) Left(limit time.Duration) time.Duration {
 	return max(0, min(limit, time.Until(d.cleanupBy)))
 }
 
-// Context returns a context that ends at the deadline, with ErrTimeout as its cause.
+// Context returns a context that ends at the deadline with ErrTimeout as its cause.
 func (d *Deadline) Context() context.Context { return d.all }
 
-// GiveUp records a piece of work that was abandoned.
+// GiveUp records that a piece of work was abandoned.
 func (d *Deadline) GiveUp(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.abandoned = append(d.abandoned, fmt.Sprintf(format, args...))
 }
 
-// End stops the timers, cancels the contexts, and returns what was abandoned, or "" if nothing was.
+// End stops the timers and cancels the contexts. It returns what was abandoned, or "" if everything was finished.
 func (d *Deadline) End() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,8 +96,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It ends after the given limit.
-// If ctx contains a shutdown, it ends no later than the cleanup time of this shutdown.
+// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It ends after limit. If ctx
+// contains a Deadline, the context ends no later than the cleanup time of that Deadline.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -111,8 +111,8 @@ func CleanupContext(
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records work that was abandoned because the shutdown ended the given cleanup context. It records nothing if
-// the context ended for a different reason.
+// GiveUp records work that was abandoned because the shutdown ended the context cleanup. It records nothing if the
+// context ended for a different reason.
 func GiveUp(cleanup context.Context, format string, args ...any) {
 	d, ok := cleanup.Value(key{}).(*Deadline)
 	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// All work of a shutdown shares one deadline, and End reports what was not done by then.
+// All work of a shutdown shares one deadline. End reports what was not finished by then.
 func TestOneDeadlineForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		last := shutdown.New(6 * time.Second)
@@ -35,7 +35,7 @@ func TestOneDeadlineForAll(t *testing.T) {
 		shutdown.GiveUp(short, "work that had only a second anyway")
 		<-long.Done()
 		shutdown.GiveUp(long, "bead %d", 1)
-		if at := time.Since(began); at != 4*time.Second || !errors.Is(context.Cause(long), shutdown.ErrTimeout) { // by the bubble's clock
+		if at := time.Since(began); at != 4*time.Second || !errors.Is(context.Cause(long), shutdown.ErrTimeout) {
 			t.Errorf("after %s: %v", at, context.Cause(long))
 		}
 		late, free := shutdown.CleanupContext(ctx, time.Hour)
@@ -54,7 +54,7 @@ func TestOneDeadlineForAll(t *testing.T) {
 	})
 }
 
-// Without a shutdown in the context, cleanup has its own limit and GiveUp records nothing.
+// If the context has no Deadline, cleanup has its own limit and GiveUp records nothing.
 func TestWithoutDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Text formats a duration without units that are zero at its end: "5m", "1h30m", "12s". A configuration file accepts
-// the same form.
+// Text formats a duration and omits trailing units that are zero: "5m", "1h30m", "12s". Configuration files accept the
+// result.
 func Text(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -10,20 +10,20 @@ import (
 )
 
 // singleScreen is the state of a Writer that shows the program's main and alternate screens on the same screen of the
-// real terminal. Its methods accept nil.
+// real terminal. Its methods accept a nil receiver.
 type singleScreen struct {
-	model *screen.Screen // what the program has drawn, on both of its screens
+	model *screen.Screen // what the program has drawn on its main and alternate screens
 	alt   bool           // the program is on its alternate screen
-	// The terminal still shows the rows of the main screen, although the program has switched. The next output blanks
-	// them.
+	// The terminal still shows the rows of the main screen, although the program has switched to the alternate screen.
+	// The next output blanks them.
 	stale bool
-	// the program had saved its cursor when it left its main screen
+	// the program had saved its cursor before it left its main screen
 	saved bool
-	// the SGR sequences since the last reset, and those of the main screen
+	// SGR sequences since the last reset, and the same for the main screen
 	pen, mainPen []byte
 	data         []byte // output that is being written
 	known        int    // number of bytes of data that the model has received
-	at           int    // number of bytes of data that have been read, without the current byte
+	at           int    // number of processed bytes of data, without the current byte
 }
 
 // NewSingleScreen is like New, but the program stays on the current screen of the real terminal, even if it switches
@@ -59,15 +59,15 @@ func (s *singleScreen) end() {
 	}
 }
 
-// learn writes the output to the model, up to a position.
+// learn passes the output to the model, up to a position.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
-		_, _ = s.model.Write(s.data[s.known:to]) // the model never returns an error
+		_, _ = s.model.Write(s.data[s.known:to])
 		s.known = to
 	}
 }
 
-// drops reports whether a sequence erases the scrollback, and must therefore not reach the terminal.
+// drops reports whether a sequence erases the scrollback. Such a sequence must not reach the terminal.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }
@@ -75,7 +75,7 @@ func (s *singleScreen) drops(params string, final byte) bool {
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style records the program's colors. Restoring the cursor also restores colors, but style ignores that.
+// style records the program's colors. It ignores that restoring the cursor also restores colors.
 func (s *singleScreen) style(params string) {
 	switch {
 	case s == nil || strings.Trim(params, "0123456789;:") != "":
@@ -86,10 +86,9 @@ func (s *singleScreen) style(params string) {
 	}
 }
 
-// draws reports whether a CSI sequence with this final byte changes the screen or moves the cursor.
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show prepares the screen for text that begins at a position in the output.
+// show prepares the screen for the text at a position in the output.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return
@@ -98,7 +97,6 @@ func (w *Writer) show(text []byte, at int) {
 	w.blank()
 }
 
-// blank erases the rows of the main screen after a switch to the alternate screen.
 func (w *Writer) blank() {
 	if w.single == nil || !w.single.stale {
 		return
@@ -107,7 +105,6 @@ func (w *Writer) blank() {
 	w.rowsOf(func(int) string { return "" })
 }
 
-// switchTo shows the other screen of the program.
 func (w *Writer) switchTo(alt bool) {
 	s := w.single
 	if alt == s.alt {
@@ -133,13 +130,12 @@ func (w *Writer) switchTo(alt bool) {
 	})
 	s.pen = s.mainPen
 	w.out = append(w.out, s.pen...)
-	// programs save the cursor here before they switch
+	// programs save the cursor on the main screen before they switch
 	if w.saved[0] = s.saved; s.saved {
 		w.out = append(w.out, "\x1b7"...)
 	}
 }
 
-// rowsOf draws all of the program's rows, and moves the cursor to its position in the model.
 func (w *Writer) rowsOf(row func(i int) string) {
 	w.single.learn(w.single.at)
 	if w.origin {
@@ -156,8 +152,8 @@ func (w *Writer) rowsOf(row func(i int) string) {
 	w.out = fmt.Appendf(w.out, "\x1b[%d;%dH", max(1, y-top+1), x+1)
 }
 
-// restart handles a reset of the terminal. It does not pass the sequence on, because that would show the terminal's
-// other screen.
+// restart handles a terminal reset. It does not forward the sequence, because that would show the terminal's other
+// screen.
 func (w *Writer) restart() {
 	s := w.single
 	s.alt, s.stale, s.pen = false, false, nil

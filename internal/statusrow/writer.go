@@ -1,10 +1,10 @@
 // Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above it. The
 // program's terminal must have one row less than the real terminal.
 //
-// The real terminal scrolls only within the rows of the program (its margins). The package changes only the sequences
-// of the program that would reach the last row. These are resets of the margins, absolute positions below the
-// program's rows, and reports of the real terminal's size. The package draws the line again after the program has
-// erased the screen. A Writer from NewSingleScreen also keeps the program on the terminal's current screen.
+// The real terminal scrolls only within the rows of the program (its margins). The package changes only those sequences
+// of the program that would reach the last row: resets of the margins, absolute positions below the program's rows, and
+// reports of the real terminal's size. It draws the line again after the program has erased the screen. A Writer from
+// NewSingleScreen also keeps the program on the terminal's current screen.
 package statusrow
 
 import (
@@ -34,39 +34,38 @@ type Writer struct {
 	tail        []byte // the newest bytes of text
 	out         []byte
 	top, bottom int // the program's margins
-	// Whether the program has saved its cursor, on the main and on the alternate screen. Drawing the line overwrites
-	// the cursor that the terminal has saved.
+	// Whether the program has saved its cursor on the main screen and on the alternate screen. The terminal stores only
+	// one cursor, which is overwritten when the Writer draws the line.
 	saved  [2]bool
-	alt    int  // index in saved
-	origin bool // positions count from the top margin
+	alt    int  // index in saved; 1 = alternate screen
+	origin bool // rows count from the top margin
 	dirty  bool // the program might have erased the line
 
 	single *singleScreen // nil = the program switches between the screens of the real terminal
 }
 
-// state is the kind of input that the writer is reading.
 type state uint8
 
 const (
 	ground state = iota
-	escape       // an ESC and its intermediate bytes have been read
+	escape       // after an ESC and its intermediate bytes
 	csi
 	inString // a string, such as a title or an image
 )
 
 const (
 	esc = 0x1b
-	// maxBody is longer than any sequence that Writer changes. A longer sequence passes unchanged.
+	// maxBody is longer than any sequence that Writer changes. Longer sequences pass unchanged.
 	maxBody = 256
 )
 
-// New returns a Writer for a terminal of the given size. The function text returns the line, which must be exactly cols
-// columns wide and must not change the terminal's state except its colors.
+// New returns a Writer for a terminal of the given size. text returns the line, which must be exactly cols columns wide
+// and must not change the terminal's state except for its colors.
 func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
 }
 
-// Begin clears the terminal and draws the line. The cursor moves to the first row.
+// Begin clears the terminal, draws the line, and moves the cursor to the first row.
 func (w *Writer) Begin() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,8 +75,8 @@ func (w *Writer) Begin() error {
 	return w.flush()
 }
 
-// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the new size. Resize
-// therefore never waits for a terminal that does not accept output.
+// Resize adapts to a new size of the real terminal. If a Write is in progress, that Write applies the new size, so that
+// Resize never waits for a blocked terminal.
 func (w *Writer) Resize(cols, rows int) error {
 	w.size.Store(&[2]int{cols, max(2, rows)})
 	if !w.mu.TryLock() {
@@ -89,7 +88,6 @@ func (w *Writer) Resize(cols, rows int) error {
 	return w.flush()
 }
 
-// applySize applies the size from the latest Resize.
 func (w *Writer) applySize() {
 	size := w.size.Swap(nil)
 	if size == nil {
@@ -134,8 +132,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		rest = rest[1:]
 	}
 	w.single.end()
-	// If the bottom margin is above the program's last row, the program's output can overwrite the line of text in the
-	// terminal's last row.
+	// If the bottom margin is above the program's last row, the program's output can overwrite the line.
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
 		w.paint()
@@ -159,7 +156,6 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeText forwards bytes without an ESC to the terminal. A BEL ends a string.
 func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {
@@ -169,7 +165,6 @@ func (w *Writer) writeText(p []byte) {
 	w.tail = w.tail[max(0, len(w.tail)-utf8.UTFMax):]
 }
 
-// endsInRune reports whether text ends within a UTF-8 character.
 func endsInRune(text []byte) bool {
 	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
@@ -179,7 +174,6 @@ func endsInRune(text []byte) bool {
 	return false
 }
 
-// step processes the next byte of an escape sequence.
 func (w *Writer) step(b byte) {
 	switch {
 	case b == esc:
@@ -205,7 +199,6 @@ func (w *Writer) step(b byte) {
 	}
 }
 
-// flushPartial forwards an incomplete sequence to the terminal.
 func (w *Writer) flushPartial() {
 	switch w.state {
 	case csi:
@@ -216,10 +209,8 @@ func (w *Writer) flushPartial() {
 	w.body = w.body[:0]
 }
 
-// writeCSI forwards a CSI sequence to the terminal unchanged.
 func (w *Writer) writeCSI(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
 
-// escape processes the byte after an ESC.
 func (w *Writer) escape(b byte) {
 	w.body = append(w.body, b)
 	switch {
@@ -254,7 +245,7 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// reset sets the margins again after a sequence that has reset them. This moves the cursor to the first row.
+// reset restores the margins after a sequence that has reset them. This moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -271,9 +262,9 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore is called after a sequence of n bytes that restores the cursor. If the program has not saved a cursor, the
-// sequence might restore a cursor that the Writer has saved. restore then replaces the sequence with one that resets
-// the style and moves the cursor to the first cell, as terminals do if no cursor is saved.
+// restore handles a sequence of n bytes that restores the cursor. If the program has not saved a cursor, the sequence
+// might restore one that the Writer has saved. In this case, restore replaces the sequence. Like a terminal without a
+// saved cursor, it resets the style and moves the cursor to the first cell.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -283,7 +274,7 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved is called after a sequence that saves or restores the cursor. At this point, the Writer can save
+// markCursorSaved must be called after a sequence that saves or restores the cursor. At this point, the Writer can save
 // the cursor itself without changing the saved position.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
@@ -292,7 +283,6 @@ func (w *Writer) markCursorSaved() {
 	}
 }
 
-// paint draws the line of text in the last row.
 func (w *Writer) paint() {
 	w.dirty = false
 	w.keepCursor(func() {
@@ -304,7 +294,7 @@ func (w *Writer) paint() {
 	})
 }
 
-// changeCSI forwards a CSI sequence to the terminal. It changes a sequence that would reach the last row.
+// changeCSI forwards a CSI sequence to the terminal, but changes a sequence that would reach the last row.
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
 	if w.single.drops(params, final) {
@@ -340,7 +330,7 @@ func (w *Writer) changeCSI(body []byte) {
 		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)
 	case final == 'p' && params == "?2048$":
-		// Do not pass the query on. Without a reply, the program gets its size from the kernel.
+		// Do not forward the query. Without a reply, the program gets its size from the kernel.
 	case private && (final == 'h' || final == 'l'):
 		w.modes(body, strings.Split(params[1:], ";"), final == 'h')
 	case final == 's' && params == "":
@@ -355,20 +345,19 @@ func (w *Writer) changeCSI(body []byte) {
 }
 
 // setMargins sets the margins that the program has requested. If the bottom margin is missing or below the program's
-// rows, the last of these rows is the margin.
+// last row, that row becomes the margin.
 func (w *Writer) setMargins(params string) {
 	first, last, _ := strings.Cut(params, ";")
 	top, bottom := max(1, number(first)), number(last)
 	if bottom == 0 || bottom > w.rows {
 		bottom = w.rows
 	}
-	if top < bottom { // other margins have no effect
+	if top < bottom { // terminals ignore other margins
 		w.top, w.bottom = top, bottom
 		w.margins()
 	}
 }
 
-// number returns the value of a parameter, or 0 if it is missing.
 func number(text string) int {
 	if text == "" {
 		return 0
@@ -380,8 +369,7 @@ func number(text string) int {
 	return n
 }
 
-// modes handles a sequence that sets or resets private modes. It forwards the sequence without the modes that must not
-// reach the terminal.
+// modes forwards a sequence that sets or resets private modes. It omits the modes that must not reach the terminal.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {
@@ -405,7 +393,7 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 		case "47", "1047", "1049":
 			w.dirty = true
 			if on != (w.alt == 1) {
-				// terminals differ in whether both screens share their margins
+				// in some terminals, both screens share their margins
 				w.alt, w.saved[1], w.top, w.bottom = 1-w.alt, false, 1, w.rows
 				w.keepCursor(w.margins)
 			}

@@ -17,12 +17,12 @@ const cols, rows = 90, 8
 
 func line(cols int) string { return "\x1b[7m" + strings.Repeat("=", cols) + "\x1b[m" }
 
-// compare compares a terminal with a status row and one without it.
+// compare draws the same output on a terminal with a status row and on one without, and compares the results.
 func compare(t *testing.T, out string, pieces []int) {
 	t.Helper()
 	compareWith(t, New, "", out, pieces)
 	if strings.Contains(out, "\x1b8") || strings.Contains(out, "\x1b[u") {
-		out = strings.ReplaceAll(out, "\x1b[7m", "") // a restored cursor may have another style
+		out = strings.ReplaceAll(out, "\x1b[7m", "") // a restored cursor may have a different style
 	}
 	real := compareWith(t, NewSingleScreen, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
 	if !real.Alt() {
@@ -34,7 +34,7 @@ func compare(t *testing.T, out string, pieces []int) {
 	}
 }
 
-// compareWith writes the output of a program to a terminal with a status row, after earlier output.
+// compareWith is like compare, but make creates the Writer, and the terminal already shows earlier output.
 func compareWith(t *testing.T,
 	make func(to io.Writer, cols, rows int, text func(int) string) *Writer,
 	before, out string, pieces []int) *screen.Screen {
@@ -53,7 +53,7 @@ func compareWith(t *testing.T,
 		rest = rest[n:]
 	}
 	write(t, w, rest)
-	write(t, w, "\x1b7\x1b[0m") // a point at which the line can be drawn, even if the program has saved its cursor
+	write(t, w, "\x1b7\x1b[0m") // a point at which the line can be drawn even if the program has saved its cursor
 	write(t, alone, "\x1b7\x1b[0m")
 	want := strings.Join(alone.Lines(cols, rows-1), "\n")
 	got := real.Lines(cols, rows)
@@ -77,7 +77,7 @@ func write(t *testing.T, w interface{ Write([]byte) (int, error) }, p string) {
 	}
 }
 
-// The program draws as if the last row did not exist, and that row keeps its text.
+// The program draws as if the last row did not exist. That row keeps its text.
 func TestTheLastRowIsKept(t *testing.T) {
 	for _, out := range []string{
 		strings.Repeat("a line\r\n", 20),
@@ -107,14 +107,14 @@ func TestTheLastRowIsKept(t *testing.T) {
 	}
 }
 
-// A title ends in the same piece in which text begins. The text stays when the next piece is drawn.
+// A title ends in the same write in which text begins. The text stays when the next write is drawn.
 func TestTextAfterATitle(t *testing.T) {
 	compare(t, "\x1b[?1049h\x1b]0;t\x07\rword ", []int{12, 4})
 }
 
-// Random programs, in random pieces. A program that moves below its margins is not tested, because a line feed there
-// moves its cursor into the row of the line. No line is full, because the test screen does not save a pending wrap with
-// the cursor.
+// The test runs random programs in random pieces. No program moves below its margins, because a line feed there moves
+// the cursor into the row of the line. No line is full, because the test screen does not save a pending wrap with the
+// cursor.
 func TestRandomPrograms(t *testing.T) {
 	words := []string{"a", "\rword ", "\r\n", "\n", "\r", "\b", "\r\t", "\u754c", "\x1b[J", "\x1b[2J", "\x1b[1J", "\x1b[K", "\x1b[r", "\x1b[2;7r", "\x1b[3r", "\x1b[H", "\x1b[99;9H", "\x1b[99d",
 		"\x1b[4;7f", "\x1b7", "\x1b[?6l\x1b8", "\x1b[s", "\x1b[?6l\x1b[u", "\x1b[L", "\x1b[2M", "\x1bM", "\x1bD", "\x1b[S", "\x1b[T", "\x1b[7m", "\x1b[m", "\x1b[B", "\x1b[A", "\x1b[r\x1b[20B", "\x1b[!p\x1b7", "\x1bc",
@@ -141,7 +141,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// A smaller and a larger terminal keep the line, and the program scrolls above it.
+// After the terminal becomes smaller or larger, the line stays and the program scrolls above it.
 func TestResize(t *testing.T) {
 	for _, size := range [][2]int{{30, 5}, {10, 12}} {
 		real := screen.New(cols, rows, 0)
@@ -165,7 +165,7 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// Reports of the real terminal's size are not requested, and all other modes pass.
+// The Writer drops requests for reports of the real terminal's size. All other modes pass.
 func TestNoReportOfTheRealSize(t *testing.T) {
 	var out bytes.Buffer
 	w := New(&out, cols, rows, line)

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Kind is the word that messages use for a kind of object, such as "agent".
+// Kind is the name of a kind of object in messages, such as "agent".
 type Kind string
 
-// The kinds of objects that a user can name.
 const (
 	Agent      Kind = "agent"
 	Pool       Kind = "pool"
@@ -28,7 +27,7 @@ const (
 	Command    Kind = "command"
 )
 
-// AnyOf returns the kind of a name that may refer to several kinds: "agent, pool or rig".
+// AnyOf combines several kinds for a name that may refer to any of them: "agent, pool or rig".
 func AnyOf(kinds ...Kind) Kind {
 	var text strings.Builder
 	for i, k := range kinds {
@@ -43,7 +42,6 @@ func AnyOf(kinds ...Kind) Kind {
 	return Kind(text.String())
 }
 
-// list returns the command that lists all objects of a kind.
 func (k Kind) list() string {
 	switch k {
 	case Agent, Pool, Rig, Automation, Watchdog, Bead, Convoy, Formula, Topology:
@@ -63,7 +61,7 @@ func (k Kind) list() string {
 	}
 }
 
-// create returns advice on how to create the first object of a kind. It returns "" if no special advice is needed.
+// create says how to create the first object of a kind. It returns "" if no advice is needed.
 func (k Kind) create() string {
 	switch first, _, _ := strings.Cut(string(k), ","); Kind(first) {
 	case Agent:
@@ -86,17 +84,17 @@ func (k Kind) create() string {
 	return ""
 }
 
-// Missing is the error for a name that does not exist. All commands and API requests report a missing name with the
-// text of this error.
+// Missing is the error for a name that does not exist. All commands and API requests report a missing name with its
+// text.
 type Missing struct {
 	Kind Kind
 	Name string
-	near string // the existing name that the user may mean
+	near string // the existing name that the user may have meant
 	next string
 	is   error // the sentinel that the error wraps, or nil
 }
 
-// NotFound returns the error for a name that is not in names, which contains all names of the kind.
+// NotFound returns the error for a name that is not in names, the list of all names of the kind.
 func NotFound(k Kind, name string, names []string) *Missing {
 	m := NoSuch(k, name)
 	names = slices.Clone(names)
@@ -110,12 +108,13 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	return m
 }
 
-// NoSuch returns the error for a name that does not exist, if the existing names are unknown or too many to compare.
+// NoSuch returns the error for a name that does not exist. It is for callers that do not know the existing names, or
+// know too many to compare.
 func NoSuch(k Kind, name string) *Missing {
 	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
 }
 
-// Near returns a copy of m that suggests the first of these names.
+// Near returns a copy of m that suggests the first of names.
 func (m Missing) Near(names []string) *Missing {
 	if len(names) > 0 {
 		m.near = names[0]

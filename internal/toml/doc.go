@@ -21,7 +21,6 @@ import (
 	"gcity/internal/ownership"
 )
 
-// maxProblems is the maximum number of reported problems for a file.
 const maxProblems = 20
 
 // Place is a position in a file.
@@ -55,7 +54,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Reason returns the problem with the message first and the position at the end.
+// Reason returns the problem with the message first and the position last.
 func (p Problem) Reason() string {
 	out := p.Message
 	if p.Key != "" {
@@ -94,8 +93,8 @@ type Doc struct {
 }
 
 // Load reads a file of at most maxBytes bytes. It accepts only files that other users cannot change, and only regular
-// files, because a read from a pipe or device can block forever. File system errors are returned; errors in the content
-// become problems of the Doc. These problems refer to the file by the given name.
+// files, because reading a pipe or device can block forever. It returns file system errors. Errors in the content
+// become problems of the Doc. These problems contain name as the file's name.
 func Load(path, name string, maxBytes int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -167,7 +166,7 @@ func failed(name, message string) *Doc {
 // Root returns the table of the whole file.
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
-// Problems returns the errors so far. The caller must not use the result as an error if it is empty.
+// Problems returns the errors so far. The caller must not use an empty result as an error.
 func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
 // Warnings returns the warnings so far.

@@ -160,7 +160,6 @@ func TestByteOrderMarkAndCRLF(t *testing.T) {
 	}
 }
 
-// Load rejects a file that is not regular, without blocking.
 func TestLoadDoesNotBlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

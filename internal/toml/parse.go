@@ -32,8 +32,8 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax replaces an error message from the strict decoder. The decoder's messages are hard to understand, and
-// quote the file, which can contain secrets.
+// plainSyntax replaces an error message of the strict decoder. These messages are hard to understand, and quote the
+// file, which can contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -60,11 +60,10 @@ func plainSyntax(msg string) string {
 	return strings.ReplaceAll(msg, `but got '\n' instead`, "but the line ends")
 }
 
-// maxFaults is the maximum number of faults in one file.
 const maxFaults = 50
 
-// duplicates returns a fault for every key and table that is defined more than once. The strict decoder reports only
-// the first one.
+// duplicates returns a fault for every key or table with more than one definition. The strict decoder reports only the
+// first one.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -118,8 +117,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess returns a fault for a file that would need too much memory or stack to parse. It must run before the
-// parsers, which are recursive and build a tree for each line.
+// excess returns a fault for a file that would need too much memory or stack to parse. It must run before the parsers,
+// because they are recursive and build a tree for each line.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -194,7 +193,6 @@ func skipString(data []byte, quote byte) int {
 	return len(data)
 }
 
-// dotted returns the path of a key in a table.
 func dotted(table, key string) string {
 	if table == "" {
 		return key
@@ -202,14 +200,14 @@ func dotted(table, key string) string {
 	return table + "." + key
 }
 
-// Values returns the values of a file without their positions.
+// Values returns the values of a TOML file without their positions.
 func Values(data []byte) (map[string]any, error) {
 	var out map[string]any
 	_, err := burnt.Decode(string(BlankBOM(data)), &out)
 	return out, err
 }
 
-// Decode decodes data into a struct. A key without a field is an error.
+// Decode decodes TOML into a struct. A key without a field is an error.
 func Decode(data []byte, into any) error {
 	meta, err := burnt.Decode(string(data), into)
 	if unknown := meta.Undecoded(); err == nil && len(unknown) > 0 {

@@ -2,14 +2,12 @@ package toml
 
 import "strconv"
 
-// keyPlace contains the offsets of a key and of its value.
 type keyPlace struct{ key, value int }
 
-// places maps the paths of all keys in a file to their positions.
 type places map[string]keyPlace
 
-// sep separates the parts of a path. A key cannot contain it, because files with a NUL byte are rejected. The part for
-// a list element is its index.
+// sep separates the parts of a path. Keys cannot contain it, because files with a NUL byte are rejected. The part for a
+// list item is its index.
 const sep = "\x00"
 
 func below(path, part string) string {
@@ -21,7 +19,6 @@ func below(path, part string) string {
 
 func element(path string, i int) string { return below(path, strconv.Itoa(i)) }
 
-// note records the positions of all keys in a node.
 func (p places) note(path string, n *Node) {
 	for i, kid := range n.Kids {
 		at := below(path, kid.Key)

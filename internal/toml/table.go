@@ -14,8 +14,8 @@ import (
 // MaxDuration is the maximum duration in a file. It ensures that sums of durations and times do not overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
-// Table is a table in a file. Its methods return the zero value if a value is missing or invalid. An invalid value is
-// also recorded as a problem.
+// Table is a table in a file. Its methods return the zero value if a value is missing or invalid. They also record an
+// invalid value as a problem.
 type Table struct {
 	doc    *Doc
 	path   string // "" = the root
@@ -28,7 +28,7 @@ func (t Table) Has(key string) bool {
 	return ok
 }
 
-// Place returns the position of a key's value, or the position of the table if the key is not set.
+// Place returns the position of a key's value. If the key is not set, it returns the position of the table.
 func (t Table) Place(key string) Place {
 	at, ok := t.span(key)
 	if !ok {
@@ -48,11 +48,11 @@ func (t Table) span(key string) (keyPlace, bool) {
 	return at, ok
 }
 
-// Wrong records a problem with a key's value, or with the table if key is "". Only the first problem with each value
-// is recorded.
+// Wrong records a problem with a key's value, or with the table if key is "". It records only the first problem with
+// each value.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
-// WrongItem is like Wrong, for the i-th item of a list.
+// WrongItem is like Wrong for the i-th item of a list.
 func (t Table) WrongItem(key string, i int, format string, args ...any) {
 	p := t.said(key, format, args...)
 	if at, ok := t.doc.places[element(below(t.path, key), i)]; ok {
@@ -79,7 +79,6 @@ func (t Table) said(key, format string, args ...any) Problem {
 	return At(t.Place(key), t.name(key), format, args...)
 }
 
-// name returns the dotted name of a key, without the indices of lists.
 func (t Table) name(key string) string {
 	var parts []string
 	for part := range strings.SplitSeq(below(t.path, key), sep) {
@@ -108,7 +107,7 @@ func (t Table) Keys() []string {
 // RejectUnknown records a problem for each key that is not in known.
 func (t Table) RejectUnknown(known ...string) { t.unknown(known, true) }
 
-// WarnUnknown records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
+// WarnUnknown records unknown keys. A key that is similar to a known key is a problem; any other key is a warning.
 func (t Table) WarnUnknown(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
@@ -152,7 +151,7 @@ func Meant(name string, known []string) string {
 	return ""
 }
 
-// Text returns the string value of a key. A string that contains a NUL character is invalid.
+// Text returns the string value of a key. A string with a NUL character is invalid.
 func (t Table) Text(key string) string {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -167,7 +166,7 @@ func (t Table) Text(key string) string {
 	return ""
 }
 
-// Scalar returns a string value, or a number or boolean as text. ok is false for other values.
+// Scalar returns a string, number or boolean as text. ok is false for other values.
 func (t Table) Scalar(key string) (text string, ok bool) {
 	switch v := t.values[key].(type) {
 	case string:
@@ -184,7 +183,7 @@ func (t Table) Empty(key string) bool {
 	return ok && len(list) == 0
 }
 
-// Kind returns the kind of a key's value in words, such as "a string" or "a list", or "" if the key is not set.
+// Kind returns the kind of a key's value, such as "a string" or "a list", or "" if the key is not set.
 func (t Table) Kind(key string) string {
 	if !t.Has(key) {
 		return ""
@@ -192,7 +191,7 @@ func (t Table) Kind(key string) string {
 	return kind(t.values[key])
 }
 
-// Texts returns the value of a key that is a list of strings.
+// Texts returns the list of strings that is the value of a key.
 func (t Table) Texts(key string) []string {
 	v, ok := t.values[key]
 	if !ok {
@@ -235,7 +234,7 @@ func (t Table) Flag(key string, fallback bool) bool {
 	return fallback
 }
 
-// Number returns the integer value of a key. A number below low or above high is invalid.
+// Number returns the integer value of a key. A number outside of low to high is invalid.
 func (t Table) Number(key string, low, high int) int {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -274,7 +273,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration parses a duration like Table.Duration. If the text is invalid, the second result says why.
+// Duration is like Table.Duration for the given text. If the text is invalid, wrong says why.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {
@@ -301,7 +300,7 @@ func Duration(text string) (d time.Duration, wrong string) {
 	)
 }
 
-// Table returns the table with this name. ok is false if the table does not exist.
+// Table returns the table at a key. ok is false if it does not exist.
 func (t Table) Table(key string) (sub Table, ok bool) {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -314,7 +313,7 @@ func (t Table) Table(key string) (sub Table, ok bool) {
 	return Table{doc: t.doc, path: below(t.path, key)}, false
 }
 
-// Tables returns the list of tables with this name.
+// Tables returns the list of tables at a key.
 func (t Table) Tables(key string) []Table {
 	var all []map[string]any
 	wrong := false
@@ -347,7 +346,6 @@ func (t Table) Tables(key string) []Table {
 	return out
 }
 
-// kind returns the kind of a value in words.
 func kind(v any) string {
 	switch v.(type) {
 	case string:

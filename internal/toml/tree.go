@@ -30,22 +30,21 @@ func (s Shape) String() string {
 // Span is a range of bytes in the file.
 type Span struct{ Start, End int }
 
-// Node is a value in a file, with its position. The Kids of a table are its members. The Kids of an array or a list
-// of tables are its elements, which have no keys.
+// Node is a value in a file, with its position. A table contains its members in Kids. An array or a list of tables
+// contains its elements in Kids, and elements have no keys.
 type Node struct {
 	Key   string
 	Shape Shape
 	Text  string // decoded text of a string; other scalars as written in the file
 	Kids  []*Node
-	index map[string]*Node // the kids by key, if the node has many kids
+	index map[string]*Node // kids by key; set only if there are many kids
 
-	At int // offset of the key, of a header's bracket, or of an element
-	// offset at which the text of a table or element begins: its key, its header's opening bracket, or the position
-	// before an element
+	At int // offset of the key, of the bracket of a header, or of an element
+	// offset at which the text begins: at the key, at the opening bracket of the header, or before the element
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// how a table is written: with a header ([name]), inline ({…}), or, if neither is set, only with dotted keys
+	// how a table is written: with a header ([name]), inline ({…}), or, if neither is set, with dotted keys
 	Header, Inline bool
 }
 
@@ -92,14 +91,13 @@ const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
 
-// Limits for a file.
 const (
 	maxKeys  = 200_000
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax. Duplicate keys are left to the function duplicates, and
-// all other contradictions to the strict decoder.
+// readTree parses a file into nodes. It checks only the syntax. duplicates then checks for duplicate keys, and the
+// strict decoder checks everything else.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -152,7 +150,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// if a table is defined twice, add a second node, which is later reported as a duplicate
+			// If a table is defined twice, add a second node. duplicates reports it later.
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
@@ -173,13 +171,12 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	return nil
 }
 
-// bracket returns the offset of the opening bracket in the header that contains this part.
 func (b *builder) bracket(part *unstable.Node) int {
 	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk follows a dotted key up to its last part, and creates missing tables. It returns the last part.
+// walk follows a dotted key up to its last part, and creates missing tables. It returns the table and the last part.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,
@@ -238,7 +235,6 @@ func (b *builder) keyValue(t *Node, e *unstable.Node) *Fault {
 	return b.fill(n, e.Value())
 }
 
-// fill sets a node's value to the one that the parser found.
 func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	switch v.Kind {
 	case unstable.String:
@@ -268,7 +264,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 				continue
 			}
 			at := int(it.Node().Raw.Offset)
-			if at == 0 { // for a list inside a list, the parser returns no range
+			if at == 0 { // the parser returns no range for a list inside a list
 				at = n.At
 			} else {
 				first = at
@@ -281,7 +277,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	return nil
 }
 
-// TextOf returns the text of a scalar member of a table, or "" if the key is missing.
+// TextOf returns the text of a scalar member of a table, or "" if the member is missing.
 func (n *Node) TextOf(key string) string {
 	if k := n.Get(key); k != nil {
 		return k.Text
@@ -289,7 +285,7 @@ func (n *Node) TextOf(key string) string {
 	return ""
 }
 
-// TablesOf returns the node itself if it is a table, or the tables in it if it is a list.
+// TablesOf returns the node itself if it is a table, or its tables if it is a list.
 func TablesOf(n *Node) []*Node {
 	switch {
 	case n == nil:

@@ -17,16 +17,14 @@ import (
 	"gcity/internal/eventually"
 )
 
-// request is one line of the API server's audit log.
 type request struct {
-	Verb string
-	User struct{ Username string }
-	// object of the request
+	Verb      string
+	User      struct{ Username string }
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }
 
-// auditLog returns a function that returns the requests of the user gcity that were logged after its last call.
+// auditLog returns a function that returns the new requests of the user gcity since its previous call.
 func auditLog(t *testing.T) (next func() []request) {
 	t.Helper()
 	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")
@@ -61,7 +59,6 @@ func auditLog(t *testing.T) (next func() []request) {
 	}
 }
 
-// grant gives the user gcity rights in the namespace of the tests.
 func grant(t *testing.T, s Settings, all []right) {
 	t.Helper()
 	ns, rbac := s.Namespace, admin(t, s).RbacV1()
@@ -86,8 +83,8 @@ func grant(t *testing.T, s Settings, all []right) {
 	}
 }
 
-// While agents are idle, patrols send no request to the API server: the audit log contains only renewals of the
-// Lease and watches. The rights of the Role are sufficient for idle agents and for a start.
+// While agents are idle, patrols send no requests to the API server: the audit log contains only watches and renewals
+// of the Lease. The rights of the Role are sufficient for idle agents and for a start.
 func TestIdleRequests(t *testing.T) {
 	s := settings(t)
 	s.Namespace += "-idle"

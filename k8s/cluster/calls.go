@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// patience is the time limit for a pod to start running. A pod may have to wait for images and new nodes. The limit
-// is shorter than the controller's limit for a start, so that the controller still gets the reason.
+// patience is how long a pod may take to start running. A pod may have to wait for images and new nodes. The limit is
+// shorter than the controller's limit for a start, so that the controller still receives the reason.
 const patience = 5 * time.Minute
 
 var (
@@ -82,7 +82,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear deletes the pod of an ended session before a new start. It returns an error if the session is still alive.
+// clear deletes the pod of an ended session before a new start. It returns an error if the session is alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot start %q: %w", name, err)
@@ -141,13 +141,12 @@ func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// deletePod deletes the pod of a failed start.
 func (p *Provider) deletePod(pod *corev1.Pod) {
 	ctx, cancel := context.WithTimeout(context.Background(), graceSeconds*time.Second)
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		// the exit needs no reason, because Start returns the error to its caller
+		// Start returns the error to its caller, so the exit needs no reason
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
@@ -157,7 +156,6 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// startAgent waits for the pod and then starts the agent in it.
 func (p *Provider) startAgent(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -167,7 +165,7 @@ func (p *Provider) startAgent(
 	go followEvents(starting, p, made)
 	l, why, final, err := p.awaitPod(starting, made)
 	started()
-	switch { // before the stream is open, the agent has not been started
+	switch { // the agent starts only after the stream is open
 	case l != nil && !final:
 	case final:
 		return session.Status{}, session.Missing(
@@ -209,8 +207,8 @@ func (p *Provider) startAgent(
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod, and reports the current reason for the wait as progress. If the pod will
-// never run, final is true and why contains the reason.
+// awaitPod waits for the stream to a new pod. Meanwhile, it reports the current reason for the wait as progress. If the
+// pod will never run, final is true and why is the reason.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -272,7 +270,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return p.await(ctx, func() bool { return e.exit != nil })
 }
 
-// stopPod stops a pod that has no open stream, by deleting it.
+// stopPod stops a pod without an open stream by deleting it.
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

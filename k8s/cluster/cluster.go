@@ -19,12 +19,12 @@ import (
 
 // Options configures a Provider.
 type Options struct {
-	City     string // absolute path of the city's folder on this machine, and in the pods
+	City     string // absolute path of the city's folder, on this machine and in the pods
 	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
-	// this controller's identity as a Lease holder; "" = this machine's
+	// identity of this controller as a holder of the Lease; "" = that of this machine
 	Holder string
-	Lease  time.Duration // time for which the city's Lease is valid without a renewal; 0 = 30 s
+	Lease  time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
 	// how long a start waits for its pod to run; 0 = 5 minutes
 	StartLimit time.Duration
 	Logger     *slog.Logger
@@ -40,47 +40,46 @@ type Provider struct {
 	changes chan struct{}
 	stop    context.CancelFunc
 	life    context.Context
-	done    chan struct{} // closed when run has returned
+	done    chan struct{}
 
 	mu    sync.Mutex
 	term  *leadership // nil = this provider does not hold the city's Lease
-	until time.Time   // time until which the Lease was renewed
-	// reason why the last request about the Lease failed; nil = it succeeded
+	until time.Time   // the Lease is valid until this time
+	// error of the last request about the Lease; nil = it succeeded
 	leaseErr error
-	// if another controller holds the Lease, an error that names that controller; nil = no such controller is known
+	// names the controller that holds the Lease; nil = no other controller is known
 	rival error
-	pods  map[string]*entry // entries by pod name
+	pods  map[string]*entry // by pod name
 	// the pods were listed, and the cluster has responded since then
 	synced bool
-	down   error     // reason why the cluster does not respond; nil = it responds
-	since  time.Time // time at which the cluster stopped responding
-	// while the cluster does not respond, the time by which the next request is sent
+	down   error     // why the cluster does not respond; nil = it responds
+	since  time.Time // when the cluster stopped responding
+	// while the cluster does not respond, the next request is sent by this time
 	retry time.Time
 	moved chan struct{} // closed and replaced when an entry changes
 	kept  map[string][]output
 }
 
-// entry is the last known state of one pod and of its session.
+// entry is the last known state of a pod and its session.
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the pod was deleted, but the end of its session has not been acknowledged yet
+	gone bool // the pod was deleted, but the end of its session has not been acknowledged
 
 	link *link // nil = no open stream
-	// reason why the stream cannot be opened; nil = it is open, or no attempt has been made yet
+	// why the stream cannot be opened; nil = it is open, or not tried yet
 	broken  error
-	event   string         // newest warning about the pod before its agent was started; "" = none
-	last    session.Status // last status of the session that the pod sent; zero = none yet
-	silent  time.Time      // time since which the pod has had no stream; zero = it has one
+	event   string         // newest warning about the pod before its agent started; "" = none
+	last    session.Status // last status that the pod sent; zero = none
+	silent  time.Time      // since when the pod has had no stream; zero = it has one
 	exit    *session.Exit
-	asked   bool // the controller has requested that the session stop
+	asked   bool // the controller has requested a stop of the session
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent, because the pod is terminating
 
 	starting bool // Start has not returned yet, and will report an exit to its caller
 }
 
-// output is the output of one session.
 type output struct {
 	id   string
 	data []byte
@@ -91,7 +90,7 @@ const (
 	callLimit = 10 * time.Second // timeout for one request to the API server
 )
 
-// New creates a Provider. It starts to connect to the cluster in the background; List and Start report problems with
+// New creates a Provider. The Provider connects to the cluster in the background. List and Start report problems with
 // the cluster.
 func New(o Options) (*Provider, error) {
 	config, err := o.Settings.restConfig()
@@ -123,7 +122,7 @@ func (p *Provider) Close() {
 	<-p.done
 }
 
-// changed wakes the goroutines that wait for a change of an entry. The caller holds mu.
+// changed wakes the goroutines that wait for a change of an entry. The caller must hold mu.
 func (p *Provider) changed() {
 	close(p.moved)
 	p.moved = make(chan struct{})
@@ -153,7 +152,6 @@ func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 // again, and when the stream to a pod is lost or reopened.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
-// signal notifies the receiver of Changes.
 func signal(p *Provider) {
 	select {
 	case p.changes <- struct{}{}:
@@ -161,7 +159,7 @@ func signal(p *Provider) {
 	}
 }
 
-// end records and reports the end of a session, unless it has already done so. The caller holds mu.
+// end records and reports the end of a session. It does so only once for each session. The caller must hold mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return
@@ -174,7 +172,7 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// report sends an exit to the channel Exits. If the channel is full, the exit is dropped, but List still returns it.
+// report sends an exit to the channel Exits. If the channel is full, report drops the exit, but List still returns it.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -182,7 +180,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost records the end of a session if its pod did not report the exit. The caller holds mu.
+// lost records the end of a session if its pod did not report the exit. The caller must hold mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -196,10 +194,9 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
-// find returns the pod of a session. The caller holds mu.
+// find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
-// livingLink returns the stream to a session that is alive.
 func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
 	p.mu.Lock()
 	e := p.find(name)
@@ -211,7 +208,6 @@ func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, er
 	return p.linkOf(ctx, verb, name)
 }
 
-// linkOf waits for the stream to a pod and returns it.
 func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
 	var l *link
 	gone := false
@@ -241,7 +237,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if !p.synced {
 		defer p.mu.Unlock()
 		at := "at"
-		if p.term == nil { // the elector adds a random wait to the interval of its requests
+		if p.term == nil { // the elector adds a random delay to the interval of its requests
 			at = "by"
 		}
 		return nil, fmt.Errorf("down since %s, retry %s %s: %w",
@@ -275,10 +271,10 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return out, nil
 }
 
-// adoptLimit is the maximum time for which List waits for the first stream to a running pod.
+// adoptLimit limits how long List waits for the first stream to a running pod.
 const adoptLimit = 3 * time.Second
 
-// adopt waits until every running pod has a stream or has been without a stream for adoptLimit.
+// adopt waits until each running pod has a stream or has had none for adoptLimit.
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
@@ -293,7 +289,6 @@ func (p *Provider) adopt(ctx context.Context) {
 	})
 }
 
-// refresh requests the status of a session through the pod's stream.
 func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -315,7 +310,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	}
 }
 
-// heard records a status from a pod. The caller holds mu.
+// heard records a status from a pod. The caller must hold mu.
 func (p *Provider) heard(e *entry, st *session.Status) {
 	if st.ID != e.note.ID {
 		return
@@ -326,12 +321,12 @@ func (p *Provider) heard(e *entry, st *session.Status) {
 	}
 }
 
-// status returns the last known status of a session. The caller holds mu.
+// status returns the last known status of a session. The caller must hold mu.
 func (p *Provider) status(e *entry) session.Status {
 	st := e.last
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
 	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
-	st.PID = 0 // a PID in the pod has no meaning on this machine
+	st.PID = 0 // a pid in the pod has no meaning on this machine
 	st.Alive, st.Exit = e.exit == nil, e.exit
 	st.Details = details(e.pod)
 	if st.Started.IsZero() {
@@ -349,7 +344,6 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// details returns facts about a pod for users.
 func details(pod *corev1.Pod) []string {
 	out := []string{"pod " + pod.Namespace + "/" + pod.Name}
 	if pod.Spec.NodeName != "" {
@@ -407,7 +401,6 @@ func (p *Provider) Check(ctx context.Context) error {
 	return checkLease(ctx, p)
 }
 
-// noteOf reads the note of a session from its pod.
 func noteOf(pod *corev1.Pod) (note, error) {
 	var n note
 	err := json.Unmarshal([]byte(pod.Annotations[noteSpec]), &n)

@@ -22,7 +22,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// settings returns the settings for the test cluster. Without a cluster, it skips the test.
 func settings(t *testing.T) Settings {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
@@ -45,7 +44,6 @@ func open(t *testing.T, city string, s Settings) *Provider {
 	return openAs(t, Options{City: city, Settings: s})
 }
 
-// admin returns a client with all rights.
 func admin(t *testing.T, s Settings) kubernetes.Interface {
 	t.Helper()
 	s.Context = ""
@@ -60,7 +58,6 @@ func admin(t *testing.T, s Settings) kubernetes.Interface {
 	return client
 }
 
-// openAs opens a provider, and creates its namespace if necessary.
 func openAs(t *testing.T, o Options) *Provider {
 	t.Helper()
 	o.Logger = testLogger(t)
@@ -125,7 +122,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The pod contains the files of the working folder, and the city's folder exists at the same path.
+// The pod contains the files of the working folder. The city's folder exists at the same path.
 func TestFiles(t *testing.T) {
 	city := t.TempDir()
 	p := open(t, city, settings(t))
@@ -156,7 +153,7 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// Deleting a pod with kubectl causes one exit with a reason.
+// If a pod is deleted with kubectl, exactly one exit is reported, with a reason.
 func TestPodIsDeleted(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
@@ -174,8 +171,8 @@ func TestPodIsDeleted(t *testing.T) {
 	}
 }
 
-// If a controller dies before it starts the agent of a pod, the pod's session counts as ended. The next start
-// replaces the pod.
+// If a controller dies before it starts the agent of a pod, the session counts as ended. The next start replaces the
+// pod.
 func TestPodWithoutAgent(t *testing.T) {
 	s := settings(t)
 	p := open(t, t.TempDir(), s)
@@ -196,7 +193,7 @@ func TestPodWithoutAgent(t *testing.T) {
 	}
 }
 
-// An agent that exits immediately counts as started, and its exit is reported once.
+// If an agent exits immediately, the start succeeds and the exit is reported once.
 func TestEndsAtOnce(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exit 5"))
@@ -213,7 +210,7 @@ func TestEndsAtOnce(t *testing.T) {
 	}
 }
 
-// The commands of an agent in a pod reach the controller through the stream, in the name of the agent's session.
+// Commands of an agent in a pod reach the controller through the stream, on behalf of the agent's session.
 func TestCommandsOfAgents(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	if err := os.MkdirAll(filepath.Join(p.o.City, ".gc"), 0o700); err != nil {
@@ -229,7 +226,7 @@ func TestCommandsOfAgents(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte("{}"))
 	})}
-	go func() { _ = controller.Serve(l) }() // runs until the test closes the controller
+	go func() { _ = controller.Serve(l) }()
 	defer controller.Close()
 	s := spec(p.o.City, "a", "gc stop; gc event emit it.works; exec cat")
 	s.Env = append(s.Env, "GC_CITY_PATH="+p.o.City, "GC_AGENT=a")
@@ -250,7 +247,7 @@ func TestCommandsOfAgents(t *testing.T) {
 	}
 }
 
-// If no node has room for a pod, this reason is shown while the start waits.
+// If no node has room for a pod, the start shows this reason while it waits.
 func TestUnschedulable(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec: {hostNetwork: true}\n")

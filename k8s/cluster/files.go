@@ -17,14 +17,11 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// maxFiles is the maximum size in bytes of a working folder that is copied into a pod. A larger folder must be in a
-// volume.
+// maxFiles limits the size in bytes of a working folder that is copied into a pod. A larger folder must be in a volume.
 const maxFiles = 64 << 20
 
-// excludedFiles lists the folders that are not copied into the pod.
 var excludedFiles = []string{".gc", ".beads", ".git", "node_modules"}
 
-// sendFiles copies the agent's working folder into the pod.
 func sendFiles(ctx context.Context, l *link, dir string) error {
 	read, write := io.Pipe()
 	go func() { write.CloseWithError(pack(write, dir)) }()
@@ -55,7 +52,6 @@ func sendFiles(ctx context.Context, l *link, dir string) error {
 	return nil
 }
 
-// pack writes a folder as a tar archive, without the folders in excludedFiles.
 func pack(to io.Writer, dir string) error {
 	out := tar.NewWriter(to)
 	total := int64(0)

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// sessionHeader is a copy of api.SessionHeader. The controller treats a request with this header as a request from
-// that session's agent.
+// sessionHeader is a copy of api.SessionHeader. If a request has this header, the controller treats it as a request
+// from that session's agent.
 const sessionHeader = "Gcity-Session"
 
-// serveAgent forwards requests from a pod's agent to the city's controller, on behalf of the agent's session, until
-// the stream ends.
+// serveAgent forwards the requests of a pod's agent to the controller, on behalf of the agent's session. It returns
+// when the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
 	controller := controller(p.o.City)
 	defer controller.CloseIdleConnections()
@@ -45,9 +45,9 @@ func (p *Provider) serveAgent(l *link, id string) {
 	_ = server.Serve(l.mux) // Serve returns when the stream has ended
 }
 
-// forbidden returns the reason why an agent in a pod must not send a request, or "" if the request is allowed. Such
-// an agent can do everything that an agent on the controller's machine can, except stop the city and use other
-// agents' terminals.
+// forbidden returns why an agent in a pod must not send a request, or "" if the request is allowed. Such an agent has
+// the rights of an agent on the controller's machine, except that it cannot stop the city or use other agents'
+// terminals.
 func forbidden(r *http.Request) string {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	switch {
@@ -61,7 +61,6 @@ func forbidden(r *http.Request) string {
 	return ""
 }
 
-// refuse sends an error response in the format of the controller's API.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	data, err := json.Marshal(map[string]any{"code": code, "message": message})
 	if err != nil {

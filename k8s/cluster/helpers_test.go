@@ -14,7 +14,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testLogger logs into the output of a test.
 func testLogger(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }

@@ -22,20 +22,19 @@ import (
 
 const (
 	// leaseTime is how long a Lease is valid after its last renewal. After that, another controller can take it.
-	leaseTime = 30 * time.Second
-	// releaseLimit is the time limit for releasing the Lease when the provider is closed.
+	leaseTime    = 30 * time.Second
 	releaseLimit = 2 * time.Second
 )
 
-// leadership is a term: a period in which this provider holds the city's Lease and is allowed to change the city's
-// pods.
+// leadership is a period in which this provider holds the city's Lease and may change the city's pods. In this package,
+// it is called a term.
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // goroutines for the watch and for the streams to the pods
+	wg     sync.WaitGroup
 }
 
-// begin starts a term. The caller holds mu.
+// begin starts a term. The caller must hold mu.
 func begin(p *Provider) {
 	t := &leadership{}
 	t.ctx, t.cancel = context.WithCancel(p.life)
@@ -43,7 +42,6 @@ func begin(p *Provider) {
 	t.wg.Go(func() { p.watch(t.ctx) })
 }
 
-// endTerm ends the current term, if there is one, and waits for its goroutines.
 func (p *Provider) endTerm() {
 	p.mu.Lock()
 	t := p.term
@@ -73,7 +71,7 @@ func (p *Provider) run() {
 			RenewDeadline: p.o.Lease * 2 / 3, RetryPeriod: p.o.Lease / 6,
 			ReleaseOnCancel: true, Name: leaseName(p.o.City),
 			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: func(context.Context) {}, // the term begins in lock.renewed
+				OnStartedLeading: func(context.Context) {}, // lock.renewed starts the term
 				OnStoppedLeading: func() {},
 			},
 		})
@@ -91,10 +89,9 @@ func (p *Provider) run() {
 	}
 }
 
-// leaseName returns the name of the city's Lease.
 func leaseName(city string) string { return "gcity-" + cityLabel(city) }
 
-// lock is the city's Lease. It passes the results of the elector's requests on to the provider.
+// lock is the city's Lease. It reports the results of the elector's requests to the provider.
 type lock struct {
 	*resourcelock.LeaseLock
 	p *Provider
@@ -111,7 +108,6 @@ func newLock(p *Provider) *lock {
 	}}
 }
 
-// limit returns a context with the timeout of one request.
 func (l *lock) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.p.life.Err() != nil {
 		return context.WithTimeout(ctx, releaseLimit)
@@ -147,7 +143,7 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.wrote(record, l.LeaseLock.Update(ctx, record), "update")
 }
 
-// wrote records the result of a request to change the Lease, and returns its error.
+// wrote records the result of a request that changes the Lease, and returns its error.
 func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb string) error {
 	switch {
 	case err == nil:
@@ -158,7 +154,7 @@ func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb s
 	return err
 }
 
-// renewed records that the Lease was acquired, renewed or released, and begins a term if necessary.
+// renewed records that the Lease was acquired, renewed or released, and starts a term if necessary.
 func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	p := l.p
 	p.mu.Lock()
@@ -179,8 +175,8 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// unleased records why the Lease cannot be read or changed. Outside a term, this is also why the state of the city's
-// pods is unknown. During a term, the watch reports problems with the cluster.
+// unleased records why a request about the Lease failed. Outside a term, this is also why the state of the city's pods
+// is unknown. During a term, the watch reports problems with the cluster.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {
@@ -196,11 +192,10 @@ func (l *lock) unleased(err error, verb string) {
 	p.changed()
 }
 
-// held ends this provider's term, because another controller holds the Lease.
 func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p := l.p
 	if expired(record) {
-		return // the elector will take the Lease
+		return // the elector will acquire the Lease
 	}
 	p.endTerm()
 	p.mu.Lock()
@@ -211,13 +206,12 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.changed()
 }
 
-// nextLease returns the time by which the elector sends its next request about the Lease.
+// nextLease returns the time by which the elector sends its next request.
 func nextLease(p *Provider) time.Time {
 	const jitter = 1 + leaderelection.JitterFactor
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))
 }
 
-// expired reports whether the holder of a Lease has not renewed it in time.
 func expired(r *resourcelock.LeaderElectionRecord) bool {
 	valid := time.Duration(r.LeaseDurationSeconds) * time.Second
 	return time.Now().After(r.RenewTime.Add(valid))
@@ -233,7 +227,7 @@ func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 		r.RenewTime.Local().Format(time.TimeOnly)))
 }
 
-// mayChange returns an error if this provider must not change pods now. It waits for the cluster's first response.
+// mayChange returns an error if this provider must not change pods. It waits for the cluster's first response.
 func (p *Provider) mayChange(ctx context.Context) error {
 	if p.o.Observe {
 		return errors.New("a different process runs this city, so this one cannot change its pods")
@@ -254,7 +248,6 @@ func (p *Provider) mayChange(ctx context.Context) error {
 	return nil
 }
 
-// checkLease returns an error if another controller holds the city's Lease.
 func checkLease(ctx context.Context, p *Provider) error {
 	leases := p.client.CoordinationV1().Leases(p.o.Settings.Namespace)
 	lease, err := leases.Get(ctx, leaseName(p.o.City), metav1.GetOptions{})
@@ -271,8 +264,8 @@ func checkLease(ctx context.Context, p *Provider) error {
 	return otherHolderError(p, r)
 }
 
-// holder returns this machine's identity as a Lease holder. The next controller on the same machine has the same
-// identity, so after a crash it can continue immediately.
+// holder returns this machine's identity as a holder of the Lease. A new controller on the same machine has the same
+// identity, so it can continue immediately after a crash.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -280,7 +273,7 @@ func holder() string {
 	}
 	for _, file := range []string{"/etc/machine-id", "/proc/sys/kernel/random/boot_id"} {
 		if id, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(id))) > 0 {
-			sum := sha256.Sum256(id) // machine-id(5): the ID is confidential, so use a hash
+			sum := sha256.Sum256(id) // the ID is confidential (see machine-id(5)), so use a hash
 			return host + "-" + hex.EncodeToString(sum[:4])
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// rivals opens two providers of one city, like two machines. The second provider is opened after the first has
+// rivals opens two providers of one city, as if on two machines. It opens the second one after the first one has
 // acquired the Lease.
 func rivals(t *testing.T) (first, second *Provider) {
 	t.Helper()
@@ -27,7 +27,7 @@ func rivals(t *testing.T) (first, second *Provider) {
 	return first, second
 }
 
-// A second controller of a city changes no pods, and reports which controller holds the Lease and since when. It
+// A second controller of a city does not change pods. It reports which controller holds the Lease and since when. It
 // acquires the Lease when the first controller releases it.
 func TestSecondController(t *testing.T) {
 	first, second := rivals(t)
@@ -54,7 +54,7 @@ func TestSecondController(t *testing.T) {
 	})
 }
 
-// A controller that cannot renew its Lease loses it to the next controller, and no longer changes pods.
+// If a controller cannot renew its Lease, the next controller acquires it and the first one stops changing pods.
 func TestExpiredLease(t *testing.T) {
 	first, second := rivals(t)
 	if _, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat")); err != nil {
@@ -62,7 +62,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 	leases := first.client.CoordinationV1().Leases(first.o.Settings.Namespace)
 	eventually.True(t, "the first controller loses the Lease", func() bool {
-		// Simulate a second controller that acquired the Lease while the first one could not renew it.
+		// Simulate a second controller that has acquired the Lease while the first one could not renew it.
 		l, err := leases.Get(t.Context(), leaseName(first.o.City), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 }
 
-// A controller that restarts on the same machine after a crash acquires the Lease immediately.
+// If a controller restarts on the same machine after a crash, it acquires the Lease immediately.
 func TestSameMachine(t *testing.T) {
 	s := settings(t)
 	city := t.TempDir()

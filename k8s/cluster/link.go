@@ -22,13 +22,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// link is the open stream to one pod.
 type link struct {
 	*protocol.Client
 	mux *yamux.Session
 }
 
-// keep keeps the stream to a pod open until the pod's session has ended.
 func (p *Provider) keep(ctx context.Context, e *entry) {
 	defer func() { // the next term starts another worker
 		p.mu.Lock()
@@ -74,7 +72,6 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 	}
 }
 
-// connect opens the stream to a pod.
 func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	stream, err := p.exec(ctx, podName(p.o.City, e.note.Name))
 	if err != nil {
@@ -99,7 +96,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink registers an open stream and serves it until it ends. If the stream replaces a lost one, reopened is true.
+// serveLink registers an open stream and serves it until it ends. reopened means that the stream replaces a lost one.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -150,8 +147,7 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 	p.end(e, x)
 }
 
-// keepOutput saves the output of a session. It keeps the output of the latest two sessions with this name. The caller
-// holds mu.
+// keepOutput saves the output of a session. It keeps the two newest outputs of each name. The caller must hold mu.
 func (p *Provider) keepOutput(name string, o output) {
 	all := p.kept[name]
 	for _, k := range all {
@@ -163,8 +159,8 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf returns the saved output of a name's earlier sessions: up to two, or one while a new session is running. The
-// caller holds mu.
+// keptOf returns the saved output of earlier sessions with this name: up to two, or one while a new session is running.
+// The caller must hold mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -173,7 +169,7 @@ func (p *Provider) keptOf(name string, e *entry) []output {
 	return all
 }
 
-// stream is a connection that consists of an exec in a pod.
+// stream is a connection through an exec in a pod.
 type stream struct {
 	io.Reader
 	io.WriteCloser
@@ -189,7 +185,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err returns the reason why the exec has ended, or nil if it has not ended or the reason is unknown.
+// err returns why the exec has ended. It returns nil while the exec is running or if the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +195,7 @@ func (s *stream) err() error {
 	return s.reason
 }
 
-// note stores the text that the program in the pod writes to stderr.
+// note stores what the program in the pod writes to stderr.
 func (s *stream) note(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +209,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// exec opens the stream to a pod. It executes a program in the pod that connects the stream to the process that holds
-// the agent's terminal.
+// exec opens the stream to a pod. It executes a program in the pod that connects the stream to the holder of the
+// agent's terminal.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	r := p.client.CoreV1().
 		RESTClient().

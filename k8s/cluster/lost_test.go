@@ -15,7 +15,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// network is a connection to the API server that a test can cut.
 type network struct {
 	l net.Listener
 
@@ -24,7 +23,6 @@ type network struct {
 	open []net.Conn
 }
 
-// throughNetwork creates a kubeconfig that connects to the test cluster through a network.
 func throughNetwork(t *testing.T, s *Settings) *network {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(s.Kubeconfig)
@@ -73,7 +71,6 @@ func (n *network) serve(server string) {
 	}
 }
 
-// set cuts the network, or repairs it.
 func (n *network) set(cut bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -85,7 +82,7 @@ func (n *network) set(cut bool) {
 }
 
 // While the cluster is unreachable, List returns an error with the start of the outage and the time of the next
-// attempt, and no agent counts as ended. Afterwards, the same sessions are alive.
+// attempt. No agent counts as ended. Afterwards, the same sessions are alive.
 func TestLostCluster(t *testing.T) {
 	s := settings(t)
 	n := throughNetwork(t, &s)

@@ -17,16 +17,15 @@ import (
 	"gcity/session"
 )
 
-// Labels and annotations of gcity's pods, and fixed values in their manifests.
+// Labels, annotations and fixed values in the manifests of gcity's pods.
 const (
 	labelCity    = "gcity.dev/city"    // hash of the city's folder
 	labelSession = "gcity.dev/session" // hash of the session's name
-	noteSpec     = "gcity.dev/spec"    // a note in JSON, without the command and the environment
+	noteSpec     = "gcity.dev/spec"    // note in JSON, without the command and the environment
 	container    = "agent"
 	graceSeconds = 30
 )
 
-// note describes a pod's session.
 type note struct {
 	Name        string              `json:"name"`
 	Agent       string              `json:"agent"`
@@ -35,7 +34,7 @@ type note struct {
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// manifest returns the pod for a session. The pod does not contain the agent's command and environment, which are sent
+// manifest returns the pod for a session. The pod does not contain the agent's command and environment. They are sent
 // through the stream.
 func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
@@ -89,19 +88,17 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// installer returns the init container that copies gcity's programs into the pod.
 func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
 	return corev1.Container{
 		Name: "gcity", Image: s.ToolsImage,
 		ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
 		Command:         []string{"/gcity-pod", "install"},
 		VolumeMounts:    mounts,
-		// the pod's status then contains the last output of a failed container
+		// if the container fails, the pod's status contains its last output
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 
-// agent returns the container in which the agent runs.
 func (s *Settings) agent(
 	mounts []corev1.VolumeMount,
 	resources corev1.ResourceRequirements,
@@ -120,7 +117,6 @@ func empty(name string) corev1.Volume {
 	}
 }
 
-// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
@@ -157,7 +153,7 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 	return out, nil
 }
 
-// merge applies the pod file to a pod. The file must not change the fields that gcity sets.
+// merge applies the pod file to a pod. It returns an error if the file changes a field that gcity sets.
 func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	text, err := os.ReadFile(s.Pod)
 	if err != nil {
@@ -189,8 +185,6 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns the name of a field that gcity sets and that the pod file has changed. It returns "" if there is
-// none.
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// waiting returns the reason why a pod is not running yet. final is true if the pod will never run.
+// waiting returns why a pod is not running yet. final is true if the pod will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// waiting returns the reason why a start is not complete yet. final is true if the start can never succeed.
+// waiting returns why a start is not complete yet. final is true if the start can never succeed.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "cannot open the stream to it: " + e.broken.Error()
@@ -68,7 +68,6 @@ func (e *entry) waiting() (why string, final bool) {
 	return cmp.Or(why, e.event), final
 }
 
-// progress returns the step that a normal start is waiting for.
 func progress(pod *corev1.Pod) string {
 	switch {
 	case pod.Spec.NodeName == "":
@@ -79,7 +78,6 @@ func progress(pod *corev1.Pod) string {
 	return "the pod is being prepared (images, containers) on node " + pod.Spec.NodeName
 }
 
-// runs reports whether the agent's container is running.
 func runs(pod *corev1.Pod) bool {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container {
@@ -89,13 +87,12 @@ func runs(pod *corev1.Pod) bool {
 	return false
 }
 
-// over reports whether all of a pod's containers have ended.
 func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended returns how and why a pod ended if the pod did not report an exit itself: it was stopped by the kubelet,
-// evicted, or lost with its node.
+// ended returns how and why a pod ended. It is for pods that did not report an exit themselves, because the kubelet
+// stopped or evicted them, or the node was lost.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -121,7 +118,6 @@ func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	return code, signal, cmp.Or(reason, "the pod has ended")
 }
 
-// isAbout reports whether an API error is about a kind of object.
 func isAbout(err error, kind string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -131,13 +127,12 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain converts an error from the API server to one for users, with advice. The parameter verb is the API verb of
-// the request.
+// explain converts an error from the API server to one for users, with advice. verb is the API verb of the request.
 func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
-// explain implements Provider.explain. The function lacking returns the missing permissions.
+// explain implements Provider.explain. lacking returns the missing permissions.
 func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -180,8 +175,7 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// since returns the time at which the agent's container started. If it has not started, since returns the pod's
-// creation time.
+// since returns when the agent's container started. If it has not started, since returns the pod's creation time.
 func since(pod *corev1.Pod) metav1.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {

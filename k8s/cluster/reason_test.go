@@ -17,8 +17,7 @@ import (
 	"gcity/session"
 )
 
-// TestExplain checks the messages for failed requests. A start request that did not reach the API server, or that
-// the API server refused, is not a crash.
+// A start is not a crash if its request did not reach the API server or was refused.
 func TestExplain(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	post := func(err error) error { return &url.Error{Op: "Post", URL: "https://c/api", Err: err} }
@@ -68,7 +67,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestWaiting checks the states of a pod in which a start fails.
 func TestWaiting(t *testing.T) {
 	state := func(reason, message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
@@ -86,7 +84,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestCheck checks that errors in the settings, and then an unreachable cluster, are reported without a cluster.
+// Without a cluster, Check reports errors in the settings first, and then the unreachable cluster.
 func TestCheck(t *testing.T) {
 	config := write(t, `{apiVersion: v1, kind: Config, current-context: x,
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], users: [{name: u, user: {token: x}}],

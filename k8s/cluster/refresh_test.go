@@ -14,7 +14,7 @@ import (
 	"gcity/session/protocol"
 )
 
-// slowPod is the provider of a pod without a session. Its List waits until answer is closed.
+// slowPod is the provider of a pod without a session. Its List blocks until answer is closed.
 type slowPod struct {
 	session.Provider
 	asked  chan struct{}
@@ -27,8 +27,8 @@ func (s *slowPod) List(context.Context) ([]session.Status, error) {
 	return nil, nil
 }
 
-// If a pod answers List before its agent has started, and the answer arrives after the start, the session does not
-// end.
+// A session does not end if its pod processes a List request before the agent has started, and the response arrives
+// after the start.
 func TestListDuringStart(t *testing.T) {
 	pod := &slowPod{asked: make(chan struct{}, 10), answer: make(chan struct{})}
 	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "pod.sock"))

@@ -16,11 +16,11 @@ import (
 	"gcity/session"
 )
 
-// badInput is one fault of the settings or of the cluster.
+// badInput is an error in the settings or in the cluster.
 type badInput struct {
 	name   string
 	change func(t *testing.T, s *Settings)
-	// part of the error of a start, and part of the error of a check; "" = the check does not detect the fault
+	// text in the error of a start, and in the error of a check; "" = the check does not detect the error
 	start, check string
 	opens        bool // New returns the error
 }
@@ -76,8 +76,8 @@ func badInputs() []badInput {
 	}
 }
 
-// exhaust sets a quota of no pods in a namespace. The test cluster has no controller that copies the quota into the
-// status.
+// exhaust sets a quota of no pods in a namespace. It sets the status as well, because the test cluster has no
+// controller that does so.
 func exhaust(t *testing.T, s *Settings) {
 	t.Helper()
 	quotas := admin(t, *s).CoreV1().ResourceQuotas(s.Namespace)
@@ -101,8 +101,8 @@ func exhaust(t *testing.T, s *Settings) {
 	})
 }
 
-// Each fault of the settings or of the cluster is the reason of a failed start. It is not a crash of the agent. The
-// provider's check detects the fault if that is possible without a pod.
+// Each error in the settings or in the cluster is reported as the reason for a failed start, not as a crash of the
+// agent. Check detects the error if that is possible without a pod.
 func TestBadInput(t *testing.T) {
 	for _, c := range badInputs() {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A start whose pod does not run within the limit has started no process, so it is not a crash of the agent.
+// If a pod does not run within the limit, no process was started, so the agent has not crashed.
 func TestStartLimit(t *testing.T) {
 	for name, c := range map[string]struct{ pod, want string }{
 		"no scheduler": {"schedulerName: nobody", context.DeadlineExceeded.Error()},
@@ -153,7 +153,7 @@ func TestStartLimit(t *testing.T) {
 	}
 }
 
-// A reason that only the kubelet's events contain is shown while the start waits.
+// If only the kubelet's events contain a reason, the start shows the reason while it waits.
 func TestKubeletsEvents(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec:\n  nodeName: localhost\n  hostNetwork: true\n"+

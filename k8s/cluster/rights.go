@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// right is one permission in the agents' namespace.
 type right struct{ group, resource, verb string }
 
 // rights returns the permissions that this program needs, in the order of k8s/deploy/agents/role.yaml.
@@ -39,7 +38,6 @@ func rights() []right {
 	return out
 }
 
-// rules returns the lines of a Role that grant these permissions.
 func rules(all []right) string {
 	var out []string
 	for len(all) > 0 {
@@ -91,12 +89,11 @@ func lacking(ctx context.Context, p *Provider) []right {
 	return out
 }
 
-// denial matches the API server's sentence about a missing permission.
+// denial matches the part of an error in which the API server names the missing permission.
 var denial = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 })
 
-// denied returns the permission that a Forbidden error is about.
 func denied(err error, verb string) right {
 	if m := denial().FindStringSubmatch(err.Error()); m != nil {
 		return right{group: m[3], resource: m[2], verb: m[1]}
@@ -110,8 +107,6 @@ func denied(err error, verb string) right {
 	return out
 }
 
-// notAllowed returns the error for missing permissions. The error names the first one and contains all rules to add
-// to the Role.
 func notAllowed(namespace string, all []right, cause error) error {
 	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add to the "+
 		"rules of its Role: %s", all[0].verb, all[0].resource, namespace, rules(all))

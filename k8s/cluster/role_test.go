@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The Role that users apply grants exactly the rights that this program needs.
+// k8s/deploy/agents/role.yaml grants exactly the rights that this program needs.
 func TestRole(t *testing.T) {
 	text, err := os.ReadFile("../deploy/agents/role.yaml")
 	if err != nil {

@@ -41,11 +41,11 @@ type Settings struct {
 	ServiceAccount string            `json:"service_account"`
 	Pod            string            `json:"pod"` // path of a file that is merged into each pod
 
-	// positions of the values in the configuration, by key; see source
+	// position of each value in the configuration, by key; see source
 	Origins map[string]string `json:"origins"`
 }
 
-// ReadSettings parses the settings. Missing settings are read from the same environment variables that Gas City uses.
+// ReadSettings parses the settings. For missing settings, it uses the environment variables of Gas City.
 func ReadSettings(data []byte) (Settings, error) {
 	var s Settings
 	if len(data) > 0 {
@@ -75,7 +75,7 @@ func ReadSettings(data []byte) (Settings, error) {
 	return s, nil
 }
 
-// source returns the source of a key's value: its position in the configuration, or the environment variable.
+// source returns where a key's value was set: its position in the configuration, or the environment variable.
 func (s *Settings) source(key string) string {
 	if at := s.Origins[key]; at != "" {
 		return at + ": session.k8s." + key
@@ -83,7 +83,6 @@ func (s *Settings) source(key string) string {
 	return "GC_K8S_" + strings.ToUpper(key)
 }
 
-// restConfig returns the configuration for connections to the API server.
 func (s *Settings) restConfig() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = s.Kubeconfig
@@ -102,14 +101,14 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// cityLabel returns the label value for a city's pods. The city is identified by its folder.
+// cityLabel returns the label value for a city's pods. It depends only on the city's folder.
 func cityLabel(city string) string {
 	sum := sha256.Sum256([]byte(city))
 	return hex.EncodeToString(sum[:8])
 }
 
-// podName returns the name of a session's pod. The name depends only on the session, so the API server rejects a
-// second pod for it.
+// podName returns the name of a session's pod. The name depends only on the session, so that the API server rejects a
+// second pod.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))
 	clean := strings.Map(func(r rune) rune {

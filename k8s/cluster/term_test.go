@@ -16,8 +16,8 @@ import (
 	"gcity/session"
 )
 
-// unreachable returns a provider with a cluster that refuses each connection, and the entry of a running pod. The
-// provider has no term.
+// unreachable returns a provider without a term and the entry of a running pod. The provider's cluster refuses each
+// connection.
 func unreachable(t *testing.T) (*Provider, *entry) {
 	t.Helper()
 	config := &rest.Config{Host: "http://127.0.0.1:1"}
@@ -39,7 +39,7 @@ func unreachable(t *testing.T) (*Provider, *entry) {
 	return p, e
 }
 
-// If a term ends while the stream to a pod waits for its next attempt, the next term opens the stream.
+// If a term ends while the stream to a pod is waiting for its next attempt, the next term opens the stream.
 func TestTermEndsBetweenAttempts(t *testing.T) {
 	p, e := unreachable(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +62,7 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	}
 }
 
-// A controller without the Lease deletes no pod, not even with force.
+// Even with force, a controller without the Lease deletes no pod.
 func TestForceWithoutLease(t *testing.T) {
 	p, e := unreachable(t)
 	p.down = errors.New("another controller runs this city")
@@ -71,7 +71,7 @@ func TestForceWithoutLease(t *testing.T) {
 	}
 }
 
-// A pod that a new controller has found has a reason if its stream cannot be opened.
+// If a new controller finds a pod and cannot open its stream, it reports the reason.
 func TestReasonOfFoundPod(t *testing.T) {
 	_, e := unreachable(t)
 	e.broken = errors.New("no route to host")

@@ -22,8 +22,8 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// terminating describes a pod that is being deleted: when the deletion began, when Kubernetes will kill the pod, and
-// why. ok is false if the pod is not being deleted.
+// terminating returns when the deletion of a pod began, when Kubernetes will kill the pod, and why. ok is false if the
+// pod is not being deleted.
 func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) {
 	if pod.DeletionTimestamp == nil {
 		return since, until, "", false
@@ -37,8 +37,8 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
-// reason returns the reason why a live session does not respond or is about to end, or "". A session counts as alive
-// until the API server confirms that its pod no longer exists. The caller holds mu.
+// reason returns why a live session does not respond or is about to end, or "". A session counts as alive until the API
+// server confirms that its pod no longer exists. The caller must hold mu.
 func (e *entry) reason(now time.Time) string {
 	node := "its node"
 	if e.pod.Spec.NodeName != "" {
@@ -62,7 +62,7 @@ func (e *entry) reason(now time.Time) string {
 	return ""
 }
 
-// broken returns the reason why a stream was lost, in parentheses, or "" if it is unknown.
+// broken returns the reason for the loss of a stream in parentheses. It returns "" if the reason is unknown.
 func broken(err error) string {
 	if err == nil {
 		return ""
@@ -70,12 +70,12 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// A terminating pod is reported as overdue when this time has passed since the end of its grace period.
+// A terminating pod is reported as overdue if it still exists this long after the end of its grace period.
 const overdue = 10 * time.Second
 
 // askToFinish asks the controller to drain the agent in a pod that is being deleted, for example because its node is
-// being drained. The agent has most of the pod's grace period to finish. If gcity itself is stopping the pod,
-// askToFinish does nothing. The caller holds mu.
+// being drained. The agent then has most of the pod's grace period to finish. If gcity itself is stopping the pod,
+// askToFinish does nothing. The caller must hold mu.
 func askToFinish(p *Provider, e *entry) {
 	t := p.term
 	_, until, why, ok := terminating(e.pod)
@@ -121,7 +121,6 @@ func drain(ctx context.Context, city, agent, id, why string) error {
 	return err
 }
 
-// controller returns a transport to a city's controller.
 func controller(city string) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

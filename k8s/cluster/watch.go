@@ -14,11 +14,10 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	// after this time, the API server ends a watch, and the next watch continues
+	// the API server ends a watch after this time; the next watch continues
 	longWatch = 30 * time.Minute
 )
 
-// watch updates the entries to match the cluster's pods until ctx ends.
 func (p *Provider) watch(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -42,7 +41,7 @@ func (p *Provider) watch(ctx context.Context) {
 	}
 }
 
-// errExpired means that the watch must start again with a new list.
+// errExpired means that a new list is necessary before the next watch.
 var errExpired = errors.New("the watch has expired")
 
 // setUp records that the cluster responds and that its pods have been listed.
@@ -57,7 +56,6 @@ func setUp(p *Provider) {
 	p.changed()
 }
 
-// setDown records why the cluster does not respond, and the time of the next request.
 func (p *Provider) setDown(err error, retry time.Time) {
 	err = p.explain(err, "watch")
 	p.mu.Lock()
@@ -65,8 +63,8 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records why the state of the pods is no longer known, and the time by which the next request is sent. The caller
-// holds mu.
+// lose records why the state of the pods is unknown. The next request is sent no later than retry. The caller must hold
+// mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
@@ -79,7 +77,6 @@ func (p *Provider) lose(err error, retry time.Time) {
 
 func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
 
-// list replaces the entries with the cluster's current pods.
 func (p *Provider) list(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -104,7 +101,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow applies the events from a watch until the watch ends. It returns the version from which to continue.
+// follow applies the events of a watch until the watch ends. It returns the version from which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -143,7 +140,7 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	return version, ctx.Err()
 }
 
-// saw updates the entry of a pod. The caller holds mu.
+// saw updates the entry of a pod. The caller must hold mu.
 func (p *Provider) saw(pod *corev1.Pod) {
 	n, err := noteOf(pod)
 	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {
@@ -169,7 +166,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	p.changed()
 }
 
-// removed records that a pod no longer exists. The caller holds mu.
+// removed records that a pod no longer exists. The caller must hold mu.
 func (p *Provider) removed(e *entry) {
 	if e.gone {
 		return

@@ -34,7 +34,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(agents.Seconds()/bare.Seconds(), "ratio")
 }
 
-// startBare starts n pods without gcity, returns the time until all are running, and deletes them.
+// startBare starts n pods without gcity and deletes them. It returns the time until all are running.
 func (c *city) startBare(n int, init bool) time.Duration {
 	c.Helper()
 	pods := c.client.CoreV1().Pods(c.namespace)
@@ -63,7 +63,7 @@ func (c *city) startBare(n int, init bool) time.Duration {
 	return took
 }
 
-// barePod returns a pod as small as an agent's pod, without gcity.
+// barePod returns a pod without gcity that is as small as an agent's pod.
 func barePod(i int, init bool) *corev1.Pod {
 	no := false
 	box := corev1.Container{Name: "install", Image: "docker.io/local/box:1",
@@ -83,7 +83,7 @@ func barePod(i int, init bool) *corev1.Pod {
 	return pod
 }
 
-// BenchmarkExit kills an agent in a pod and measures the time until the controller's event.
+// BenchmarkExit kills an agent in a pod and measures the time until the controller's event reports it.
 func BenchmarkExit(b *testing.B) {
 	c := newCity(b, manyAgents(1))
 	c.start()
@@ -115,7 +115,7 @@ func BenchmarkExit(b *testing.B) {
 	reportTimes(b, took)
 }
 
-// BenchmarkReason measures the time from the event about a pod that cannot start until its agent shows the reason.
+// BenchmarkReason measures how long it takes until an agent shows why its pod cannot start.
 func BenchmarkReason(b *testing.B) {
 	b.Run("Unschedulable", func(b *testing.B) {
 		measureReason(b, "Insufficient memory", func(c *city) {
@@ -139,8 +139,8 @@ func BenchmarkReason(b *testing.B) {
 	})
 }
 
-// measureReason starts cities with one agent that cannot start. failed reports whether the status of its pod shows
-// the reason.
+// measureReason starts cities with one agent that cannot start. failed reports whether the pod's status contains the
+// reason.
 func measureReason(b *testing.B, reason string, change func(*city), failed func(*corev1.Pod) bool) {
 	var took []time.Duration
 	for b.Loop() {
@@ -179,7 +179,6 @@ func measureReason(b *testing.B, reason string, change func(*city), failed func(
 	reportTimes(b, took)
 }
 
-// reportTimes reports the median and the maximum.
 func reportTimes(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")

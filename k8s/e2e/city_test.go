@@ -29,7 +29,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// programs builds gcity and its helper once, into one folder.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "gcity-k8s-e2e-")
 	if err != nil {
@@ -55,7 +54,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// city is a city on the test cluster, with its controller.
 type city struct {
 	testing.TB
 	dir       string
@@ -68,8 +66,8 @@ type city struct {
 	ended      chan struct{}
 }
 
-// newCity creates a city in a new namespace. Without a cluster, it skips the test. text is its city.toml without
-// the table session.k8s.
+// newCity creates a city in a new namespace. text is its city.toml without the table session.k8s. newCity skips the
+// test if there is no cluster.
 func newCity(t testing.TB, text string) *city {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
@@ -105,7 +103,6 @@ func newCity(t testing.TB, text string) *city {
 	return c
 }
 
-// config returns the connection settings of the cluster's administrator.
 func (c *city) config() *rest.Config {
 	c.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("GCITY_TEST_KUBECONFIG"))
@@ -116,7 +113,6 @@ func (c *city) config() *rest.Config {
 	return config
 }
 
-// toolsImage returns the name of the image with gcity-pod in the test cluster.
 func toolsImage() string {
 	return cmp.Or(os.Getenv("GCITY_TEST_TOOLS_IMAGE"), "docker.io/local/gcity-pod:1")
 }
@@ -131,7 +127,6 @@ func (c *city) write(name, text string) {
 	}
 }
 
-// rewrite replaces a part of city.toml.
 func (c *city) rewrite(old, text string) {
 	c.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, "city.toml"))
@@ -141,7 +136,6 @@ func (c *city) rewrite(old, text string) {
 	c.write("city.toml", strings.Replace(string(data), old, text, 1))
 }
 
-// makeNamespace creates a namespace for one test.
 func (c *city) makeNamespace() {
 	c.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "gcity-e2e-"}}
@@ -156,7 +150,6 @@ func (c *city) makeNamespace() {
 	})
 }
 
-// end stops the controller and deletes the pods and the namespace.
 func (c *city) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -185,7 +178,6 @@ func (c *city) log() string {
 	return string(data[max(0, len(data)-8<<10):])
 }
 
-// start starts a controller.
 func (c *city) start() {
 	c.Helper()
 	cmd := exec.Command(filepath.Join(c.bin, "gcity"), "--headless")
@@ -195,13 +187,12 @@ func (c *city) start() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the controller was killed
+		_ = cmd.Wait() // returns an error if the controller was killed
 		close(ended)
 	}()
 	c.controller, c.ended = cmd, ended
 }
 
-// kill kills the controller.
 func (c *city) kill() {
 	if c.controller == nil {
 		return
@@ -211,7 +202,6 @@ func (c *city) kill() {
 	c.controller = nil
 }
 
-// gcity runs a gcity command in the city's folder.
 func (c *city) gcity(args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -226,7 +216,6 @@ func (c *city) gcity(args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// must runs a gcity command that must succeed.
 func (c *city) must(args ...string) string {
 	c.Helper()
 	out, err := c.gcity(args...)
@@ -236,7 +225,7 @@ func (c *city) must(args ...string) string {
 	return string(out)
 }
 
-// quiet runs a gcity command and returns its output and its error as text.
+// quiet runs a gcity command and returns its output. If the command fails, the result also contains the error.
 func (c *city) quiet(args ...string) string {
 	out, err := c.gcity(args...)
 	if err != nil {
@@ -245,7 +234,6 @@ func (c *city) quiet(args ...string) string {
 	return string(out)
 }
 
-// agent is the part of an agent's JSON that the tests read.
 type agent struct {
 	Name    string
 	State   string
@@ -258,10 +246,9 @@ type agent struct {
 	}
 }
 
-// agents contains agents by name.
+// by name
 type agents map[string]agent
 
-// running returns the number of running agents.
 func (all agents) running() (n int) {
 	for _, a := range all {
 		if a.State == "running" {
@@ -271,7 +258,6 @@ func (all agents) running() (n int) {
 	return n
 }
 
-// parse reads a list of agents. It returns nil if the text is not such a list.
 func parse(text []byte) agents {
 	var list struct{ Items []agent }
 	if json.Unmarshal(text, &list) != nil {
@@ -284,7 +270,7 @@ func parse(text []byte) agents {
 	return out
 }
 
-// agents returns the agents that the command line lists. It returns nil while no controller answers.
+// agents returns the agents that the command line lists, or nil while no controller responds.
 func (c *city) agents() agents {
 	out, err := c.gcity("agent", "list", "--json")
 	if err != nil {
@@ -293,10 +279,9 @@ func (c *city) agents() agents {
 	return parse(out)
 }
 
-// running returns the number of running agents.
 func (c *city) running() int { return c.agents().running() }
 
-// asked returns the agents that the API lists. It costs less than a command, which is important for measurements.
+// asked returns the agents that the API lists. It needs less CPU time than a command, which matters for measurements.
 func (c *city) asked() agents {
 	c.Helper()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -319,7 +304,6 @@ func (c *city) asked() agents {
 	return parse(out)
 }
 
-// event is the part of an event that the tests read.
 type event struct {
 	Seq     int
 	TS      time.Time
@@ -332,7 +316,6 @@ type event struct {
 	}
 }
 
-// events returns all events from the log's file.
 func (c *city) events() []event {
 	c.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, ".gc", "events.jsonl"))
@@ -353,7 +336,7 @@ func (c *city) events() []event {
 	return out
 }
 
-// process is an agent's process on the node. Its start time distinguishes it from a later process with the same PID.
+// process is an agent's process on the node. Its start time distinguishes it from a later process with the same pid.
 type process struct {
 	pid     int
 	started string
@@ -361,8 +344,7 @@ type process struct {
 	session string
 }
 
-// processes returns the processes of this city's pods that have the given command line. The test machine is the
-// node.
+// processes returns the processes of this city's pods with the given command line. The test machine is the node.
 func (c *city) processes(cmdline string) []process {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -399,7 +381,6 @@ func (c *city) processes(cmdline string) []process {
 	return out
 }
 
-// helper returns the PID of the controller's session helper, or 0.
 func (c *city) helper() int {
 	all, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -417,7 +398,6 @@ func (c *city) helper() int {
 	return 0
 }
 
-// kill9 kills a process.
 func kill9(t testing.TB, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -425,5 +405,4 @@ func kill9(t testing.TB, pid int) {
 	}
 }
 
-// state returns text for the error of a failed wait.
 func (c *city) state() string { return c.quiet("status") + c.log() }

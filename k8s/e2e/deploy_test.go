@@ -24,7 +24,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// manifests returns the objects of a folder below k8s/deploy, and of the folders that its kustomization names.
 func manifests(t *testing.T, dir string) []runtime.Object {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
@@ -62,7 +61,7 @@ func manifests(t *testing.T, dir string) []runtime.Object {
 	return out
 }
 
-// decode decodes the objects of a file with the types of the API. Unknown and duplicate fields are errors.
+// decode decodes the objects in a file with the types of the API. Unknown and duplicate fields are errors.
 func decode(t *testing.T, path string) []runtime.Object {
 	t.Helper()
 	f, err := os.Open(path)
@@ -90,7 +89,6 @@ func decode(t *testing.T, path string) []runtime.Object {
 	}
 }
 
-// pick returns the only object of a type.
 func pick[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	t.Helper()
 	var found []T
@@ -105,7 +103,7 @@ func pick[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	return found[0]
 }
 
-// TestManifests decodes the manifests with the types of the API, and checks that the names in them match.
+// If a manifest refers to another, the names match.
 func TestManifests(t *testing.T) {
 	all := manifests(t, "../deploy/controller")
 	account := pick[*corev1.ServiceAccount](t, all)
@@ -142,13 +140,12 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// deployed runs commands as a user of the controller in the cluster would.
+// deployed runs commands as a user of a controller in the cluster would.
 type deployed struct {
 	testing.TB
 	kubectl string
 }
 
-// must runs kubectl and returns what it prints.
 func (d *deployed) must(args ...string) string {
 	d.Helper()
 	out, err := d.run("", args...)
@@ -158,7 +155,6 @@ func (d *deployed) must(args ...string) string {
 	return out
 }
 
-// run runs kubectl with an input.
 func (d *deployed) run(input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -172,12 +168,10 @@ func (d *deployed) run(input string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// gcity runs a command in the controller's pod.
 func (d *deployed) gcity(args ...string) (string, error) {
 	return d.run("", append([]string{"-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "gcity"}, args...)...)
 }
 
-// inside returns what a failed wait prints.
 func (d *deployed) inside() string {
 	status, err := d.gcity("status")
 	if err != nil {
@@ -204,7 +198,6 @@ func (d *deployed) running() (a agent) {
 	return a
 }
 
-// end removes the controller and its agents.
 func (d *deployed) end() {
 	if d.Failed() {
 		d.Log(d.inside())
@@ -218,12 +211,10 @@ func (d *deployed) end() {
 	}
 }
 
-// volume is the name of the volume for the controller's claim.
 const volume = "gcity-test"
 
-// TestControllerInCluster applies the manifests of the controller unmodified. The Deployment starts the controller with
-// the rights of the Role and a volume for the city. A new pod of the controller finds the city on the volume, and
-// takes over the agent.
+// The test applies the controller's manifests unmodified. The Deployment starts the controller with the rights of the
+// Role and a volume for the city. A new pod of the controller finds the city on the volume and adopts the agent.
 func TestControllerInCluster(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
 		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"),

@@ -21,7 +21,6 @@ name = "a"
 restart = "never"
 start_command = '''`
 
-// pod returns the name of the city's only pod.
 func (c *city) pod() string {
 	c.Helper()
 	list, err := c.client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})
@@ -31,7 +30,6 @@ func (c *city) pod() string {
 	return list.Items[0].Name
 }
 
-// awaitEvent waits for an event of a type and returns its message.
 func (c *city) awaitEvent(kind string) string {
 	c.Helper()
 	var message string
@@ -47,7 +45,7 @@ func (c *city) awaitEvent(kind string) string {
 	return message
 }
 
-// TestEviction evicts a pod like a node drain. The agent is asked to finish, finishes, and is restarted.
+// If a pod is evicted as in a node drain, its agent is asked to finish, finishes, and is restarted.
 func TestEviction(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"on-failure"`, 1)+
 		`until gc agent drain-check; do sleep 1; done; gc agent drain-ack; exec cat'''`+"\n")
@@ -72,7 +70,7 @@ func TestEviction(t *testing.T) {
 	}, c.state)
 }
 
-// TestOOM lets an agent use more memory than its pod's limit.
+// An agent uses more memory than its pod's limit.
 func TestOOM(t *testing.T) {
 	c := newCity(t, endsCity+`read -r line; x=0123456789; while :; do x=$x$x; done'''`+"\n")
 	c.rewrite(`mem_request = "1Mi"`, "mem_request = \"1Mi\"\nmem_limit = \"64Mi\"")
@@ -87,8 +85,8 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// TestTerminatingPod deletes the pod of an agent that ignores interrupts. The agent counts as running, with the
-// reason, until it is killed with force.
+// The test deletes the pod of an agent that ignores interrupts. The agent counts as running, with a reason, until it is
+// killed with force.
 func TestTerminatingPod(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
 	c.start()

@@ -25,9 +25,9 @@ var (
 	seed = flag.Uint64("seed", 0, "seed of TestFaults; 0 = a new one")
 )
 
-// TestFaults kills the controller, the helper and each part of the cluster in turn. In each round it also kills one
-// agent, mostly while that part is not running. Other agents keep their processes, no agent ever has two processes,
-// and the event log contains each killed agent exactly once.
+// The test kills the controller, the helper and each part of the cluster in turn. In each round, it also kills one
+// agent, mostly while that part is not running. Other agents keep their processes, no agent ever has two processes, and
+// the event log contains each killed agent exactly once.
 func TestFaults(t *testing.T) {
 	if *rounds == 0 {
 		t.Skip("it damages the cluster: run make faults-k8s")
@@ -61,7 +61,6 @@ func TestFaults(t *testing.T) {
 	f.checkLog()
 }
 
-// manyAgents returns a city.toml with n agents that do nothing.
 func manyAgents(n int) string {
 	var b strings.Builder
 	b.WriteString("[workspace]\nname = \"faults\"\n[session]\nprovider = \"k8s\"\n[daemon]\n" +
@@ -72,18 +71,16 @@ func manyAgents(n int) string {
 	return b.String()
 }
 
-// faults is one run of TestFaults.
 type faults struct {
 	*city
 	random *rand.Rand
 	known  map[string]process // expected process of each agent
-	killed map[string]bool    // sessions with an agent that the test killed
+	killed map[string]bool    // sessions with an agent that the test has killed
 
 	mu    sync.Mutex
 	twice []string // agents that had two processes at the same time
 }
 
-// sample returns the processes by agent, and records agents with two processes.
 func (f *faults) sample() map[string]process {
 	out := map[string]process{}
 	for _, p := range f.processes("cat") {
@@ -97,7 +94,6 @@ func (f *faults) sample() map[string]process {
 	return out
 }
 
-// observe samples the processes in the background until the returned function is called.
 func (f *faults) observe() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -117,7 +113,6 @@ func (f *faults) observe() func() {
 	}
 }
 
-// round kills a part and an agent, restarts the part, and checks the processes.
 func (f *faults) round(part string, n int) {
 	f.Helper()
 	victim := f.known[fmt.Sprintf("a-%d", f.random.IntN(len(f.known)))]
@@ -153,12 +148,11 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause waits up to two seconds, so that other parts may or may not detect the fault.
+// pause waits up to two seconds. The other parts therefore detect the fault in some rounds only.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }
 
-// recovered reports whether the controller knows each agent with its current session and can reach its terminal.
 func (f *faults) recovered(now map[string]process) bool {
 	all := f.agents()
 	if len(all) != len(f.known) || len(now) != len(f.known) {
@@ -196,7 +190,6 @@ func (f *faults) startPart(part string) {
 	}
 }
 
-// cluster runs the program of the test cluster.
 func (f *faults) cluster(verb, part string) {
 	f.Helper()
 	cmd := exec.Command(os.Getenv("GCITY_TEST_CLUSTER"), verb, os.Getenv("GCITY_TEST_CLUSTER_DIR"), part)
@@ -205,8 +198,7 @@ func (f *faults) cluster(verb, part string) {
 	}
 }
 
-// checkLog checks that each killed session has exactly one crash in the log, that no other session has ended, and
-// that the log has no gap.
+// checkLog checks that the log has exactly one crash for each killed session, no end of any other session, and no gap.
 func (f *faults) checkLog() {
 	f.Helper()
 	starts, ends := map[string]int{}, map[string][]string{}

@@ -23,11 +23,9 @@ var (
 		"number of renewals of the Lease, one each 5 s, that TestIdleAudit waits for")
 )
 
-// request is one line of the API server's audit log.
 type request struct {
-	Verb string
-	User struct{ Username string }
-	// object of the request
+	Verb      string
+	User      struct{ Username string }
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }
@@ -40,8 +38,8 @@ func (r *request) String() string {
 	return name + " " + r.Stage
 }
 
-// TestIdleAudit runs a city with the rights of the Role. While its agents are idle, the audit log of the API server
-// contains only renewals of the Lease and watches of pods.
+// While the agents of a city are idle, the audit log of the API server contains only renewals of the Lease and watches
+// of pods. The city has only the rights of the Role.
 func TestIdleAudit(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
 		t.Skip("the audit log of this cluster is not known: run make test-k8s")
@@ -83,7 +81,7 @@ func TestIdleAudit(t *testing.T) {
 	t.Log(fmt.Sprint(seen))
 }
 
-// audit returns a function that returns the requests that the city has sent since its last call.
+// audit returns a function that returns the city's new requests since its previous call.
 func (c *city) audit() (next func() []request) {
 	c.Helper()
 	f, err := os.Open(filepath.Join(os.Getenv("GCITY_TEST_CLUSTER_DIR"), "audit.log"))

@@ -16,7 +16,6 @@ import (
 
 var poolSize = flag.Int("pool", 20, "number of members in TestPoolScales")
 
-// pods returns the number of pods in the city's namespace.
 func (c *city) pods() int {
 	c.Helper()
 	list, err := c.client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})
@@ -26,7 +25,7 @@ func (c *city) pods() int {
 	return len(list.Items)
 }
 
-// TestPoolScales scales a pool in the cluster from 0 to N and back with its check. At size 0, no pod is left.
+// A check scales a pool in the cluster from 0 to N and back. At size 0, no pod is left.
 func TestPoolScales(t *testing.T) {
 	c := newCity(t, fmt.Sprintf(`[workspace]
 name = "pool"
@@ -73,8 +72,8 @@ check = "cat wanted"
 	}
 }
 
-// TestMixedCity runs agents on this machine and in the cluster in one city. They are listed together and receive
-// texts. A change of an agent's provider moves the agent.
+// One city runs agents on this machine and in the cluster. They are listed together and receive texts. If an agent's
+// provider changes, the agent moves.
 func TestMixedCity(t *testing.T) {
 	const text = `[workspace]
 name = "mixed"

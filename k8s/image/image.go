@@ -20,13 +20,13 @@ import (
 
 // Image describes a container image.
 type Image struct {
-	Name  string   // name with the tag: "example.org/gcity-pod:1"
-	Arch  string   // architecture of the image's programs; "" = this program's
-	Cmd   []string // default command of a container
+	Name  string // name with tag: "example.org/gcity-pod:1"
+	Arch  string // architecture of the image's programs; "" = that of this program
+	Cmd   []string
 	Files []File
 }
 
-// File is one entry of the image. Parent folders must come first.
+// File is an entry of an image. Parent folders must come first.
 type File struct {
 	Path string // path relative to the root, for example "bin/tool"
 	Mode int64
@@ -44,7 +44,6 @@ func FromDisk(path, program string) (File, error) {
 	return File{Path: path, Mode: 0o755, Data: data}, nil
 }
 
-// config contains those fields of an image's configuration that container engines require.
 type config struct {
 	Architecture string          `json:"architecture"`
 	OS           string          `json:"os"`
@@ -67,7 +66,6 @@ type history struct {
 	CreatedBy string `json:"created_by"`
 }
 
-// manifest is the entry of an image in manifest.json.
 type manifest struct {
 	Config   string
 	RepoTags []string

@@ -16,7 +16,6 @@ import (
 	"testing"
 )
 
-// read returns the regular files of a tar.
 func read(t *testing.T, from io.Reader) (files map[string][]byte, names []string) {
 	t.Helper()
 	files = map[string][]byte{}
@@ -37,8 +36,8 @@ func read(t *testing.T, from io.Reader) (files map[string][]byte, names []string
 	}
 }
 
-// TestArchive reads an archive like "docker load" and "podman load". manifest.json names the configuration and the
-// layers, and the configuration contains the digest of each layer's uncompressed tar archive.
+// The test reads an archive as "docker load" and "podman load" do. manifest.json names the configuration and the
+// layers. The configuration contains the digest of each layer's uncompressed tar archive.
 func TestArchive(t *testing.T) {
 	im := &Image{Name: "example.org/x:1", Arch: "arm64", Cmd: []string{"sh"}, Files: []File{
 		{Path: "bin", Dir: true, Mode: 0o755}, {Path: "bin/tool", Mode: 0o755, Data: []byte("run")},
@@ -94,7 +93,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The program that holds the agent's terminal adds at most 4 MiB to the size of the image that a node pulls.
+// The program that holds the agent's terminal adds at most 4 MiB to the image that a node pulls.
 func TestPodProgramIsSmall(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "gcity-pod")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "../cmd/gcity-pod")

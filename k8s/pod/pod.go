@@ -1,6 +1,6 @@
-// Package pod implements the program that runs in an agent's pod. It owns the agent's terminal, as a holder does on
-// other machines, and serves the session protocol to the helper through a tunnel. It needs no other program in the
-// container.
+// Package pod implements the program that runs in an agent's pod. The program owns the agent's terminal, as a holder
+// does on other machines. It serves the session protocol to the helper through a tunnel. It needs no other program in
+// the container.
 package pod
 
 import (
@@ -30,13 +30,13 @@ import (
 	"gcity/session/pty"
 )
 
-// When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of
-// the pod's grace period, the agent is interrupted and has stopGrace to exit. It is killed killMargin before
-// Kubernetes kills the pod.
+// When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of the
+// pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. gcity-pod kills the agent
+// killMargin before Kubernetes would.
 const (
 	stopGrace  = 8 * time.Second
 	killMargin = 4 * time.Second
-	graceUnset = 30 * time.Second // Kubernetes' default
+	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
 // Serve runs the main process of a container. It serves the helper until the container must stop, and then stops the
@@ -69,18 +69,17 @@ func Serve(log *slog.Logger) error {
 	return l.Close()
 }
 
-// house contains the provider of a pod's only session, and the connection to the helper.
 type house struct {
 	log    *slog.Logger
 	server *protocol.Server
 
 	mu     sync.Mutex
 	p      *pty.Provider
-	city   net.Listener // listens on the city's socket for agents in the pod
+	city   net.Listener // listens on the city's socket for commands of agents in the pod
 	helper *yamux.Session
 }
 
-// serve serves one helper until the helper disconnects. A new helper replaces the previous one.
+// serve serves a helper until the helper disconnects. A new helper replaces the previous one.
 func (h *house) serve(conn net.Conn, handler http.Handler) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
@@ -101,7 +100,7 @@ func (h *house) serve(conn net.Conn, handler http.Handler) {
 	}
 }
 
-// open creates the provider of the pod's only session. Its city folder has the same path as on the controller's
+// open creates the provider of the pod's only session. The city's folder has the same path as on the controller's
 // machine.
 func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
@@ -127,7 +126,6 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
-// offerCity creates the city's socket in the container, and forwards its connections through the tunnel.
 func (h *house) offerCity(path string) error {
 	path, err := disk.SocketPath(path)
 	if err != nil {
@@ -153,7 +151,6 @@ func (h *house) offerCity(path string) error {
 	return nil
 }
 
-// carry forwards a connection from an agent's command to the controller.
 func (h *house) carry(conn net.Conn) {
 	defer conn.Close()
 	h.mu.Lock()
@@ -169,7 +166,7 @@ func (h *house) carry(conn net.Conn) {
 	Join(conn, to)
 }
 
-// Join copies in both directions until one side ends, and closes both.
+// Join copies in both directions until one side ends, and then closes both.
 func Join(a, b io.ReadWriteCloser) {
 	done := make(chan struct{}, 2)
 	one := func(to, from io.ReadWriteCloser) {
@@ -189,7 +186,6 @@ func Join(a, b io.ReadWriteCloser) {
 	b.Close()
 }
 
-// stopAgents stops the pod's agent before the container ends.
 func (h *house) stopAgents() {
 	h.mu.Lock()
 	p, helper := h.p, h.helper
@@ -205,7 +201,7 @@ func (h *house) stopAgents() {
 		return
 	}
 	last := min(stopGrace, grace/3)
-	if helper != nil && !helper.IsClosed() { // the controller can ask the agent to finish
+	if helper != nil && !helper.IsClosed() { // time for the controller to ask the agent to finish
 		awaitEnd(ctx, p, grace-last-killMargin)
 	}
 	for _, name := range living(ctx, p) {
@@ -214,7 +210,6 @@ func (h *house) stopAgents() {
 	time.Sleep(time.Second) // time for the helper to read the exit and the last output
 }
 
-// podGrace returns the grace period of this pod.
 func podGrace() time.Duration {
 	seconds, err := strconv.Atoi(os.Getenv(tunnel.Grace))
 	if err != nil {
@@ -223,7 +218,6 @@ func podGrace() time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// living returns the names of the sessions that are alive.
 func living(ctx context.Context, p *pty.Provider) []string {
 	all, err := p.List(ctx)
 	if err != nil {
@@ -238,7 +232,6 @@ func living(ctx context.Context, p *pty.Provider) []string {
 	return names
 }
 
-// awaitEnd waits until no session is alive, or until limit has passed.
 func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -253,7 +246,7 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks the tar archive in the request body into the folder in the query.
+// files unpacks the tar archive in the request body into the folder that the query names.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -304,7 +297,8 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect connects standard input and output to the serving process. The helper executes Connect in the container.
+// Connect connects standard input and output to the process that runs Serve. The helper executes Connect in the
+// container.
 func Connect() error {
 	conn, err := net.Dial("unix", tunnel.Socket)
 	if err != nil {
@@ -317,7 +311,7 @@ func Connect() error {
 	return nil
 }
 
-// Install copies the image's programs into a volume, from which the agent's container runs them.
+// Install copies the image's programs into a volume. The agent's container runs them from there.
 func Install() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -13,16 +13,15 @@ import (
 	"gcity/session/pty"
 )
 
-// provider is the provider of the pod's only session.
+// provider is a pty provider that adds reasons to exits. Only the pod can determine these reasons.
 type provider struct {
 	*pty.Provider
 	exits chan session.Exit
 }
 
-// exitsKept is the capacity of the exit channel. A pod never has that many exits.
+// exitsKept is the capacity of the exit channel. A pod never has more exits.
 const exitsKept = 16
 
-// newProvider returns a provider that adds reasons to exits. Only the pod can determine these reasons.
 func newProvider(p *pty.Provider) *provider {
 	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
 	go func() { // runs until the provider is closed
@@ -52,7 +51,7 @@ func (p *provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, err
 }
 
-// explained adds the reason to an exit if the kernel killed the agent because the container ran out of memory. If the
+// explained adds a reason to an exit if the kernel killed the agent because the container ran out of memory. If the
 // kernel kills the whole container instead, the pod's status contains the reason.
 func explained(x session.Exit, kills int) session.Exit {
 	if x.Signal == "SIGKILL" && !x.Asked && x.Reason == "" && kills > 0 {
@@ -61,7 +60,6 @@ func explained(x session.Exit, kills int) session.Exit {
 	return x
 }
 
-// oomKills returns how many of this container's processes the kernel has killed because memory ran out.
 func oomKills() int {
 	for _, file := range []string{
 		"/sys/fs/cgroup/memory.events",             // cgroup v2
@@ -75,7 +73,6 @@ func oomKills() int {
 	return 0
 }
 
-// oomKillsIn returns the value of oom_kill, or 0 if it is missing.
 func oomKillsIn(text string) int {
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == "oom_kill" {
@@ -88,15 +85,14 @@ func oomKillsIn(text string) int {
 	return 0
 }
 
-// Start implements session.Provider. The agent's environment is that of the container, plus the configured
-// variables. The controller machine's PATH and HOME have no meaning in the pod.
+// Start implements session.Provider. The agent's environment consists of the container's variables and the configured
+// ones. PATH and HOME of the controller's machine have no meaning in the pod.
 func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	s.Env = environ(os.Environ(), s.Configured())
 	return p.Provider.Start(ctx, s)
 }
 
-// environ returns an agent's environment: the container's variables, followed by the configured ones. If a variable
-// occurs twice, the last value is used.
+// environ returns an agent's environment. If a variable occurs twice, the configured value is used.
 func environ(container, configured []string) []string {
 	values := map[string]string{"TERM": "xterm-256color"}
 	for _, kv := range slices.Concat(container, []string{"TERM=xterm-256color"}, configured) {

@@ -25,8 +25,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// If the kernel killed an agent because memory was exhausted, the agent did not crash. Both versions of cgroups are
-// supported.
+// If the kernel kills an agent because memory ran out, this is not a crash. Both versions of cgroups are supported.
 func TestOOM(t *testing.T) {
 	v1 := "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"
 	v2 := "low 0\nhigh 0\nmax 31\noom 1\noom_kill 1\noom_group_kill 0\n"

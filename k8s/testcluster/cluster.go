@@ -20,21 +20,19 @@ import (
 )
 
 const (
-	upLimit   = 2 * time.Minute // time limit for starting the whole cluster
+	upLimit   = 2 * time.Minute
 	partLimit = 45 * time.Second
 	pause     = 100 * time.Millisecond
 )
 
-// ports contains the ports of the cluster's parts on 127.0.0.1, and the number of its network; see network.
 type ports struct{ Etcd, EtcdPeer, Kubelet, Scheduler, Controllers, Net int }
 
-// cluster manages one cluster. All files of the cluster are in dir.
+// cluster manages one cluster. All its files are in dir.
 type cluster struct {
 	dir   string
 	ports ports
 }
 
-// newCluster returns a cluster with ports that are currently free.
 func newCluster(dir string) (*cluster, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -56,7 +54,6 @@ func newCluster(dir string) (*cluster, error) {
 	return c, err
 }
 
-// open returns the existing cluster in a folder.
 func open(dir string) *cluster {
 	dir, err := filepath.Abs(dir)
 	c := &cluster{dir: dir}
@@ -79,10 +76,8 @@ func (c *cluster) path(elem ...string) string {
 
 func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.Itoa(port) }
 
-// api returns the URL of the API server.
 func (c *cluster) api() string { return "https://" + c.network().service + ":443" }
 
-// up starts all parts of the cluster and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
 	// without a time limit, because a busy machine might need minutes to build the programs
 	images, err := c.images(ctx)
@@ -156,7 +151,6 @@ func (c *cluster) start(ctx context.Context, part string) error {
 	}
 }
 
-// lastOf returns the end of a component's log.
 func (c *cluster) lastOf(part string) string {
 	data, err := os.ReadFile(c.path("logs", part+".log"))
 	if err != nil {
@@ -221,8 +215,8 @@ func (c *cluster) apiserver(etcd string) []string {
 	}
 }
 
-// controllers returns the command line of kube-controller-manager. It runs only the controllers that a
-// Deployment with a volume needs, and those that delete namespaces and volumes.
+// controllers returns the command line of kube-controller-manager. It runs only the controllers that are needed for a
+// Deployment with a volume, and for deleting namespaces and volumes.
 func (c *cluster) controllers() []string {
 	return []string{
 		filepath.Join(cacheDir(), "kube-controller-manager"),
@@ -241,7 +235,6 @@ func (c *cluster) controllers() []string {
 	}
 }
 
-// httpOK returns a check that succeeds if a GET of url returns status 200.
 func (c *cluster) httpOK(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := c.get(ctx, url)
@@ -249,8 +242,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own
-// certificate.
+// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -275,7 +267,6 @@ func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 
 func (c *cluster) ctrOK(ctx context.Context) error { return c.ctr(ctx, nil, "version") }
 
-// ctr runs containerd's command-line client.
 func (c *cluster) ctr(ctx context.Context, stdin io.Reader, args ...string) error {
 	args = append([]string{"--address", c.path("containerd.sock"), "-n", "k8s.io"}, args...)
 	cmd := exec.CommandContext(ctx, "ctr", args...)
@@ -286,7 +277,6 @@ func (c *cluster) ctr(ctx context.Context, stdin io.Reader, args ...string) erro
 	return nil
 }
 
-// nodeReady returns nil if the kubelet has registered its node and the node can run pods.
 func (c *cluster) nodeReady(ctx context.Context) error {
 	data, err := c.get(ctx, c.api()+"/api/v1/nodes/"+node)
 	if err != nil {
@@ -308,7 +298,6 @@ func (c *cluster) nodeReady(ctx context.Context) error {
 	return fmt.Errorf("the node is not ready: %+v", n.Status.Conditions)
 }
 
-// pid returns the PID of a part of the cluster, or 0 if the part is not running.
 func (c *cluster) pid(part string) int {
 	data, err := os.ReadFile(c.path(part + ".pid"))
 	if err != nil {
@@ -318,7 +307,7 @@ func (c *cluster) pid(part string) int {
 	if err != nil {
 		return 0
 	}
-	// another process may have the PID by now
+	// another process may have the pid by now
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != c.dir {
 		return 0
@@ -326,7 +315,6 @@ func (c *cluster) pid(part string) int {
 	return pid
 }
 
-// kill kills a part of the cluster with SIGKILL and waits until it has exited.
 func (c *cluster) kill(part string) error {
 	pid := c.pid(part)
 	if pid == 0 {
@@ -335,7 +323,7 @@ func (c *cluster) kill(part string) error {
 	return end(pid, syscall.SIGKILL)
 }
 
-// end sends a signal to a process and waits until it has exited. It kills the process after ten seconds.
+// end sends a signal to a process and waits until it has exited. After ten seconds, it kills the process.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err
@@ -350,7 +338,6 @@ func end(pid int, signal syscall.Signal) error {
 	return syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// down stops all parts of the cluster and all containers, and removes the folder.
 func (c *cluster) down() error {
 	var errs []error
 	for _, part := range []string{"kubelet", "controllers", "scheduler", "apiserver", "etcd"} {
@@ -386,7 +373,6 @@ func (c *cluster) down() error {
 	return errors.Join(append(errs, c.network().remove(), os.RemoveAll(c.dir))...)
 }
 
-// shims returns the containerd-shim processes of this cluster.
 func (c *cluster) shims() []int {
 	var out []int
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")

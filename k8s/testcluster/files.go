@@ -19,14 +19,13 @@ import (
 )
 
 const (
-	// name of the node; the API server uses it to reach the kubelet, and would reject a loopback address
+	// name of the node; the API server uses it as the kubelet's address, and would reject a loopback IP address
 	node       = "localhost"
 	adminToken = "admin"
 )
 
 type object = map[string]any
 
-// writeFiles writes the configuration of all parts of the cluster.
 func (c *cluster) writeFiles() error {
 	for _, dir := range []string{"logs", "certs", "cni"} {
 		if err := os.MkdirAll(c.path(dir), 0o700); err != nil {
@@ -167,7 +166,6 @@ func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	}, nil
 }
 
-// load imports images into containerd.
 func (c *cluster) load(ctx context.Context, images []image.Image) error {
 	for i := range images {
 		var archive bytes.Buffer
@@ -181,7 +179,6 @@ func (c *cluster) load(ctx context.Context, images []image.Image) error {
 	return nil
 }
 
-// busybox returns the files of a root folder that contains busybox and its commands.
 func busybox(ctx context.Context) ([]image.File, error) {
 	program, err := exec.LookPath("busybox")
 	if err != nil {
@@ -207,7 +204,6 @@ func busybox(ctx context.Context) ([]image.File, error) {
 	return append(out, box), nil
 }
 
-// podFiles builds the programs that run in pods, and the helper for a controller in the cluster.
 func podFiles(ctx context.Context, dir string) (pod []image.File, helper image.File, err error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -233,7 +229,6 @@ func podFiles(ctx context.Context, dir string) (pod []image.File, helper image.F
 	return pod, helper, nil
 }
 
-// program builds a program and returns it as a file for an image.
 func program(ctx context.Context, to, module, pkg string) (image.File, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, pkg)
 	cmd.Dir = module

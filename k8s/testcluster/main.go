@@ -29,7 +29,7 @@ import (
 // Environment variables that the tests read.
 const (
 	kubeconfigEnv = "GCITY_TEST_KUBECONFIG"
-	// this program, which tests use to kill parts of the cluster
+	// this program; tests use it to kill parts of the cluster
 	programEnv = "GCITY_TEST_CLUSTER"
 	dirEnv     = "GCITY_TEST_CLUSTER_DIR"
 	skipEnv    = "GCITY_TEST_NO_CLUSTER"
@@ -113,7 +113,7 @@ func runTests(ctx context.Context, command []string) (int, error) {
 	return code, errors.Join(err, c.down())
 }
 
-// without runs a command if no cluster can be started. The command's environment contains the reason.
+// without runs a command without a cluster. The command's environment contains the reason.
 func without(ctx context.Context, command []string, reason error) (int, error) {
 	fmt.Fprintln(os.Stderr, "testcluster: tests that need a cluster are skipped:", reason)
 	return execute(ctx, command, skipEnv+"="+reason.Error())
@@ -132,7 +132,6 @@ func execute(ctx context.Context, command []string, env ...string) (int, error) 
 	return 0, err
 }
 
-// cacheDir returns the folder with the built Kubernetes programs.
 func cacheDir() string {
 	if dir := os.Getenv("GCITY_TESTCLUSTER_CACHE"); dir != "" {
 		return dir

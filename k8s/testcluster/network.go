@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// network is one cluster's network: a bridge on this machine that connects the pods. The API server listens on an
-// address of the bridge. The Service "kubernetes" has the same address. Therefore, pods can reach the API server
-// without kube-proxy, and other machines cannot reach it.
+// network is the network of a cluster: a bridge on this machine that connects the pods. The API server listens on an
+// address of the bridge, which is also the address of the Service "kubernetes". Therefore, pods can reach the API
+// server without kube-proxy, and other machines cannot reach it.
 type network struct {
 	bridge   string
 	service  string // address of the API server
-	services string // range of the addresses of Services
+	services string // address range of Services
 	gateway  string // address of the bridge in the pods' range
 	pods     string
 }
 
-// Range of network numbers. Two clusters on one machine have different numbers.
+// Range of network numbers. Clusters on the same machine have different numbers.
 const (
 	firstNet = 96
 	lastNet  = 127
@@ -36,7 +36,6 @@ func (c *cluster) network() network {
 	}
 }
 
-// freeNetwork returns the number of a network that no interface on this machine uses.
 func freeNetwork() (int, error) {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -56,7 +55,6 @@ func freeNetwork() (int, error) {
 	return 0, errors.New("no network from 10.96.0.0 to 10.127.0.0 is free")
 }
 
-// create creates the bridge with its addresses.
 func (n network) create(ctx context.Context) error {
 	for _, line := range []string{
 		"link add " + n.bridge + " type bridge",
@@ -71,7 +69,6 @@ func (n network) create(ctx context.Context) error {
 	return nil
 }
 
-// remove removes the bridge, if it exists.
 func (n network) remove() error {
 	if _, err := net.InterfaceByName(n.bridge); err != nil {
 		return nil
@@ -90,7 +87,6 @@ func ip(ctx context.Context, line string) error {
 	return nil
 }
 
-// cni returns the configuration with which containerd connects a pod to the bridge.
 func (c *cluster) cni() object {
 	n := c.network()
 	return object{"cniVersion": "0.4.0", "name": "pods", "plugins": []object{{

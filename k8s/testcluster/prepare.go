@@ -21,7 +21,7 @@ func programs() []string {
 		"kubectl"}
 }
 
-// packages returns the other programs, and the Debian packages that contain them.
+// packages maps each of the other programs to its Debian package.
 func packages() map[string]string {
 	return map[string]string{
 		"etcd": "etcd-server", "containerd": "containerd", "ctr": "containerd", "runc": "runc",
@@ -30,7 +30,6 @@ func packages() map[string]string {
 	}
 }
 
-// prepare checks that a cluster can be started on this machine, and builds or installs the missing programs.
 func prepare(ctx context.Context) error {
 	if os.Getuid() != 0 {
 		return errors.New("a kubelet needs root")
@@ -55,7 +54,6 @@ func prepare(ctx context.Context) error {
 	return build(ctx, cacheDir())
 }
 
-// install installs the missing programs with apt-get, if that is available.
 func install(ctx context.Context) error {
 	var missing []string
 	for program, pkg := range packages() {
@@ -87,7 +85,6 @@ func tail(out []byte) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// built reports whether the cache has all programs.
 func built(cache string) bool {
 	for _, name := range programs() {
 		if _, err := os.Stat(filepath.Join(cache, name)); err != nil {
@@ -97,7 +94,6 @@ func built(cache string) bool {
 	return true
 }
 
-// build builds the programs that are missing from the cache.
 func build(ctx context.Context, cache string) error {
 	if built(cache) {
 		return nil
@@ -132,8 +128,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the Kubernetes module into a folder. The module's archive does not contain the staging modules, so
-// source adds their published versions.
+// source copies the Kubernetes module into a folder. The module's archive lacks the staging modules, so source adds
+// their published versions.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()
@@ -157,7 +153,7 @@ func source(ctx context.Context, src string) error {
 		}
 	}
 	for _, name := range []string{"api", "cmd", "pkg", "plugin", "third_party"} {
-		// the directive go:embed does not follow links, so copy the files
+		// go:embed does not follow links, so copy the files
 		if err := os.CopyFS(filepath.Join(src, name),
 			os.DirFS(filepath.Join(module.Dir, name))); err != nil {
 			return err
@@ -166,7 +162,6 @@ func source(ctx context.Context, src string) error {
 	return nil
 }
 
-// published replaces the local replacements in a go.mod file with published modules.
 func published(mod []byte) []byte {
 	version := "v0" + strings.TrimPrefix(kubernetes, "v1")
 	samples := regexp.MustCompile(`(?m)^.*k8s\.io/sample-.*$`)

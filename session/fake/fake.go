@@ -19,11 +19,11 @@ type Provider struct {
 	changes chan struct{}
 
 	mu      sync.Mutex
-	pid     int              // PID of the latest session; -1 = sessions have no PID
+	pid     int              // PID of the latest session; -1 if sessions have no PIDs
 	lives   map[string]*life // latest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // error that all starts of an agent return, by agent
+	failing map[string]error // error of all starts, by agent
 	started map[string]int   // number of starts so far, by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
@@ -45,7 +45,7 @@ func New() *Provider {
 	}
 }
 
-// NewDrill returns a provider for drills. It returns sessions without PIDs.
+// NewDrill returns a provider for drills. Its sessions have no PIDs.
 func NewDrill() *Provider {
 	p := New()
 	p.pid = -1
@@ -78,7 +78,6 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	return l.Status, nil
 }
 
-// live returns the live session with this name. The caller must hold p.mu.
 func (p *Provider) live(name string) (*life, error) {
 	l, ok := p.lives[name]
 	if !ok || !l.Alive {
@@ -87,7 +86,6 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls a function with a live session, and then wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +213,7 @@ func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.withAgent(agent, func(l *life) { l.usage = u })
 }
 
-// Crash ends an agent's live session as if its program had exited. It reports whether the agent had one.
+// Crash ends an agent's live session as if its program had exited. It reports whether there was such a session.
 func (p *Provider) Crash(agent string, code int, signal string) bool {
 	return p.withAgent(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
@@ -252,14 +250,14 @@ func (p *Provider) withAgent(agent string, do func(*life)) bool {
 	return false
 }
 
-// Blind makes List fail with err, or succeed again if err is nil.
+// Blind makes List fail with err or, if err is nil, succeed again.
 func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blind = err
 }
 
-// Lose makes List fail with err, or succeed again if err is nil. Unlike Blind, it signals a change, like a platform
+// Lose makes List fail with err or, if err is nil, succeed again. Unlike Blind, it signals a change, like a platform
 // that stops responding.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)
@@ -269,7 +267,7 @@ func (p *Provider) Lose(err error) {
 	}
 }
 
-// Fail makes an agent's starts fail with err, or succeed again if err is nil.
+// Fail makes an agent's starts fail with err or, if err is nil, succeed again.
 func (p *Provider) Fail(agent string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

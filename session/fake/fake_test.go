@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Users see the sessions of a drill, so these have no PID.
+// Users see the sessions of a drill, which therefore have no PIDs.
 func TestDrillHasNoProcesses(t *testing.T) {
 	p := fake.NewDrill()
 	for _, name := range []string{"a", "b"} {

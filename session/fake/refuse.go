@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// Refuser is a provider that rejects every start with the reason Why. It stands in for real providers in simulated
-// cities, and for providers that this build does not include.
+// Refuser is a provider that rejects every start with the reason Why. It stands in for providers that this build does
+// not include, and for real providers in simulated cities.
 type Refuser struct{ Why string }
 
 var (

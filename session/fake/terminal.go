@@ -19,12 +19,12 @@ var (
 	_ session.PoliteSender = (*Provider)(nil)
 )
 
-// screen is the terminal of a simulated program. The program echoes its input.
+// screen is the terminal of a simulated program, which echoes its input.
 type screen struct {
 	out        []byte
-	cleared    int // number of times that the output was cleared
+	cleared    int
 	cols, rows int
-	draft      int // number of characters that viewers have typed but not submitted
+	draft      int // number of characters that viewers have typed without submitting them
 }
 
 // Greet sets the text that an agent's sessions print when they start.
@@ -57,7 +57,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		p.print(l, strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
 		l.Activity = time.Now()
-		l.draft, l.Draft = 0, false // Send submits the draft together with the text
+		l.draft, l.Draft = 0, false // Send also submits the draft
 	})
 }
 
@@ -85,7 +85,6 @@ func (p *Provider) Clear(_ context.Context, name string) error {
 	return p.with(name, func(l *life) { l.out, l.cleared = nil, l.cleared+1 })
 }
 
-// text returns the screen's lines, without carriage returns and trailing newlines.
 func (s *screen) text() string {
 	return strings.TrimRight(strings.ReplaceAll(string(s.out), "\r", ""), "\n")
 }
@@ -117,7 +116,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s with ID %s: %w", name, id, session.ErrNotFound)
 }
 
-// typed processes input from a viewer. A draft ends with Enter, or with a key that deletes the line. The caller must
+// typed processes input from a viewer. Enter ends a draft, and so does a key that deletes the line. The caller must
 // hold p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))
@@ -180,7 +179,6 @@ func (p *Provider) Attach(_ context.Context, name string, cols, rows int) (sessi
 	return t, nil
 }
 
-// terminal is an attachment to one session.
 type terminal struct {
 	p      *Provider
 	l      *life
@@ -212,7 +210,6 @@ func (t *terminal) Read(b []byte) (int, error) {
 	}
 }
 
-// do calls f if the session is alive.
 func (t *terminal) do(f func()) error {
 	t.p.mu.Lock()
 	defer t.p.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 // listLimit is how long List waits for a provider that does not implement session.Patient.
 const listLimit = 5 * time.Second
 
-// Start implements session.Provider. To prevent a second copy of the agent, it fails if another provider has a live
-// session with this name, or if another provider's sessions are unknown.
+// Start implements session.Provider. To avoid a second copy of the agent, it fails if another provider has a live
+// session with this name, or if the sessions of another provider are unknown.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.DefaultProvider))
 	q, err := p.opened(m)
@@ -44,8 +44,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther returns an error unless m is the only provider that can have a live session with this name. It lists the
-// sessions of another provider only if these sessions are unknown or one of them has this name.
+// checkNoOther returns an error if a provider other than m has or might have a live session with this name. It lists a
+// provider's sessions only if they are unknown or one of them has this name.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {
@@ -63,7 +63,6 @@ func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) err
 	return nil
 }
 
-// hasNoLive reports whether a provider is known to have no live session with this name.
 func (p *Provider) hasNoLive(o *member, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,9 +105,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. It lists all providers in use concurrently. If some of them fail, the error is a
-// session.PartialError that names them. It contains a session.LateError for each provider that may still respond. If
-// only one provider is in use, List returns that provider's result unchanged.
+// List implements session.Provider. It calls all providers in use concurrently. If some of them fail, the error is a
+// session.PartialError that contains their errors; the error of a provider that may still respond is a
+// session.LateError. If only one provider is in use, List returns that provider's result unchanged.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -255,7 +254,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. It does nothing if the session's provider does not retain exits.
+// Acknowledge implements session.Acknowledger. If the session's provider does not retain exits, it does nothing.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {
@@ -267,13 +266,13 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter. It combines the usage from all providers that measure it, and fails only if none of
-// them succeeds.
+// Usage implements session.Meter. It combines the usage from all providers that measure it. It fails only if all of
+// them fail.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false
 	for _, m := range p.inUse() {
-		opened, _ := p.opened(m) // a nil provider is not a Meter
+		opened, _ := p.opened(m) // nil if the provider could not be opened
 		q, ok := opened.(session.Meter)
 		if !ok {
 			continue

@@ -12,7 +12,6 @@ import (
 	"gcity/session/mixed"
 )
 
-// tardy is a provider whose List is slow.
 type tardy struct {
 	*fake.Provider
 	looks int
@@ -35,8 +34,8 @@ func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// List waits no longer for a slow provider than for any other one. The call of the slow provider's List continues,
-// later callers share it, and session.Await waits for its result.
+// List does not wait longer for a slow provider than for others. The call to the slow provider continues, later
+// callers share it, and session.Await waits for its result.
 func TestLateList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -50,7 +49,7 @@ func TestLateList(t *testing.T) {
 			began := time.Now()
 			all, err := p.List(t.Context())
 			partial, ok := errors.AsType[*session.PartialError](err)
-			// as measured by the bubble's clock
+			// by the bubble's clock
 			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second {
 				t.Fatalf("%+v, %v after %s", all, err, time.Since(began))
 			}
@@ -77,7 +76,7 @@ func TestLateList(t *testing.T) {
 	})
 }
 
-// A caller that needs to know which provider has a session waits for a slow List until its own deadline.
+// A caller that needs the provider of a session waits for a slow List until the caller's own deadline.
 func TestLookupWaitsForSlowList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -95,7 +94,7 @@ func TestLookupWaitsForSlowList(t *testing.T) {
 	})
 }
 
-// hasty is a provider that needs no additional time and responds immediately.
+// hasty is a patient provider that responds immediately.
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }

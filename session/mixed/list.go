@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// sharedList is a List call to a patient provider. Concurrent callers share it.
+// sharedList is a List call to a patient provider, which concurrent callers share.
 type sharedList struct {
 	began time.Time
 	done  chan struct{} // closed when the call ends; the other fields are then immutable
@@ -16,8 +16,8 @@ type sharedList struct {
 	err   error
 }
 
-// Patience implements session.Patient. It returns the patience of the provider that holds the session or, if that is
-// unknown, the longest patience of all providers in use.
+// Patience implements session.Patient. It returns the patience of the session's provider or, if that is unknown, the
+// longest patience of all providers in use.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.inUse()
 	if m := p.findHolder(name, ""); m != nil {
@@ -25,7 +25,7 @@ func (p *Provider) Patience(name string) time.Duration {
 	}
 	most := time.Duration(0)
 	for _, m := range these {
-		q, _ := p.opened(m) // a nil provider is not a session.Patient
+		q, _ := p.opened(m) // nil if the provider could not be opened
 		if patient, ok := q.(session.Patient); ok {
 			most = max(most, patient.Patience(name))
 		}
@@ -59,7 +59,6 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	}
 }
 
-// rest waits until the List call ends, and returns its result.
 func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
@@ -69,7 +68,6 @@ func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared returns the provider's List call in progress, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*sharedList, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +94,6 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask lists the sessions of a provider and records that this provider holds them.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()
@@ -116,8 +113,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note records which sessions a provider holds. It ignores the list for sessions that were started after the List call
-// began. If there is only one provider, nothing needs to be recorded.
+// note records which sessions a provider has. It ignores a list that is older than a session's start. With only one
+// provider, there is nothing to record.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

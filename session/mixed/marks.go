@@ -15,15 +15,15 @@ import (
 	"gcity/session"
 )
 
-// MarksFile is a file in the city's .gc folder. It lists, one per line, the providers other than the default one that
-// may hold sessions.
+// MarksFile is a file in the city's .gc folder. It contains a line for each provider other than the default one that
+// might have sessions.
 const MarksFile = "session-providers"
 
-// errDamaged is returned if the marks file has content that gcity never writes.
+// errDamaged means that the marks file has content that gcity does not write.
 var errDamaged = errors.New("the file is damaged")
 
-// Marks returns the providers listed in the marks file of a city's .gc folder. If the error is errDamaged or a
-// *disk.UnsafeError, it also returns the names that could be read.
+// Marks returns the providers in the marks file of a city's .gc folder. If the error is errDamaged or a
+// *disk.UnsafeError, it also returns the readable names.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,6 @@ func Marks(dir string) (names []string, err error) {
 	return names, err
 }
 
-// isName reports whether name can be a provider's name: a word, or the path of a script or helper.
 func isName(name string) bool {
 	if _, path, ok := session.External(name); ok {
 		return path != "" && utf8.ValidString(path) &&
@@ -55,9 +54,9 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks every provider that may hold
-// sessions. A provider loses its mark once it reports that it has no sessions. Until all of them have responded, agents
-// that might still be running are not started.
+// recover rebuilds a damaged marks file, of which it keeps a copy. It marks every provider that might have sessions. A
+// provider loses its mark when it reports that it has none. Until all of them have responded, agents that might still
+// be running are not started.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -100,7 +99,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		// the provider had no sessions before, so all of them are in p.held from now on
+		// the provider had no sessions before, so p.held will contain all of them
 		m.inUse, m.listed = true, true
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {
@@ -118,8 +117,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark dismisses a provider and removes its mark, if a List call that began at generation gen found no sessions. The
-// mark is removed last: if the controller dies in between, the next one lists the provider again.
+// unmark closes a provider and removes its mark if a List call that began at generation gen found no sessions. It
+// removes the mark last: if the controller dies before that, the next one lists the provider again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&

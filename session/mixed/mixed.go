@@ -32,15 +32,15 @@ type Options struct {
 	// Open opens a provider by its name and returns a function to close it. Calls with the same name never overlap.
 	Open func(name string) (p session.Provider, close func(), err error)
 
-	// FindProviders returns all providers that may hold sessions of the city. It is called if MarksFile is damaged. If
-	// FindProviders is nil, New fails if the file is damaged.
+	// FindProviders returns all providers that might have sessions of the city. It is called if MarksFile is damaged.
+	// If it is nil, New fails in that case.
 	FindProviders func() []string
 
 	Observe bool         // read-only: the provider does not write anything
 	Logger  *slog.Logger // nil disables logging
 
-	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
-	// must be opened again. If Broken is nil, the panic ends the program.
+	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
+	// again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
@@ -57,38 +57,38 @@ type Provider struct {
 	wg      recovery.Group
 
 	opening    sync.Mutex    // held while a provider is being opened
-	writeToken chan struct{} // holds a token while the marks file is being written
+	writeToken chan struct{} // contains a token while the marks file is being written
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member // sorted by name, but the default provider comes first
-	// by session name; complete for each member with the field listed set
+	order   []*member // sorted by name, after the default provider
+	// by session name; contains all sessions of each member with the field listed set
 	held   map[string][]location
 	closed bool
 }
 
-// member is one of the providers. If a provider could not be opened, Provider.member tries again and changes p and err.
-// Other code therefore reads them through the method opened, unless the member is known to hold a session.
+// member is one of the providers. If a provider could not be opened, Provider.member tries again and changes p and
+// err. Other code therefore calls opened to read them, except for a member that is known to have a session.
 type member struct {
 	name  string
 	p     session.Provider // nil if the provider could not be opened
 	close func()
-	err   error // why the provider could not be opened
-	// the provider may hold sessions, because it is marked, is being marked, or is the default one
+	err   error
+	// the provider might have sessions: it is marked, is being marked, or is the default one
 	inUse  bool
-	marked bool        // the marks file contains the provider
-	listed bool        // held contains all sessions of this provider
-	list   *sharedList // List call in progress, for a patient provider
-	starts int         // number of starts in progress
-	gen    int         // number of starts so far
+	marked bool
+	listed bool // held contains all sessions of this provider
+	list   *sharedList
+	starts int // number of starts in progress
+	gen    int // number of starts so far
 }
 
-// location identifies the provider that holds a session.
+// location identifies the provider of a session.
 type location struct {
 	provider *member
 	id       string
 	alive    bool
-	gen      int // the value of the provider's gen when the session was started or last listed
+	gen      int // the provider's gen when the session was started or last listed
 }
 
 var (
@@ -145,7 +145,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// member returns the provider with this name, and opens it if necessary.
+// member returns the provider with this name. It opens the provider if necessary.
 func (p *Provider) member(name string) *member {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -180,7 +180,6 @@ func (p *Provider) member(name string) *member {
 	return m
 }
 
-// opened returns m's provider, or the error from opening it.
 func (p *Provider) opened(m *member) (session.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +190,6 @@ var errBroken = errors.New("listing the sessions was interrupted")
 
 var errClosed = errors.New("the session providers are closed")
 
-// forward passes one provider's exits to the channel of Exits.
 func (p *Provider) forward(m *member, from <-chan session.Exit) {
 	for {
 		select {
@@ -218,7 +216,6 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 // Exits implements session.Notifier. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// forwardChanges passes one provider's signals to the channel of Changes.
 func (p *Provider) forwardChanges(from <-chan struct{}) {
 	for {
 		select {
@@ -260,7 +257,6 @@ func (p *Provider) Close() {
 	close(p.exits)
 }
 
-// inUse returns the providers that may hold sessions.
 func (p *Provider) inUse() []*member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -314,7 +310,7 @@ func (p *Provider) providerOf(ctx context.Context, name string) (*member, error)
 	return p.find(ctx, name, "")
 }
 
-// find is like providerOf, but prefers the provider that has the session with this id, if id is not "".
+// find is like providerOf, but if id is not "", it prefers the provider of the session with this ID.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -335,7 +331,6 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	return used[0], nil // let this provider report that the session does not exist
 }
 
-// findHolder returns the provider that is known to hold a session, or nil.
 func (p *Provider) findHolder(name, id string) *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 type house struct {
 	dir    string
 	kept   map[string]session.Provider
-	broken map[string]error // error from opening a provider
+	broken map[string]error
 	opened []string
 	lists  atomic.Int64
 }
@@ -55,7 +55,6 @@ func (h *house) open(name string) (session.Provider, func(), error) {
 	return p, func() {}, nil
 }
 
-// counted is a provider that counts the calls of List.
 type counted struct {
 	*fake.Provider
 	n *atomic.Int64
@@ -172,7 +171,7 @@ func TestMarksOutliveController(t *testing.T) {
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
 	}
-	// the exit of the session in "one" has not been acknowledged yet
+	// the exit in "one" is not acknowledged yet
 	second := start(t, next, "b", "two")
 	all, err = next.List(t.Context())
 	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
@@ -250,7 +249,6 @@ func TestProviderCannotBeOpened(t *testing.T) {
 	}
 }
 
-// The error for a missing ability names the session's provider and the ability.
 func TestMissingAbilityIsNamed(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["plain"] = plain{fake.New()}
@@ -283,10 +281,9 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	}
 }
 
-// plain has only the methods of session.Provider.
 type plain struct{ session.Provider }
 
-// An observer writes no marks, and starts nothing that would need a new one.
+// An observer writes no marks, and starts nothing that would need a new mark.
 func TestObserverWritesNothing(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -301,7 +298,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	if all, err := looks.List(t.Context()); err != nil || len(all) != 0 || h.marks(t) != "one " {
 		t.Errorf("%+v, %v, marks %q", all, err, h.marks(t))
 	}
-	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil { // the provider is already marked
+	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil {
 		t.Error(err)
 	}
 	h.kept["two"] = fake.New()
@@ -310,7 +307,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	}
 }
 
-// An exit in any of several providers is reported exactly once.
+// An exit in any provider is reported exactly once.
 func TestExitsOfAllProviders(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -344,7 +341,7 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 	return session.Status{ID: "looked"}, nil
 }
 
-// SendPolitely and Look use the provider's own methods if it has them. Otherwise, Send and List serve instead.
+// SendPolitely and Look use the provider's own methods if the provider has them. Otherwise, they use Send and List.
 func TestSendPolitelyIfSupported(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
@@ -374,7 +371,6 @@ func TestSendPolitelyIfSupported(t *testing.T) {
 	}
 }
 
-// Some callers try again to open a provider that cannot be opened, while others read its state.
 func TestConcurrentOpening(t *testing.T) {
 	h := newHouse(t, "pty")
 	if err := os.WriteFile(filepath.Join(h.dir, mixed.MarksFile), []byte("gone\n"), 0o600); err != nil {
@@ -396,7 +392,7 @@ func TestConcurrentOpening(t *testing.T) {
 		})
 		all.Go(func() {
 			for range 50 {
-				// the fake measures nothing, but this is about concurrency
+				// the fake measures nothing; the test checks concurrent access
 				_, _ = p.Usage(t.Context())
 				p.Limits()
 				if l := p.LimitsOf("gone"); l.Lacks != nil {
@@ -408,7 +404,7 @@ func TestConcurrentOpening(t *testing.T) {
 	all.Wait()
 }
 
-// A launch that waits for its agent asks only that agent's provider, instead of listing the sessions of all providers.
+// A launch that waits for its agent asks only the agent's provider, and does not list the sessions of all providers.
 func TestLaunchAsksOneProvider(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -448,7 +444,7 @@ func TestLaunchAsksOneProvider(t *testing.T) {
 	}
 }
 
-// slow is never ready. It signals each read of its screen on a channel.
+// slow is never ready. It sends a value on a channel whenever its screen is read.
 type slow struct {
 	*fake.Provider
 	looked chan<- struct{}
@@ -459,8 +455,8 @@ func (s slow) Output(context.Context, string, int) (string, error) {
 	return "", nil
 }
 
-// If the record of the providers in use is damaged, it is rebuilt by listing each provider. Running sessions are found,
-// and only providers that have sessions stay marked.
+// If the marks file is damaged, it is rebuilt by listing each provider. Running sessions are found, and only providers
+// with sessions stay marked.
 func TestDamagedMarks(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"cut":     func(path string) error { return os.WriteFile(path, []byte("oth"), 0o600) },

@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// While the disk with the marks file hangs, only callers that need to write the file wait. The controller's loop, which
-// only asks for a provider's patience, does not.
+// While the disk with the marks file hangs, only callers that write the file wait. The controller's loop asks only for
+// a provider's patience and does not wait.
 func TestMarksOnHungDisk(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -20,7 +20,7 @@ func TestMarksOnHungDisk(t *testing.T) {
 	hung, asked, free := hungfs.Mount(t, true)
 	h := newHouse(t, "pty", "other")
 	p := h.mix(t, false)
-	home := h.dir + "~" // the disk with the city's folder hangs
+	home := h.dir + "~"
 	if err := errors.Join(os.Rename(h.dir, home), os.Symlink(hung, h.dir)); err != nil {
 		t.Fatal(err)
 	}

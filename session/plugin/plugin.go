@@ -1,6 +1,5 @@
-// Package plugin implements a session provider that runs a helper program. Each controller starts the helper once and
-// calls it through the session protocol (package protocol). If the helper exits, it is restarted. Its sessions keep
-// running.
+// Package plugin implements a session provider that runs a helper program. Each controller starts the helper and calls
+// it through the session protocol (package protocol). If the helper exits, it is restarted. Its sessions keep running.
 //
 // # Concurrency
 //
@@ -31,7 +30,7 @@ import (
 )
 
 const (
-	// timeout of the open call, for which a helper needs no network
+	// timeout of the open call, for which a helper does not need the network
 	openLimit  = 5 * time.Second
 	leaveLimit = 5 * time.Second // how long a helper has to exit
 	retryFirst = 100 * time.Millisecond
@@ -44,14 +43,14 @@ type Options struct {
 	Name    string // the provider's name in the configuration, for messages
 	Program string // absolute path of the helper
 	City    string // absolute path of the city's folder
-	// folder of the socket, created if necessary; the helpers of a city need different folders
+	// folder of the socket, created if necessary; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
-	// the controller's environment; shell.ScriptEnv selects the variables that the helper gets
+	// the controller's environment, from which shell.ScriptEnv selects the helper's variables
 	Environ []string
 	// read-only: another process runs the city, so the helper must not change anything
 	Observe bool
-	Logger  *slog.Logger // nil = no logging
+	Logger  *slog.Logger // nil disables logging
 
 	// Broken is called with a panic from one of the provider's goroutines. If Broken is nil, the panic ends the
 	// program.
@@ -69,7 +68,7 @@ type Provider struct {
 	wg       recovery.Group
 
 	mu     sync.Mutex
-	down   error     // why the helper is not running; nil = it is running
+	down   error     // why the helper is not running; nil if it is running
 	retry  time.Time // when the helper restarts, if it is not running
 	opened bool      // New has succeeded, so there is a client
 }
@@ -122,7 +121,6 @@ func (p *Provider) leave() {
 	_ = disk.Remove(p.socket) // if this fails, the next provider removes the file
 }
 
-// listen creates the socket that the helper inherits.
 func (p *Provider) listen() error {
 	if err := disk.MkdirAll(p.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("cannot create the session helper's folder: %w", err)
@@ -165,7 +163,7 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns the reason why the helper exited. If the helper is running, explain returns err.
+// explain returns why the helper exited or, if the helper is running, err.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +178,6 @@ func (p *Provider) Check(ctx context.Context) error {
 	return p.Client.Check(ctx)
 }
 
-// executable returns an error if path cannot be executed as a helper.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -32,7 +32,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helper serves a pty provider over the session protocol.
 func helper() int {
 	err := protocol.Serve(
 		context.Background(),
@@ -122,7 +121,6 @@ func self(t *testing.T) string {
 	return exe
 }
 
-// closeAll ends a provider's sessions and closes the provider.
 func closeAll(t *testing.T, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -141,7 +139,6 @@ func closeAll(t *testing.T, p *Provider) {
 	p.Close()
 }
 
-// closed reports whether Close has been called.
 func (p *Provider) closed() bool {
 	_, err := p.listener.Stat()
 	return err != nil
@@ -158,7 +155,6 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-// A pty provider passes the suite when it is used through the session protocol.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	sessiontest.Run(t, sessiontest.Harness{
@@ -242,7 +238,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A start that fails because the helper lacks a resource does not count against the agent.
+// If a start fails because the helper lacks a resource, the failure does not count against the agent.
 func TestStartWithoutResources(t *testing.T) {
 	p := open(t, t.TempDir())
 	_, err := p.Start(t.Context(), spec(p.o.City, "full", "exec cat"))
@@ -301,7 +297,6 @@ func helperPID(t *testing.T, p *Provider) int {
 	return found
 }
 
-// The error for a helper that cannot be used contains the reason, and nothing is left behind.
 func TestUnusableHelper(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -20,7 +20,7 @@ import (
 // inheritedFD is the number of the socket's file descriptor in the helper: the first one after the standard streams.
 const inheritedFD = 3
 
-// keep runs the helper and restarts it until ctx ends. It closes started once the first process is running or has
+// keep runs the helper and restarts it until ctx ends. It closes started when the first process is running or has
 // failed to start.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
@@ -55,7 +55,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown records why the helper is not running. If err is nil, the helper is running.
+// setDown records why the helper is not running, or that it is running if err is nil.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -66,7 +66,7 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run runs the helper until it exits, and returns the reason for the exit. It calls onStart once the helper's process
+// run runs the helper until it exits, and returns the reason for the exit. It calls onStart when the helper's process
 // is running. When ctx ends, run makes the helper exit.
 func (p *Provider) run(ctx context.Context, onStart func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
@@ -119,11 +119,11 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	select {
 	case <-done:
 	case <-time.After(leaveLimit):
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if the helper has exited in the meantime
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if the helper has just exited
 	}
 }
 
-// outputLog logs the helper's output. Its last line explains why the helper exited.
+// outputLog logs the helper's output. The last line explains why the helper exited.
 type outputLog struct {
 	p    *Provider
 	in   io.Reader
@@ -133,7 +133,7 @@ type outputLog struct {
 
 func newOutputLog(p *Provider) *outputLog { return &outputLog{p: p, over: make(chan struct{})} }
 
-// maxLine is the maximum number of bytes of a line that are kept.
+// maxLine is how many bytes of a line are kept.
 const maxLine = 4 << 10
 
 func (s *outputLog) follow() {

@@ -25,13 +25,11 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack returns a call that performs the operation. The call fails with a session.LackError for the ability if the
-// provider does not implement T.
+// orLack is like orElse with a session.LackError for the ability.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }
 
-// calls returns the operations that take a Target, by name.
 func calls() map[string]call {
 	return map[string]call{
 		"interrupt":   callInterrupt,

@@ -23,8 +23,8 @@ import (
 // ClientOptions configures a Client.
 type ClientOptions struct {
 	Dial   func(ctx context.Context) (net.Conn, error)
-	Open   OpenRequest  // sent to the helper; the client sets Protocols
-	Logger *slog.Logger // nil disables logging
+	Open   OpenRequest // sent to the helper; the client sets Protocols
+	Logger *slog.Logger
 
 	// Broken is called with a panic from the client's goroutine. If Broken is nil, the panic ends the program.
 	Broken func(error)
@@ -66,8 +66,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client and makes the open call. It fails if the helper does not respond before ctx ends, or
-// rejects the call.
+// NewClient returns a client and makes the open call. If the helper rejects the call or does not respond before ctx
+// ends, NewClient fails.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -97,7 +97,8 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Lost notifies the client that the helper has exited. The next call first opens the new helper process.
+// Lost notifies the client that the helper has exited. The next call first makes the open call to the new helper
+// process.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -127,7 +128,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post sends a request. It returns only responses with status 200 or 101. The caller must close the body.
+// post sends a request. It returns an error for a status other than 200 or 101. The caller must close the body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -160,7 +161,6 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable returns the error for a call that did not get a complete response.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not respond to %s: %w", op, cause)
@@ -168,7 +168,6 @@ func unreachable(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("the helper did not respond to %s: %w", op, err)
 }
 
-// refusal returns the error that a response contains.
 func refusal(op string, resp *http.Response) error {
 	var response Response
 	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&response)
@@ -178,7 +177,7 @@ func refusal(op string, resp *http.Response) error {
 	return known(response.Error)
 }
 
-// known converts e to a session.LackError if it reports a missing ability. Otherwise it returns e.
+// known converts e to a session.LackError if it is about a missing ability; otherwise, it returns e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
@@ -196,7 +195,6 @@ func notProtocol(op string, resp *http.Response) error {
 		"session protocol", op, resp.Status)
 }
 
-// roundTrip sends a request and decodes the response.
 func (c *Client) roundTrip(ctx context.Context, op string, body, response any) error {
 	resp, err := c.post(ctx, op, body)
 	if err != nil {
@@ -210,7 +208,6 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, response any) e
 	return nil
 }
 
-// call sends a request and decodes the response. It opens the helper first if necessary.
 func (c *Client) call(ctx context.Context, op string, body any) (Response, error) {
 	var response Response
 	if err := c.open(ctx); err != nil {
@@ -220,7 +217,6 @@ func (c *Client) call(ctx context.Context, op string, body any) (Response, error
 	return response, err
 }
 
-// do makes a call that has no result besides the error.
 func (c *Client) do(ctx context.Context, op string, t Target) error {
 	_, err := c.call(ctx, op, t)
 	return err
@@ -240,7 +236,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is the extra time that a call may take if the helper does not declare a time.
+// patience is the extra time that a call may take if the helper does not specify any.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.
@@ -260,7 +256,7 @@ func (c *Client) Name() string {
 // Start implements session.Provider.
 func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := c.open(ctx); err != nil {
-		return session.Status{}, session.Missing(err) // the helper never received the request
+		return session.Status{}, session.Missing(err) // the helper did not receive the request
 	}
 	resp, err := c.post(ctx, "start", s)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 const (
 	retryFirst = 50 * time.Millisecond // first wait before a lost exit stream is reopened
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // an exit stream without data for this long counts as lost
+	silence    = 4 * beat // an exit stream without data for this long is lost
 )
 
 // Exits implements session.Notifier. When a lost exit stream is reopened, the channel receives every exit that the
@@ -30,15 +30,14 @@ func (c *Client) Exits() <-chan session.Exit { return c.exits }
 // before that might have been missed.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
-// changed signals a change to the reader of Changes.
 func (c *Client) changed() {
 	select {
 	case c.changes <- struct{}{}:
-	default: // a signal is already pending
+	default:
 	}
 }
 
-// followExits reads the exit stream until ctx ends. If the stream is lost, followExits opens a new one.
+// followExits reads the exit stream until ctx ends. It replaces a lost stream with a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -59,7 +58,6 @@ func (c *Client) followExits(ctx context.Context) {
 	}
 }
 
-// readExits reads one exit stream until it is lost.
 func (c *Client) readExits(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,7 +96,6 @@ func (c *Client) readExits(ctx context.Context) error {
 	}
 }
 
-// missed reports exits that happened while no stream was open.
 func (c *Client) missed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()
@@ -111,7 +108,8 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report sends an exit to the channel of Exits. If the channel is full, List still reports the exit.
+// report sends an exit to the channel of Exits. If the channel is full, report drops the exit, which List still
+// reports.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {
@@ -184,12 +182,11 @@ func (c *Client) Attach(
 	return &terminal{conn: conn, in: in, buf: buf, end: end}, nil
 }
 
-// terminal is the client's end of an attached terminal.
 type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // part of buf that Read has not returned yet
+	rest []byte // part of buf that has not been read yet
 	end  context.CancelFunc
 
 	writing sync.Mutex

@@ -12,12 +12,12 @@ package protocol
 const Version = 1
 
 const (
-	// SocketEnv is the environment variable that contains the number of an inherited file descriptor: a listening unix
+	// SocketEnv is the environment variable with the number of an inherited file descriptor, which is a listening unix
 	// socket.
 	SocketEnv = "GCITY_SESSION_SOCKET_FD"
 
-	// TimeoutHeader is the header that says how many milliseconds the caller waits for the response. A call without it
-	// has no timeout.
+	// TimeoutHeader is the header with the time in milliseconds that the caller waits for the response. A call without
+	// it has no timeout.
 	TimeoutHeader = "Gcity-Timeout-Ms"
 
 	// Upgrade is the protocol that an attach call switches to; frame.go describes its frames.

@@ -12,12 +12,11 @@ import (
 type Error struct {
 	Kind    string  `json:"kind"` // the word of a kind (see kinds), or "failed"
 	Message string  `json:"message"`
-	Ability Ability `json:"ability,omitempty"` // for "unsupported": the missing ability
+	Ability Ability `json:"ability,omitempty"` // the missing ability if the kind is "unsupported"
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// kind names an error that callers distinguish.
 type kind struct {
 	word   string
 	err    error
@@ -49,7 +48,6 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// wireError converts an error to a protocol Error and an HTTP status.
 func wireError(err error) (*Error, int) {
 	var own *Error
 	if errors.As(err, &own) {

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// Frame types on the connection of an attached terminal. A frame consists of one byte for the type, four bytes for the
-// length (big endian), and the payload.
+// Frame types on the connection of an attached terminal. A frame consists of a type (one byte), a length (four bytes,
+// big endian) and a payload.
 const (
 	frameData = 1 // terminal input or output
 	// from the viewer: the numbers of columns and rows, two bytes each (big endian)
 	frameResize = 2
-	// from the helper, as the last frame: an Error as JSON, or an empty payload if the terminal has ended
+	// the last frame from the helper: an Error as JSON, or an empty payload if the terminal has ended
 	frameEnd = 3
 
 	frameMax    = 64 << 10

@@ -28,7 +28,7 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		// gcity has closed standard input, or has died
+		// gcity has closed standard input or has exited
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	})
@@ -54,7 +54,6 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// inherited returns the listening socket that gcity passed to the helper.
 func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {

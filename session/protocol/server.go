@@ -18,7 +18,7 @@ import (
 // Opened is a provider that a helper has opened for a city.
 type Opened struct {
 	Name     string // name of the provider, for messages
-	Version  string // version of the helper
+	Version  string
 	Provider session.Provider
 	Close    func() // releases the provider without stopping its sessions; can be nil
 }
@@ -34,7 +34,7 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
+	subs map[chan ExitLine]bool // open exit streams; the server closes a stream with a slow reader
 }
 
 // NewServer returns a server. For the first open call, the server gets a provider from the parameter open. Later open
@@ -106,7 +106,6 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, response)
 }
 
-// provider returns the opened provider.
 func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +136,6 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Op
 	return made, err == nil
 }
 
-// serveCall serves a call that takes a Target.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
 	var t Target
 	made, ok := s.begin(w, r, &t)
@@ -162,7 +160,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	var out *lines // nil until a line is written
+	var out *lines // nil before the first line
 	ctx = session.WithProgress(ctx, func(why string) {
 		if r.Header.Get("Accept") != linesType {
 			return
@@ -188,8 +186,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is the maximum size of a request in bytes. A request can contain a Spec with a large environment and a
-// long nudge.
+// maxRequest is in bytes. A request can contain a Spec with a large environment and a long nudge.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
@@ -214,5 +211,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // fails if the caller has disconnected
+	_, _ = w.Write(data) // fails if the client has disconnected
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // number of lines buffered for a slow reader
+	exitsKept  = 1024             // number of lines that are buffered for a slow reader
 	beat       = 15 * time.Second // interval of empty lines on an idle stream
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
@@ -78,7 +78,7 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	out := newLines(w)
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	// an empty first line confirms that the stream receives all exits from now on
+	// an empty first line confirms that the stream receives all later exits
 	line := ExitLine{}
 	for out.put(line) {
 		var ok bool
@@ -128,7 +128,7 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// linesType is the media type of a stream of JSON values, one per line.
+// linesType is the media type of a stream with one JSON value per line.
 const linesType = "application/x-ndjson"
 
 // lines writes a stream of JSON values and flushes after each of them.
@@ -174,7 +174,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer term.Close()
-	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input starts after the request body
+	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input follows the request body
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fail(w, err)
@@ -192,7 +192,6 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	toViewer(conn, term)
 }
 
-// fromViewer copies input to the terminal until the viewer disconnects.
 func fromViewer(r *bufio.Reader, term session.Terminal) {
 	buf := make([]byte, frameMax)
 	for {
@@ -215,7 +214,6 @@ func fromViewer(r *bufio.Reader, term session.Terminal) {
 	}
 }
 
-// toViewer copies output to the viewer until the terminal ends or a write to the viewer fails.
 func toViewer(conn net.Conn, term session.Terminal) {
 	buf := make([]byte, frameMax/2)
 	put := func(kind byte, data []byte) bool {

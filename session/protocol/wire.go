@@ -7,9 +7,8 @@ import (
 	"gcity/session"
 )
 
-// OpenRequest is the first call after each start of the helper. Until then the helper rejects all other calls.
+// OpenRequest is the first call after each start of the helper. Before it, the helper rejects all other calls.
 type OpenRequest struct {
-	// protocol versions that the caller supports
 	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
 	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
@@ -18,7 +17,7 @@ type OpenRequest struct {
 
 // OpenResponse is the response to an OpenRequest. It describes the helper.
 type OpenResponse struct {
-	Protocol int       `json:"protocol"` // the selected protocol version
+	Protocol int       `json:"protocol"` // protocol version that both sides use
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
 	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the helper's provider lacks
@@ -30,7 +29,6 @@ type OpenResponse struct {
 // Ability is the name of an ability in the protocol.
 type Ability string
 
-// abilities maps the abilities of package session to their names in the protocol.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.SendingKeys: "keys",
@@ -42,8 +40,8 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target identifies the session of a call. It also contains the parameters of all calls that have no specific request
-// type. Each field's comment lists the calls that use it.
+// Target identifies the session of a call. It also contains the parameters of calls without a request type of their
+// own. The comment on each field lists the calls that use it.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
@@ -61,15 +59,15 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Response is the result of every call that has no specific result type. Each field's comment lists the calls that set
-// it.
+// Response is the result of calls without a result type of their own. The comment on each field lists the calls that
+// set it.
 type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list
 	Text     string           `json:"text,omitempty"`     // output, meta
 	Data     []byte           `json:"data,omitempty"`     // capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list; the reasons why providers did not respond, by provider
+	// list; why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }
@@ -149,8 +147,8 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the response to a start call. All lines but the last contain the reason why the start is
-// still waiting. The last one contains the session or the error.
+// StartLine is one line of the response to a start call. The last line contains the session or the error; each line
+// before it says why the start is still waiting.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`

@@ -13,7 +13,6 @@ import (
 // reading memory is about ten times cheaper than a system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
-// mapActivity maps the record at path.
 func mapActivity(path string) (activityRecord, error) {
 	f, err := disk.Open(path)
 	if err != nil {
@@ -35,8 +34,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. ok is false if the record is not mapped. An older holder may have written a shorter record;
-// the fields it lacks are zero.
+// read decodes the record. If the record is not mapped, ok is false. An older holder writes a shorter record; the
+// missing fields are zero.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {
@@ -61,7 +60,6 @@ func copyMapped(to, from []byte) (err error) {
 	return nil
 }
 
-// close removes the mapping.
 func (r *activityRecord) close() {
 	if r.page != nil {
 		_ = syscall.Munmap(r.page) // fails only if nothing is mapped

@@ -29,7 +29,7 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 		gone: make(chan struct{})}
 }
 
-// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
+// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
 	// the folder was deleted, but the connections to known sessions stay open
@@ -72,11 +72,9 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errNoRecord means that a session's folder contains no record yet, because the start of the session is still in
-// progress.
+// errNoRecord means that a session's folder contains no record yet, because the session's start is still in progress.
 var errNoRecord = errors.New("a session is about to start")
 
-// adopt adopts a session that an earlier controller started.
 func (p *Provider) adopt(ctx context.Context, name string) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {
@@ -138,8 +136,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. If readOnly is true, the connection only reads, and the holder does not stay
-// alive for it.
+// hello requests the state of a holder. If readOnly is true, the connection does not keep the holder alive.
 func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -162,7 +159,7 @@ func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State
 }
 
 // recall reads the drain marks from an older holder, which does not publish them in its activity record. The provider
-// then keeps track of the marks that it sets itself. If another process sets marks, this provider does not see them.
+// then keeps track of the marks that it sets itself, but does not see those that another process sets.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

@@ -14,9 +14,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal takes the size of the viewer that attached most recently. The viewer
-// first receives the retained output, without the sequences that would make its terminal send a reply, and then new
-// output. ctx applies only to the Attach call itself.
+// Attach implements session.Attacher. The terminal has the size of the viewer that attached last. The viewer first
+// receives the retained output, without sequences to which its terminal would reply, and then new output. ctx applies
+// only to the Attach call itself.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
@@ -61,7 +61,7 @@ type terminal struct {
 	mu sync.Mutex // protects writes
 }
 
-// clearTerminal is sent before the retained output if the viewer fell too far behind.
+// clearTerminal is sent before the retained output if the viewer has missed some output.
 const clearTerminal = "\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[H"
 
 func (t *terminal) Read(b []byte) (int, error) {
@@ -128,7 +128,6 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watch yields frames until the session ends or the caller stops.
 func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {

@@ -107,7 +107,7 @@ func BenchmarkExecToHolding(b *testing.B) {
 	}
 }
 
-// W2: time from kill -9 to the reported exit, and on to the start of the replacement.
+// W2: time from kill -9 to the report of the exit and to the start of the replacement.
 func BenchmarkReplace(b *testing.B) {
 	p := benchProvider(b)
 	st := start(b, p, spec(p.files.city, "a", "exec sleep 1000"))
@@ -165,7 +165,7 @@ func BenchmarkList500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// Usage with 500 idle sessions: one scan of their thousand processes and of all others on the machine.
+// Usage with 500 idle sessions: one scan of their 1,000 processes and of all other processes on the machine.
 func BenchmarkUsage500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)
@@ -186,7 +186,6 @@ func BenchmarkUsage500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// ownCPU returns the processor time of this process.
 func ownCPU() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail with these arguments
@@ -201,7 +200,7 @@ func BenchmarkHolderMemory(b *testing.B) {
 	time.Sleep(2 * time.Second) // until the holders are idle
 	before := holderCPU(b, p, n)
 	for b.Loop() {
-		time.Sleep(3 * time.Second) // the measured period, not a wait
+		time.Sleep(3 * time.Second) // the measured period, not a wait for something
 	}
 	idle := holderCPU(b, p, n) - before
 	var pss, threads int

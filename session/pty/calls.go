@@ -11,13 +11,12 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout is the timeout of calls that have no deadline. inputTimeout is how long a terminal has to accept input.
+// callTimeout limits calls without a deadline. inputTimeout is how long a terminal has to accept input.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
 )
 
-// call sends a request on a new connection and returns the payload of the response.
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
 	conn, err := p.dialSession(ctx, verb, name)
 	if err != nil {
@@ -39,7 +38,6 @@ func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request
 	return m.Data, nil
 }
 
-// dialSession connects to the holder of a known session.
 func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.UnixConn, error) {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -74,7 +72,6 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	return nil, fail(verb, name, errGone, "its holder does not respond: %v", err)
 }
 
-// broken returns the error for a call that did not get a response.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
@@ -82,7 +79,6 @@ func broken(ctx context.Context, verb, name string, err error) error {
 	return fail(verb, name, errGone, "its holder has exited: %v", err)
 }
 
-// do makes a call that has no result besides the error.
 func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -118,8 +114,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long to wait for a terminal to accept input. It leaves the holder enough time to respond before
-// the caller's deadline.
+// patience returns how long to wait for a terminal to accept input. The holder needs some time after that to respond
+// before the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -184,7 +180,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // the holder is dead, and has left its folder behind
+		p.files.removeFolder(name) // the holder died and left its folder behind
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
@@ -216,7 +212,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. After a session has ended, it returns that session's output until the next start.
+// Output implements session.Provider. It returns an ended session's output until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

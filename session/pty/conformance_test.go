@@ -17,7 +17,6 @@ func TestStopSignals(t *testing.T) {
 	sessiontest.StopSignals(t, harness(newProvider))
 }
 
-// harness returns the suite's harness for providers that open returns.
 func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness {
 	return sessiontest.Harness{
 		Parallel: true,

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// A simple command line starts without a shell. A shell would set PWD, which reveals it.
+// A simple command line starts without a shell. A shell would be noticed, because it sets PWD.
 func TestSimpleCommandWithoutShell(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		p := newProvider(t, t.TempDir())
@@ -28,7 +28,7 @@ func TestSimpleCommandWithoutShell(t *testing.T) {
 	}
 }
 
-// A command that only a shell can execute has the same exit code as in a shell.
+// A command that needs a shell has the same exit code as in a shell.
 func TestShellRunsOtherCommands(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	for name, text := range map[string]string{

@@ -12,8 +12,8 @@ import (
 	"gcity/session"
 )
 
-// A large text is rejected while there is a viewer's draft on the line. If it is sent again after the draft was
-// deleted, it arrives completely, after what the viewer has typed.
+// A large text is rejected while a viewer's draft is on the line. If it is sent again after the draft was deleted, it
+// arrives completely.
 func TestLargeTextAfterDraft(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -80,7 +80,7 @@ func TestDraftOutlivesProvider(t *testing.T) {
 		})
 	}
 	seen(p, true)
-	term.Close() // a viewer that has detached can return
+	term.Close() // a viewer that has detached may come back
 	p.Close()
 	next := newProvider(t, city)
 	seen(next, true)

@@ -14,14 +14,13 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is the provider's state for one session name.
 type entry struct {
 	name string
 	lock registry.NameLock // see Concurrency in the package comment
 
 	mu     sync.Mutex
-	link   *link // nil without a connection to a holder
-	known  bool  // record is valid
+	link   *link
+	known  bool // record is valid
 	record wire.Record
 	// decoded from record once, because every List needs it
 	fingerprint   session.Fingerprint
@@ -38,7 +37,6 @@ func newEntry(name string) *entry {
 	return &entry{name: name, lock: registry.NewNameLock()}
 }
 
-// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
@@ -55,14 +53,13 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.reg.Find(name) == e { // otherwise the entry was removed while lock waited
+		if p.reg.Find(name) == e { // the entry may have been removed while lock waited
 			return e, func() { p.forget(e); release() }, nil
 		}
 		release()
 	}
 }
 
-// link is the permanent connection to a holder.
 type link struct {
 	conn    *net.UnixConn
 	holder  int  // PID of the holder
@@ -74,7 +71,6 @@ type link struct {
 	gone chan struct{} // closed when the connection ends
 }
 
-// over reports whether the connection has ended.
 func (l *link) over() bool {
 	select {
 	case <-l.gone:
@@ -84,7 +80,6 @@ func (l *link) over() bool {
 	}
 }
 
-// alive reports whether the agent is running, according to the holder's last report.
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,7 +98,7 @@ func (e *entry) awaitEnd(ctx context.Context) {
 		l := e.link
 		e.mu.Unlock()
 		if l == nil || l.over() {
-			return // no report can arrive without a connection
+			return // without a connection, no report arrives
 		}
 		<-tick.C
 	}
@@ -134,7 +129,7 @@ func (e *entry) hangUp() {
 	e.activity.close()
 }
 
-// status returns the session's status for List. ok is false if List must leave the session out.
+// status returns the session's status for List. If List must omit the session, ok is false.
 func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,7 +161,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // the holder does not respond and so has not sent the agent's PID
+	if st.Alive && st.PID == 0 { // the holder does not respond, so the agent's PID is unknown
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -177,14 +172,14 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity reads the activity record. ok is false if the record belongs to another session. The caller must hold
-// e.mu.
+// lastActivity reads the activity record. If the record is another session's, ok is false. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
-// connect stores the state that a holder reports on its permanent connection, and reports the exit if it is new.
+// connect stores the state that a holder has reported on its permanent connection. If the state contains a new exit,
+// connect reports it.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -225,7 +220,6 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-// reapHolder waits until a holder that is a child of this process exits.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
 		p.log.Error("a session's holder closed its connection but is still running",
@@ -237,7 +231,7 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 }
 
-// drain returns the drain that the marks of a live session describe. The caller must hold e.mu.
+// drain returns the drain that a live session's marks describe. The caller must hold e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
 		return session.ParseDrain(a.Drain.Mark)
@@ -245,7 +239,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark, unless the session's holder publishes the marks itself.
+// note stores a mark if the session's holder does not publish marks itself.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

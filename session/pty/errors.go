@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error with a message for users. Callers use errors.Is to find its kind.
+// failure is an error with a message for users. errors.Is matches its kind.
 type failure struct {
 	text string
 	kind error // the error of package session that errors.Is matches
@@ -17,12 +17,10 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error of the form "cannot VERB NAME: REASON".
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }
 
-// refusal converts a wire.Failure from a holder to an error.
 func refusal(verb, name string, data []byte) error {
 	var f wire.Failure
 	if err := json.Unmarshal(data, &f); err != nil {

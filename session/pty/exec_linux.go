@@ -14,16 +14,15 @@ import (
 // startDir is a holder's working folder until it enters its session's folder.
 const startDir = "/"
 
-// launcher starts holder processes.
 type launcher struct {
-	program program // the program that runs as a holder
+	program program
 	env     []string
-	errlog  *os.File      // standard error of the holders
-	group   func() string // see Options.Group
+	errlog  *os.File
+	group   func() string
 	log     *slog.Logger
 }
 
-// execHolder starts a holder in a new Unix session, so that signals from this process's terminal do not reach it. The
+// execHolder starts a holder in a new Unix session, so that it does not get signals from this process's terminal. The
 // holder's standard input is the other end of the link's connection.
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -46,7 +45,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   startDir,
-		Env:   l.env, // environment of the holder itself; the agent's is Spec.Env
+		Env:   l.env, // the holder's own environment; the agent's is Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -92,7 +91,7 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 	return l.program.execute(args, attr)
 }
 
-// dial connects to the socket in dir. The path of dir can be longer than a socket address allows.
+// dial connects to the socket in dir. The path of dir may be too long for a socket address.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

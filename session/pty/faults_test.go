@@ -22,7 +22,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// marked returns the running processes that have a session's ID in their environment.
 func marked(t testing.TB, id string) []int {
 	t.Helper()
 	pids, err := proc.All()
@@ -47,7 +46,7 @@ func holderOf(t testing.TB, p *Provider, name string) int {
 	return rec.Holder
 }
 
-// Every kind of exit is recorded once, with its code or signal and the last output.
+// Each exit is recorded once, with its code or signal and the last output.
 func TestExits(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -92,7 +91,6 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// While no controller is running, the holder records an exit for the next controller.
 func TestExitWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -130,8 +128,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// When Stop returns, none of the session's processes is left, even if they try to outlive the session (L10). After the
-// acknowledgement, nothing is left of the holder and its folder.
+// When Stop returns, none of the session's processes is left, even of those that try to outlive the session (L10).
+// After the acknowledgement, the holder and its folder are gone too.
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -289,7 +287,7 @@ func TestLockHeldByOther(t *testing.T) {
 	}
 }
 
-// A record from an earlier boot, or with a PID that now belongs to another process, leads to no signal.
+// No process is signaled because of a record from an earlier boot, or with a PID that now belongs to another process.
 func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
@@ -327,7 +325,6 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// An agent that a signal has stopped is listed as frozen, and Stop still ends it.
 func TestFrozen(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -369,7 +366,6 @@ func TestAttachToStoppedHolder(t *testing.T) {
 	}
 }
 
-// All orphans are reaped, even thousands of them.
 func TestOrphansAreReaped(t *testing.T) {
 	count := 2000
 	if testing.Short() {
@@ -392,7 +388,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// Each start that cannot work returns one clear error, and the name stays free.
+// Each start that cannot work returns one clear error, and leaves the name free.
 func TestStartFailures(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -422,7 +418,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// Now with an existing holder: its last session stays as it was.
+	// Now the holder exists: its last session stays as it was.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)
@@ -444,7 +440,8 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// A start that fails because a resource is exhausted does not count against the agent, and the next start works.
+// If a start fails because a resource is exhausted, the failure does not count against the agent. The next start
+// works.
 func TestStartWithoutResources(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -476,7 +473,7 @@ func TestFolderDeleted(t *testing.T) {
 	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Send(t.Context(), "a", "still here"); err != nil { // with the same controller
+	if err := first.Send(t.Context(), "a", "still here"); err != nil {
 		t.Error(err)
 	}
 	shows(t, first, "a", "still here")
@@ -484,7 +481,7 @@ func TestFolderDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Close()
-	second := newProvider(t, city) // and with the next one
+	second := newProvider(t, city)
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 2 || list[0].PID != a.PID || list[1].PID != b.PID || !list[0].Alive || !list[1].Alive {
 		t.Fatalf("%+v, %v", list, err)
@@ -494,7 +491,7 @@ func TestFolderDeleted(t *testing.T) {
 	}
 }
 
-// If a holder's folder is deleted between two lives, the holder creates it again at the next start.
+// If a holder's folder is deleted between two sessions, the holder creates it again at the next start.
 func TestFolderDeletedBetweenLives(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -515,7 +512,6 @@ func TestFolderDeletedBetweenLives(t *testing.T) {
 	}
 }
 
-// Sessions work in a city with a path that is too long for a socket.
 func TestLongPath(t *testing.T) {
 	city := filepath.Join(t.TempDir(), strings.Repeat("long/", 40)+"city")
 	if err := os.MkdirAll(city, 0o700); err != nil {
@@ -533,7 +529,7 @@ func TestLongPath(t *testing.T) {
 	shows(t, second, "a", "up")
 }
 
-// The sweep finds the runs of this city, and no others, by their marker.
+// The sweep finds this city's runs by their marker, and no other runs.
 func TestSweepRuns(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -541,7 +537,7 @@ func TestSweepRuns(t *testing.T) {
 		"GC_RUN="+city+":web:1 setsid sleep 997 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "all runs", func() bool { // their environment has the marker only after the exec
+	until(t, "all runs", func() bool { // their environment contains the marker only after the exec
 		runs := 0
 		for _, pid := range marked(t, s.ID) {
 			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {

@@ -26,8 +26,8 @@ type folders struct {
 	city    string
 	dir     string // path of the sessions' folder, as in the holders' command lines
 	at      string // path of the same folder that stays valid if the city is moved
-	boot    string // ID of the current boot
-	observe bool   // see Options.Observe
+	boot    string
+	observe bool
 	log     *slog.Logger
 }
 
@@ -66,8 +66,7 @@ func (f *folders) openActivity(e *entry) {
 	e.activity = record
 }
 
-// removeFolder removes a session's files, unless a process holds the session's lock. It reports whether the lock was
-// free.
+// removeFolder removes a session's files if no process holds the session's lock. It reports whether the lock was free.
 func (f *folders) removeFolder(name string) bool {
 	fd, err := proc.Lock(f.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
 	if errors.Is(err, os.ErrNotExist) {
@@ -87,7 +86,6 @@ func (f *folders) removeFolder(name string) bool {
 	return true
 }
 
-// verifyHolder returns an error unless a holder matches its record and belongs to this city.
 func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	r := s.Record
 	switch {
@@ -101,7 +99,6 @@ func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	return nil
 }
 
-// lockHolders describes the processes that hold a session's lock.
 func (f *folders) lockHolders(name string) string {
 	dev, ino, err := proc.Inode(f.path(name, wire.LockFile))
 	pids, allErr := proc.All()
@@ -115,8 +112,8 @@ func (f *folders) lockHolders(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession kills what is left of a session after its holder has died: the processes that have the session's ID in
-// their environment, or that hold its lock.
+// sweepSession kills the remaining processes of a session after its holder has died: those that hold its lock or have
+// its ID in their environment.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
@@ -128,23 +125,23 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	return left
 }
 
-// stopped reports whether the holder in rec is stopped by a signal or a debugger.
+// stopped reports whether a signal or a debugger has stopped the holder in rec.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder sends a signal to the holder in rec, unless its PID now belongs to another process.
+// signalHolder sends a signal to the holder in rec. It does nothing if the PID now belongs to another process.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
 	})
 }
 
-// restoreSockets makes holders of this city recreate sockets that were lost when the sessions' folder was deleted. To
-// do so, it sends them SIGHUP. It skips a holder that has not entered its folder yet: such a holder is about to create
-// its socket, and cannot handle SIGHUP yet.
+// restoreSockets makes this city's holders recreate sockets that were lost when the sessions' folder was deleted. To
+// do so, it sends them SIGHUP. It skips a holder that has not entered its folder yet: such a holder cannot handle
+// SIGHUP yet, and will create its socket anyway.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -174,8 +171,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holderFolder returns the session folder of a process that is one of this city's holders. ok is false for any other
-// process, and for a holder that has not entered its folder yet and therefore cannot handle SIGHUP.
+// holderFolder returns the session folder of one of this city's holders. For any other process, ok is false. This is
+// also so for a holder that has not entered its folder yet and therefore cannot handle SIGHUP.
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
@@ -190,7 +187,6 @@ func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	return args[2], !strings.Contains(name, "/") && !f.inOtherCity(cwd, name)
 }
 
-// awaitSocket waits briefly for a holder to listen again.
 func (f *folders) awaitSocket(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -212,8 +208,7 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether a holder's working folder is the folder of this session. It also recognizes the folder after the
-// city was moved.
+// isIn reports whether a holder's working folder is the folder of this session, even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
@@ -244,7 +239,7 @@ func (f *folders) inOtherCity(cwd, name string) bool {
 	if !ok || !found || at == "" {
 		return false
 	}
-	// the path no longer exists, or this process cannot see it
+	// the path no longer exists or is invisible to this process
 	if _, err := os.Stat(at); err != nil {
 		return false
 	}
@@ -261,7 +256,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(is, other)
 }
 
-// movedAway reports whether the holder in rec belongs to a city that was at this path and has since been moved.
+// movedAway reports whether the holder in rec belongs to a city that was at this path before it was moved.
 func (f *folders) movedAway(rec wire.Record) bool {
 	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A start that is canceled at any time leaves nothing running (L10). The next start finds the name free.
+// Canceling a start at any time leaves nothing running (L10). The name is free for the next start.
 func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

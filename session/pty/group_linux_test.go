@@ -10,8 +10,7 @@ import (
 	"gcity/internal/cgroup"
 )
 
-// TestSessionsStartInTheirGroup checks that an agent starts in the configured control group or, if that does not exist,
-// in the group of this process.
+// An agent starts in the configured control group or, if that does not exist, in the group of this process.
 func TestSessionsStartInTheirGroup(t *testing.T) {
 	own, err := cgroup.Dir()
 	if err != nil {

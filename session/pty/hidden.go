@@ -39,7 +39,6 @@ func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	return found
 }
 
-// hiddenStatus returns the part of a session's status that can be determined from the agent's process.
 func (p *Provider) hiddenStatus(pid int) session.Status {
 	st := session.Status{Alive: true, Ready: true, PID: pid}
 	for entry := range bytes.SplitSeq(proc.Environ(pid), []byte{0}) {

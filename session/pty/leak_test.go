@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A provider that was used and closed leaves no goroutine, file descriptor or child behind (L10).
+// After a provider was used and closed, no goroutine, file descriptor or child is left (L10).
 func TestCloseLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	round := func() {
@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // opens what is opened only once per process
+	round() // opens the things that a process opens only once
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)

@@ -34,9 +34,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// responseCheck keeps track of whether a holder responds.
 type responseCheck struct {
-	since     time.Time // when the holder stopped responding; zero = it responds
+	since     time.Time // when the holder stopped responding; zero while it responds
 	failures  int       // number of consecutive failed checks
 	checkedAt time.Time
 }
@@ -50,7 +49,7 @@ const (
 	silentBatch = 64
 )
 
-// silentSince returns when the holder became silent, or the zero time if too few checks have failed.
+// silentSince returns when the holder became silent. If too few checks have failed, it returns the zero time.
 func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
@@ -69,7 +68,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.record, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.responseCheck.checkedAt) >= p.silentEvery
-		// check a connected holder without earlier failures only if the batch has room
+		// a connected holder without failed checks is checked only if the batch has room
 		if due && linked && e.responseCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--
@@ -86,7 +85,6 @@ func (p *Provider) checkHolders(entries []*entry) {
 	}
 }
 
-// noteResponse records whether the holder responded to a check.
 func (e *entry) noteResponse(now time.Time, responds bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,7 +108,6 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return session.Status{}, missing("look at", name)
 }
 
-// retryConnect tries again to connect to a holder that did not respond.
 func (p *Provider) retryConnect(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil
@@ -131,8 +128,7 @@ func (p *Provider) retryConnect(e *entry) {
 	})
 }
 
-// Usage implements session.Meter. It scans /proc once. It does not count the holders, which belong to gcity. An open
-// connection proves that its holder is alive.
+// Usage implements session.Meter. It scans /proc once. It does not count the holders, because they belong to gcity.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -159,7 +155,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	all := make(map[string]session.Usage, len(trees))
 	for pid, t := range trees {
-		// if the holder has exited, its PID can belong to another process by now
+		// after the holder's exit, its PID could belong to another process
 		over := roots[pid].Alive && links[pid].over()
 		if t.Procs > 0 && !over { // otherwise the session has just ended
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}

@@ -11,7 +11,6 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lost handles the end of a permanent connection.
 func (p *Provider) lost(e *entry, l *link) {
 	release, err := e.take(p.ctx)
 	if err != nil {

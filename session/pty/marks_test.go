@@ -21,7 +21,6 @@ func tell(t *testing.T, p *Provider, name string, d session.Drain) {
 	}
 }
 
-// named returns the status of a session from List.
 func named(t *testing.T, p *Provider, name string) session.Status {
 	t.Helper()
 	all, err := p.List(t.Context())
@@ -35,7 +34,7 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 	return all[i]
 }
 
-// A mark that one process sets is listed by another, and survives a controller that is killed.
+// A mark that one process sets appears in the lists of other processes, and survives a killed controller.
 func TestDrainSurvivesAKilledController(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -119,7 +118,7 @@ func age(t *testing.T, file string) {
 	}
 	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
-	if err := os.Remove(file); err != nil { // the holder continues to write to the removed file
+	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, old[:64], 0o600); err != nil {
@@ -127,7 +126,7 @@ func age(t *testing.T, file string) {
 	}
 }
 
-// The holder does not import package session, so it has its own copy of the names of the marks.
+// The holder does not import package session, so it has its own copies of the mark names.
 func TestMarkNames(t *testing.T) {
 	for ours, theirs := range map[string]string{
 		session.ReadyMark: wire.ReadyMark, session.DrainMark: wire.DrainMark,

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The sessions of a city that was moved belong to the city at its new path, even if a new city or a copy is at the old
+// The sessions of a city that was moved belong to the city at its new path, even if another city is now at the old
 // path (L3).
 func TestMovedCity(t *testing.T) {
 	for name, make := range map[string]func(to, from string) error{

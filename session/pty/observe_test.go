@@ -26,7 +26,8 @@ func observer(t *testing.T, city string) *Provider {
 	return o
 }
 
-// observed opens, lists with and closes observers as fast as possible, until stop is called or the test ends.
+// observed opens observers, lists the sessions and closes the observers again as fast as possible. It continues until
+// stop is called or the test ends.
 func observed(t *testing.T, city string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -50,7 +51,6 @@ func observed(t *testing.T, city string) (stop func()) {
 	return stop
 }
 
-// startAll starts sessions at the same time and returns the PIDs of those that run.
 func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -72,7 +72,7 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	return pids
 }
 
-// Observers do not affect sessions that start, are adopted or stop at the same time.
+// Observers do not affect sessions that are starting, being adopted or stopping.
 func TestObserversDuringStartsAndStops(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -102,8 +102,8 @@ func TestObserversDuringStartsAndStops(t *testing.T) {
 	}
 }
 
-// A holder that has just been executed and has no socket yet is not mistaken for one that has lost its socket: not by
-// an observer, not by the controller that starts it, and not by one that adopts it.
+// A new holder that has no socket yet is not mistaken for one that has lost its socket. This applies to observers, to
+// the controller that starts the holder, and to one that adopts it.
 func TestStartingSessionIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -150,8 +150,8 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	p.launcher.env = plain
 }
 
-// An idle holder is reused for the next session, even if observers have connected in between. An observer does not keep
-// the holder alive once its controller exits.
+// An idle holder is reused for the next session, even if observers have connected in the meantime. After its
+// controller exits, an observer does not keep it alive.
 func TestIdleHolderWithObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -175,7 +175,7 @@ func TestIdleHolderWithObservers(t *testing.T) {
 		}
 	}
 	stop()
-	observer(t, city) // the observer stays open
+	observer(t, city)
 	p.Close()
 	until(t, "the exit of the idle holder", func() bool { return !alive(holder) })
 }
@@ -205,7 +205,7 @@ func TestUnacknowledgedExitWithObservers(t *testing.T) {
 	}
 }
 
-// Without a controller, an observer can stop a session and acknowledge its exit. After that, nothing is left.
+// Without a controller, an observer can stop a session and acknowledge its exit. Nothing is left after that.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -232,8 +232,8 @@ func TestObserverStops(t *testing.T) {
 	}
 }
 
-// An observer does not restore a folder or socket that is missing. The controller makes the holder restore it, even if
-// only the socket is missing.
+// An observer does not restore a missing folder or socket. The controller makes the holder restore it, even if only
+// the socket is missing.
 func TestObserverRestoresNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -261,7 +261,7 @@ func TestObserverRestoresNothing(t *testing.T) {
 		return ino
 	}
 	before := ino()
-	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil { // no file is missing
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	// the holder handles the signal before the agent's exit
@@ -292,7 +292,6 @@ func TestWithoutHolderLog(t *testing.T) {
 	endAll(t, p)
 }
 
-// An observer lists a city's sessions even if the sessions' folder was deleted.
 func TestObserverListsHiddenSessions(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

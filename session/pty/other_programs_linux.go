@@ -37,16 +37,14 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 
 func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
 // programImages finds the processes that run a program with a given content. It reads each file only once.
 type programImages struct {
-	want []byte // the expected content; nil matches no process
+	want []byte // the wanted content; nil matches no process
 	seen map[fileID]bool
 }
 
-// run reports whether a process runs a program with the expected content.
 func (m *programImages) run(pid int) bool {
 	dev, ino, err := proc.Inode(programFile(pid))
 	if err != nil || m.want == nil {

@@ -29,7 +29,7 @@ func TestOtherPrograms(t *testing.T) {
 	}
 }
 
-// A holder in a container does not count as another version of this program.
+// A holder in a container does not count as another version of gcity.
 func TestOtherProgramsInContainers(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dir, "hold"), 0o600); err != nil {
@@ -47,7 +47,7 @@ func TestOtherProgramsInContainers(t *testing.T) {
 		return n
 	}
 	holder := func(args ...string) {
-		args = append(args, "cat", "hold", dir) // waits until a process writes to the fifo
+		args = append(args, "cat", "hold", dir) // blocks until a process writes to the fifo
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir = dir
 		out, err := cmd.StdoutPipe()

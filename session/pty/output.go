@@ -10,14 +10,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// tailBytes returns how many bytes of output to read first. They are enough for two screens of 24 lines plus the
-// requested lines, unless the lines are very wide.
+// tailBytes returns how many bytes of output to read first. This is enough for two screens of 24 lines plus the
+// requested lines, if the lines are not very wide.
 func tailBytes(lines int) int {
 	const perLine, screens = 160, 2 * 24
 	return (max(lines, 0) + screens) * perLine
 }
 
-// readOutput reads the output that a holder keeps, or only its last bytes (see wire.Request).
 func readOutput(
 	ctx context.Context, p *Provider, name string, tail int,
 ) (wire.Screen, []byte, error) {

@@ -17,19 +17,19 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable for holders. If gcity embeds the holder program, it is executed from a sealed memory file
-// or, where the system forbids that (vm.memfd_noexec), from a file in the sessions' folder. If gcity does not embed it,
-// or that folder is on a noexec file system, gcity itself runs as the holder.
+// program is the executable for holders. This is the holder program that gcity embeds, in a sealed memory file or,
+// where the system forbids that (vm.memfd_noexec), in a file in the sessions' folder. If gcity does not embed it, or
+// that folder is on a noexec file system, gcity itself runs as the holder.
 type program struct {
 	image  []byte // content of the embedded program; nil = none
-	dir    string // where the program's file is created if necessary
-	binary string // path of gcity
+	dir    string
+	binary string
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// sources still to try, best first; nil before the first use
+	// sources that have not failed, best first; nil before the first use
 	ways []func() (path string, err error)
-	path string // path of the first source; "" = not determined yet
+	path string // path of the first source; "" if it is not determined yet
 	mem  int    // file descriptor of the memory file; 0 = none
 }
 
@@ -77,7 +77,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp removes a source that cannot be executed, unless another start has done so already.
+// giveUp removes a source that cannot be executed. It does nothing if another start has removed the source.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,6 @@ func (p *program) giveUp(path string, cause error) {
 	p.ways, p.path = p.ways[1:], ""
 }
 
-// inMemory writes the program to a sealed memory file.
 func (p *program) inMemory() (string, error) {
 	fd, err := unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	if errors.Is(err, unix.EINVAL) { // MFD_EXEC requires Linux 6.3
@@ -129,8 +128,8 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile writes the program to a file that has a hash of the content in its name. It reuses an existing file only if
-// the content is the same.
+// inFile writes the program to a file with a hash of the content in its name. It reuses an existing file only if the
+// content is the same.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])
@@ -152,7 +151,7 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether path is a regular file, not a link, with this content.
+// sameContent reports whether path is a regular file with this content. It does not follow links.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -169,7 +168,7 @@ func sameContent(path string, want []byte) bool {
 	return err == nil && string(there) == string(want)
 }
 
-// close closes the memory file. Holders that are running do not need it.
+// close closes the memory file. Running holders do not need it.
 func (p *program) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

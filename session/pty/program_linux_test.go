@@ -21,7 +21,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// image builds gcity-hold once and returns its content.
 var image = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gcity-hold-")
 	if err != nil {
@@ -39,7 +38,6 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(bin)
 })
 
-// newImageProvider opens a provider with holders that run the embedded program.
 func newImageProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	data, err := image()
@@ -54,7 +52,6 @@ func newImageProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// The embedded holder passes the same suite as the main program.
 func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs the whole suite again")
@@ -62,7 +59,6 @@ func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	sessiontest.Run(t, harness(newImageProvider))
 }
 
-// exeOf returns the path of the program that a session's holder executes.
 func exeOf(t *testing.T, p *Provider, name string) string {
 	t.Helper()
 	exe, err := os.Readlink("/proc/" + strconv.Itoa(holderOf(t, p, name)) + "/exe")
@@ -72,8 +68,8 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file, or else from a file in the sessions' folder, or else the main program
-// is. After a failure, all later starts use the next source.
+// A holder is executed from a sealed memory file. If that fails, a file in the sessions' folder is used, and finally
+// the main program. After a failure, all later starts use the next source.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -93,7 +89,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 		t.Errorf("executes %s", file)
 	}
 
-	// The file cannot be executed, as on a file system mounted noexec.
+	// The file cannot be executed, as on a noexec file system.
 	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +104,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	}
 }
 
-// A different file in the place of the holder's file is replaced and not executed, and a link is not followed.
+// Another file in place of the holder's file is replaced and not executed. A link is not followed.
 func TestHolderFileIsVerified(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -138,7 +134,7 @@ func TestHolderFileIsVerified(t *testing.T) {
 	}
 }
 
-// The holder is small because it imports little: the standard library, golang.org/x/sys, and the packages listed here.
+// The holder is small because it imports only the standard library, golang.org/x/sys, and the packages in this list.
 func TestImportsOfTheHolder(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
 		"{{if not .Standard}}{{.ImportPath}}{{end}}",
@@ -158,13 +154,13 @@ func TestImportsOfTheHolder(t *testing.T) {
 	}
 }
 
-// All values of a Spec reach the holder, whether or not it runs the same build.
+// All values of a Spec reach the holder, whether it runs the same build or another.
 func TestSpecReachesHolder(t *testing.T) {
 	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
 		p := open(t, t.TempDir())
 		s := spec(p.files.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
 		s.Env, s.Cols, s.Rows = append(s.Env, "GREETING=two\nlines \x01 é"), 91, 33
-		for range 2 { // the holder's second session
+		for range 2 {
 			s.ID += "-again"
 			start(t, p, s)
 			if x := <-p.Exits(); x.ID != s.ID || x.Code != 0 {
@@ -193,8 +189,7 @@ func TestIdleHolderSleeps(t *testing.T) {
 	})
 }
 
-// shortestSleep returns the shortest timeout with which a thread of a process sleeps. ok is false if a thread is
-// running.
+// shortestSleep returns the shortest timeout of a process's sleeping threads. If a thread is running, ok is false.
 func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	t.Helper()
 	shortest = math.MaxInt64
@@ -226,7 +221,6 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	return shortest, true
 }
 
-// timespecAt reads a duration from the memory of a process.
 func timespecAt(t *testing.T, pid int, address int64) time.Duration {
 	t.Helper()
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))

@@ -38,14 +38,14 @@ func Hold() int { return holder.Main(os.Args[2:]) }
 // Options configures a Provider.
 type Options struct {
 	City string // absolute path of the city's folder
-	Dir  string // folder of the sessions, created if missing; "" = .gc/sessions in City
-	// path of City that stays valid in this process if the folder is moved; "" = City
+	Dir  string // folder of the sessions, created if missing; "" for .gc/sessions in City
+	// path of City that stays valid in this process if the folder is moved; "" for City
 	At string
 	// program to run as "<Binary> hold <folder>" for each session; it must call Hold
 	Binary string
-	// content of the program gcity-hold, which replaces Binary where possible; nil = not available
+	// content of the program gcity-hold, which replaces Binary where possible; nil if it is not available
 	Image  []byte
-	Logger *slog.Logger // nil = no logging
+	Logger *slog.Logger // nil disables logging
 
 	// Observe is for a caller that only reads a city, which may have a controller. The provider then does not change
 	// anything: it does not remove files of unfinished starts or lost holders, and does not make holders recreate their
@@ -53,17 +53,17 @@ type Options struct {
 	// the running sessions but cannot reach them.
 	Observe bool
 
-	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a line
-	// to standard input. As on a terminal, the output has a carriage return before each line feed. See package
+	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a
+	// line to standard input. As on a terminal, each line feed in the output follows a carriage return. See package
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
-	// control group of this process.
+	// Group returns the control group in which sessions start; if Group is nil or returns "", this is the process's
+	// own control group
 	Group func() string
 
-	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
-	// must be opened again. If Broken is nil, the panic ends the program.
+	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
+	// again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
@@ -84,7 +84,7 @@ type Provider struct {
 	close  context.CancelFunc
 
 	mu      sync.Mutex
-	scanned time.Time // modification time of files.at when it was last scanned
+	scanned time.Time // modification time of files.at at the last scan
 
 	nextCheck atomic.Int64 // index of the entry at which checkHolders continues
 }
@@ -103,7 +103,7 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// adoptTimeout limits how long New looks for existing sessions.
+// adoptTimeout is how long New looks for existing sessions at most.
 const adoptTimeout = 10 * time.Second
 
 // New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.

@@ -17,7 +17,7 @@ import (
 // The test binary also runs as the holder, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		// a fifo that delays the start of the holder until it is opened
+		// a fifo that delays the holder's start until it is opened
 		if gate := os.Getenv("GATE"); gate != "" {
 			if _, err := os.ReadFile(gate); err != nil {
 				os.Exit(1)
@@ -49,7 +49,7 @@ func newProvider(t testing.TB, city string) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0") // otherwise each holder takes a second to exit
+	p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0") // without this, each holder takes a second to exit
 	t.Cleanup(func() { endAll(t, p) })
 	return p
 }
@@ -83,7 +83,6 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-// until waits for a condition outside this process.
 var (
 	until    = eventually.True
 	start    = sessiontest.Start

@@ -1,8 +1,8 @@
 package pty
 
-// withoutQueries removes from old output the sequences that would make a viewer's terminal reply: requests for
-// attributes, positions, modes, colors and sizes. No program is waiting for these replies by now, so they would end up
-// as input for the agent.
+// withoutQueries removes queries from old output: requests for attributes, positions, modes, colors and sizes. A
+// viewer's terminal would reply to them. No program waits for these replies anymore, so they would end up as input for
+// the agent.
 func withoutQueries(old []byte) []byte {
 	out := make([]byte, 0, len(old))
 	for i := 0; i < len(old); {
@@ -35,7 +35,7 @@ func sequence(b []byte) int {
 			if b[i] >= 0x40 && b[i] <= 0x7e {
 				return i + 1
 			}
-			if b[i] < 0x20 { // a control character inside the sequence: keep it unchanged
+			if b[i] < 0x20 { // a control character inside the sequence: keep the sequence
 				return i
 			}
 		}
@@ -96,7 +96,7 @@ func isControlQuery(body []byte) bool {
 	case 'u':
 		return first == '?'
 	case 't':
-		// 22 and 23 push and pop the title and cause no reply
+		// 22 and 23 push and pop the title, without a reply
 		return first != '2' || len(body) < 3
 	}
 	return false

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Stop continues a holder that a signal has stopped, so that the agent can exit by itself.
+// If a signal has stopped the holder, Stop continues it, so that the agent can exit by itself.
 func TestStopContinuesTheHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
@@ -23,7 +23,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	}
 }
 
-// Start continues a holder that a signal has stopped between two lives.
+// If a signal has stopped an idle holder, Start continues it.
 func TestStartContinuesTheHolder(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -56,7 +56,7 @@ func TestStopWithSilentHolder(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		for !over.Load() && syscall.Kill(holder, syscall.SIGSTOP) == nil {
-			time.Sleep(time.Millisecond) // interval between signals, not a wait
+			time.Sleep(time.Millisecond) // interval between signals, not a wait for something
 		}
 	}()
 	err := p.Stop(t.Context(), "a", 0)
@@ -75,7 +75,8 @@ func TestStopWithSilentHolder(t *testing.T) {
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
-// A holder that does not respond is reported after two Lists, with the start of its silence, until it responds again.
+// A holder that does not respond is reported from the second List on, with the start of its silence, until it responds
+// again.
 func TestSilentHolderIsReported(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0

@@ -25,10 +25,10 @@ var (
 )
 
 const (
-	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	reapWait     = 5 * time.Second  // how long to wait for a disconnected holder to exit
+	startTimeout = 30 * time.Second
+	reapWait     = 5 * time.Second // how long to wait for a disconnected holder to exit
 
-	takeBackTimeout = 5 * time.Second // time limit for undoing an abandoned start
+	takeBackTimeout = 5 * time.Second // how long undoing an abandoned start may take
 )
 
 // Start implements session.Provider. If the name has a holder with an ended session, that holder starts the new
@@ -68,7 +68,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check returns an error if the Spec lacks what is needed to start or identify the session.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
@@ -86,7 +85,6 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// reusable returns the connection to a holder that can start another session, or nil.
 func (e *entry) reusable() *link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -96,15 +94,14 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
-// isNew reports whether the provider has not seen any session with this name yet.
 func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.known
 }
 
-// startHolder starts a session with the name's holder, and starts a holder first if necessary. If the session's lock is
-// taken, startHolder first finds out which process holds it.
+// startHolder starts a session with the name's holder, which it starts first if necessary. If the session's lock is
+// taken, startHolder finds out by which process.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -128,7 +125,6 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	}
 }
 
-// hold starts a holder and connects to it.
 func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	select {
 	case p.spawns <- struct{}{}:
@@ -154,7 +150,6 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin makes a holder start a session. If a signal has stopped the holder, begin resumes the holder.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -193,7 +188,6 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
-// ask sends a start request to the holder.
 func (l *link) ask(req *wire.Request) error {
 	if l.sameBuild {
 		if data, ok := wire.EncodeBegin(req); ok {
@@ -209,7 +203,6 @@ type life struct {
 	ready bool // the agent is ready immediately
 }
 
-// wireSpec converts a Spec to the part of it that a holder needs.
 func wireSpec(s *session.Spec) (*life, error) {
 	program, err := s.Preflight()
 	if err != nil {
@@ -228,8 +221,8 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart gives up a start. To leave no process behind, it waits a little longer for the response, and stops the
-// session if it was started after all.
+// abandonStart gives up a start. It waits a little longer for the response and, if the session was started after all,
+// stops the session, so that no process is left behind.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
@@ -248,13 +241,13 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The response may still arrive. On a new connection it cannot be mistaken for the response to another request.
+		// The response may still arrive. On a new connection, it cannot be mistaken for the response to another
+		// request.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not respond: %w", e.name, cause)
 	}
 }
 
-// replied handles the response to a start request.
 func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	if m.Kind == wire.Done {
 		var s wire.State
@@ -290,7 +283,6 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 }
 
-// forget removes an entry that has neither a known session nor a holder.
 func (p *Provider) forget(e *entry) {
 	p.reg.Forget(e.name, e, func() bool {
 		e.mu.Lock()

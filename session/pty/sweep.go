@@ -8,7 +8,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills processes that setup lines, checks and runs of an earlier controller have left behind, and returns
+// SweepRuns kills processes that an earlier controller's setup lines, checks and runs have left behind, and returns
 // their number. It finds them by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs
 // yet.
 func SweepRuns(city string) (killed int, err error) {

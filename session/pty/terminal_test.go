@@ -18,7 +18,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// Text of any content arrives once, byte for byte. A program that reads lines gets the lines.
+// Any text arrives once, byte for byte. A program that reads lines gets the lines.
 func TestSendIsExact(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -44,8 +44,8 @@ func TestSendIsExact(t *testing.T) {
 	}
 }
 
-// Send rejects a line that the kernel would truncate, control characters, and input that the program does not read,
-// each with the reason.
+// Send rejects control characters, a line that the kernel would truncate, and input that the program does not read.
+// Each error says why.
 func TestRejectedText(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -60,7 +60,7 @@ func TestRejectedText(t *testing.T) {
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "stopped reading"},
 	} {
-		// it takes seconds to reject unread input
+		// rejecting unread input takes seconds
 		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
@@ -156,8 +156,8 @@ func TestEnvironmentOfTheAgent(t *testing.T) {
 	}
 }
 
-// Attaching gives the terminal the viewer's size. If there are several viewers, the newest size applies. When the last
-// viewer detaches, the agent's own size is restored.
+// Attaching gives the terminal the viewer's size. With several viewers, the newest size applies. After the last viewer
+// has detached, the agent's own size is restored.
 func TestSizes(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -233,7 +233,6 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// pull returns a function that reads the frames of a session one by one.
 func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, stop func()) {
 	frames := make(chan *session.Frame)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -260,7 +259,7 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 	}, cancel
 }
 
-// The screens of real programs are shown correctly, and the programs get the text that is typed.
+// The screens of real programs are shown correctly, and these programs get the typed text.
 func TestRealPrograms(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

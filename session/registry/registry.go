@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// ErrClosed is returned by calls after Close.
+// ErrClosed is the error of calls after Close.
 var ErrClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)
 
 // exitsKept is the capacity of the exit channel.
@@ -67,8 +67,7 @@ func (r *Registry[E]) Entry(name string) *E {
 	return e
 }
 
-// Forget removes e, the state for a name, if unused() is true. It does nothing if the name has a different state by
-// now.
+// Forget removes e, the state for a name, if unused returns true. It does nothing if the name has another state.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +89,8 @@ func (r *Registry[E]) Async(f func()) bool {
 // Exits returns a channel that receives each exit immediately. Wait closes the channel.
 func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
 
-// Report sends an exit to the channel of Exits. If the channel is full, the provider's List still reports the exit.
+// Report sends an exit to the channel of Exits. If the channel is full, Report drops the exit, which the provider's
+// List still reports.
 func (r *Registry[E]) Report(x session.Exit) {
 	select {
 	case r.exits <- x:
@@ -109,14 +109,14 @@ func (r *Registry[E]) Close() bool {
 	return first
 }
 
-// Wait waits for all goroutines and then closes the exit channel. Close must have been called.
+// Wait waits for all goroutines and then closes the exit channel. It must be called after Close.
 func (r *Registry[E]) Wait() {
 	r.wg.Wait()
 	close(r.exits)
 }
 
-// NameLock ensures that only one call at a time changes the process of a session name. The channel holds a token while
-// the lock is free.
+// NameLock lets only one call at a time change the process of a session name. While the lock is free, the channel
+// contains a token.
 type NameLock chan struct{}
 
 // NewNameLock returns a NameLock that is free.

@@ -29,23 +29,22 @@ const (
 	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
-	// unknownOp is the exit code by which a script reports that it does not support an operation
+	// unknownOp is a script's exit code for an unsupported operation
 	unknownOp = 2
 )
 
-// call executes the script for one operation. known is false if the script does not support the operation. The script
-// is then not called for this operation again.
+// call executes the script for one operation. If the script does not support the operation, known is false, and the
+// script is not called for it again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
 }
 
-// request is one call of the script.
 type request struct {
 	op, name string
 	args     []string
 	stdin    []byte
-	env      string // additional environment entry for the script; "" = none
+	env      string // additional environment entry for the script; "" for none
 }
 
 func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
@@ -104,10 +103,9 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is one of the script's operations. Errors describe the operation with the verb.
+// action is one of the script's operations. Error messages contain the verb.
 type action struct{ verb, op string }
 
-// do performs an operation on a live session. It returns ErrNotFound if the session has ended.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op
@@ -145,7 +143,6 @@ func needed(op string) session.Ability {
 	return ""
 }
 
-// command returns the command that executes the script, without a shell and in its own process group.
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env, cmd.Dir = p.env, p.o.Dir
@@ -164,7 +161,6 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	return cmd
 }
 
-// tail keeps the newest bytes written to it.
 type tail struct {
 	buf     bytes.Buffer // not embedded, because io.Copy would then bypass Write
 	dropped bool
@@ -179,13 +175,11 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// short returns the last line of the script's output in a form that is safe for a terminal.
 func short(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return screen.Plain(lines[len(lines)-1])
 }
 
-// scriptEnv returns the environment of the script.
 func scriptEnv(environ []string, city, state string) []string {
 	return shell.ScriptEnv(environ, "GC_CITY="+city, "GC_CITY_PATH="+city,
 		"GC_EXEC_STATE_DIR="+state)
@@ -214,7 +208,6 @@ func startInput(s *session.Spec) []byte {
 	return append(data, '\n')
 }
 
-// peek returns the last lines of a session's output.
 func (p *Provider) peek(ctx context.Context, name string, lines int) (string, error) {
 	out, known, err := p.call(ctx, "peek", name, []string{fmt.Sprint(lines)}, nil)
 	if err == nil && !known {

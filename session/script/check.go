@@ -21,7 +21,6 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// executable returns an error if path cannot be used as a provider's script.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -63,8 +63,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Look asks the script about the given session only, and asks whether it is running only if none of its processes is
-// found on this machine.
+// Look asks the script only about the given session. It asks whether the session is running only if none of its
+// processes is found on this machine.
 func TestLook(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b"} {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// awaitProcess is how long to wait for a newly started session's process to appear on this machine.
+	// awaitProcess is how long to wait for the process of a new session to appear on this machine.
 	awaitProcess = 500 * time.Millisecond
 	// sweepLimit is how long to wait for a session's killed processes to exit.
 	sweepLimit = 5 * time.Second
 	// asksAtOnce is the maximum number of concurrent script calls about individual sessions.
 	asksAtOnce = 8
-	// asksLimit is the total time limit for all calls about individual sessions.
+	// asksLimit is the time limit for all of these calls together.
 	asksLimit = opLimit
 )
 
@@ -69,7 +69,7 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running [
 	}
 }
 
-// look updates the state of one session, unless it is being started or stopped.
+// look updates the state of one session. It skips a session that is being started or stopped.
 func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -145,7 +145,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // with unknown activity, the agent must not count as idle
+	var at time.Time // while the activity is unknown, the agent must not count as idle
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -156,7 +156,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended records that a session has ended, without knowing how. The caller must hold p.mu.
+// ended records that a session has ended in an unknown way. The caller must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -191,7 +191,6 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// await waits briefly for a process of a started session to appear.
 func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -34,7 +34,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// muxScript returns a path of the test binary under the name mux.
 func muxScript(t *testing.T) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -156,7 +155,7 @@ func muxStart(in string, file func(string) string) error {
 	for k, v := range o.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	cmd.Stdout = os.Stdout // keep the script's output open in the agent, as a careless script does
+	cmd.Stdout = os.Stdout // the agent keeps the script's output open, as with a careless script
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -173,7 +172,7 @@ func muxPID(path string) int {
 	return pid
 }
 
-// together returns once three of its calls run at the same time.
+// together returns when three calls of it are in progress.
 func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
@@ -190,7 +189,6 @@ func together(mark string) error {
 	return err
 }
 
-// hang starts a child that hangs, and then hangs itself.
 func hang(path string) error {
 	cmd := exec.Command("sleep", "1000")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: filepath.Base(path) == "gc-start.hangs"}
@@ -200,6 +198,6 @@ func hang(path string) error {
 	if err := os.WriteFile(path, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
 		return err
 	}
-	time.Sleep(time.Hour) // not a wait: this is the simulated hang
+	time.Sleep(time.Hour) // not a wait, but the simulated hang
 	return nil
 }

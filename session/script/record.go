@@ -16,13 +16,11 @@ import (
 	"gcity/session"
 )
 
-// version is the version of the record format.
 const version = 1
 
-// record is the stored state of a session.
 type record struct {
 	Version int       `json:"version"`
-	Name    string    `json:"name"` // "" = no session
+	Name    string    `json:"name"` // "" without a session
 	Agent   string    `json:"agent"`
 	City    string    `json:"city"`
 	ID      string    `json:"id"`
@@ -57,7 +55,6 @@ func newRecord(s *session.Spec, boot string) record {
 	return r
 }
 
-// with returns a copy of the record with a mark set. The value "" removes the mark.
 func (r record) with(key, value string) record {
 	r.Marks = maps.Clone(r.Marks)
 	if r.Marks == nil {
@@ -89,8 +86,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. It fails if it cannot read one of them, because gcity could otherwise start that
-// record's session a second time.
+// readRecords reads all records. If it cannot read one of them, it fails, because gcity could otherwise start that
+// session a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -168,7 +165,6 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return e.rec.Marks[key], nil
 }
 
-// commonPrefix returns the longest prefix that all names share.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""

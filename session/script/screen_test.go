@@ -16,7 +16,6 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// home is what a test's sessions need: the city, the script, and the controller's variables.
 type home struct {
 	*Provider
 	city, script string
@@ -49,7 +48,6 @@ func open(t *testing.T, script string) *home {
 	return h
 }
 
-// reopen opens a new provider for the same city, as the next controller does.
 func (h *home) reopen(t *testing.T) {
 	t.Helper()
 	p, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ})
@@ -79,7 +77,7 @@ func start(t *testing.T, h *home, name, command string) session.Status {
 	return st
 }
 
-// screenScript returns the example script. It skips the test if screen is not installed.
+// screenScript returns the example script. Without screen, it skips the test.
 func screenScript(t *testing.T) string {
 	t.Helper()
 	for _, need := range []string{"screen", "jq"} {
@@ -94,7 +92,6 @@ func screenScript(t *testing.T) string {
 	return script
 }
 
-// The documentation's example passes the conformance suite.
 func TestConformanceOfScreen(t *testing.T) {
 	script := screenScript(t)
 	sessiontest.Run(t, sessiontest.Harness{

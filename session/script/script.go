@@ -32,13 +32,13 @@ import (
 type Options struct {
 	City   string // absolute path of the city's folder
 	Script string // absolute path of the program
-	// folder of the records, created if necessary; the scripts of a city need different folders
+	// folder of the records, created if necessary; each script of a city needs its own
 	Dir string
-	// the controller's environment; shell.ScriptEnv selects the variables that the script gets
+	// the controller's environment, from which shell.ScriptEnv selects the script's variables
 	Environ []string
 
 	Observe bool         // read-only: the provider does not change anything
-	Logger  *slog.Logger // nil = no logging
+	Logger  *slog.Logger // nil disables logging
 }
 
 // Provider is a session provider that calls a script.
@@ -53,15 +53,14 @@ type Provider struct {
 	stops    map[string]*stopping // stops in progress, by session
 }
 
-// entry is the state of one session.
 type entry struct {
-	lock    chan struct{} // holds a token while the lock is free
+	lock    chan struct{} // contains a token while the lock is free
 	rec     record        // protected by Provider.mu, like all fields below
 	removed bool          // the entry was removed while another call waited for its lock
 	// cancels the operation that holds the lock; nil if a stop must wait for the operation instead
 	interrupt context.CancelCauseFunc
 
-	pid      int    // the agent's PID; 0 = on another machine, or not found
+	pid      int    // the agent's PID; 0 if the agent is on another machine or was not found
 	start    uint64 // start time of that process
 	activity time.Time
 	attached int
@@ -157,7 +156,6 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 	}
 }
 
-// forget removes an entry that has no session.
 func (p *Provider) forget(name string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +165,6 @@ func (p *Provider) forget(name string, e *entry) {
 	}
 }
 
-// living returns the entry of a session if it is alive according to its record.
 func (p *Provider) living(verb, name string) (*entry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -279,7 +276,6 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	return p.remove(rec.Name)
 }
 
-// runs calls the script to check whether a session is running.
 func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	out, known, err := p.call(ctx, "is-running", name, nil, nil)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// asked returns the script's calls since the last asked, with their arguments and input.
+// asked returns the script's calls since the last call of asked, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -79,7 +79,7 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
 		t.Errorf("calls %s", got)
 	}
-	if !st.Activity.Equal(st.Started) { // the time from the script is older than the session
+	if !st.Activity.Equal(st.Started) { // the time from the script is before the session's start
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
@@ -199,7 +199,6 @@ func TestBadScripts(t *testing.T) {
 	until(t, "the end of the script's child", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
 }
 
-// Output that arrives shortly after the script has exited is read.
 func TestLateOutput(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "late")
 	text := "#!/bin/sh\n[ $1 != is-running ] || (sleep 0.5; echo true) &\n"
@@ -231,7 +230,6 @@ func TestProcessesDecide(t *testing.T) {
 	if runs, err := h.runs(t.Context(), "gc-a"); !runs || err != nil {
 		t.Fatalf("%v, %v", runs, err)
 	}
-	// a new session
 	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`)
 	left := filepath.Join(h.city, "left")
 	until(t, "the process outside the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })

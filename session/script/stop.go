@@ -22,7 +22,7 @@ type stopping struct {
 	by     time.Time
 	sooner chan struct{} // receives a value when the grace period becomes shorter
 
-	done chan struct{} // closed when the stop is over and the other fields are immutable
+	done chan struct{} // closed when the stop is over; the other fields are immutable from then on
 	err  error
 	late bool // the stop failed because its first caller's deadline passed
 }
@@ -99,7 +99,7 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	}
 }
 
-// stop stops a session on behalf of all callers that wait for s.
+// stop stops a session for all callers that wait for s.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {
@@ -181,7 +181,6 @@ func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time
 	}
 }
 
-// awaitEnd waits until a session has ended.
 func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	pause := askEvery
 	if rec.Local {

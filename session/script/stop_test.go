@@ -12,7 +12,6 @@ import (
 	"gcity/session"
 )
 
-// put creates a file that changes the behavior of the script.
 func (h *home) put(t *testing.T, name string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.city, "records", "state", name)
@@ -22,7 +21,6 @@ func (h *home) put(t *testing.T, name string) (path string) {
 	return path
 }
 
-// heard waits until the script has been called for an operation.
 func (h *home) heard(t *testing.T, op string) {
 	t.Helper()
 	until(t, op, func() bool {
@@ -71,7 +69,6 @@ func TestSecondStopKills(t *testing.T) {
 	}
 }
 
-// A stop does not wait for a text that the script fails to deliver.
 func TestStopDoesNotWaitForText(t *testing.T) {
 	h := open(t, muxScript(t))
 	start(t, h, "gc-a", forever)
@@ -92,8 +89,8 @@ func TestStopDoesNotWaitForText(t *testing.T) {
 	}
 }
 
-// After a failed stop, a later exit of the session does not count as requested. The same is true if the controller dies
-// during the stop.
+// After a failed stop, or if the controller dies during a stop, a later exit of the session does not count as
+// requested.
 func TestExitAfterFailedStop(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, died := range []bool{false, true} {
@@ -130,7 +127,6 @@ func TestExitAfterFailedStop(t *testing.T) {
 	}
 }
 
-// List calls the script for several sessions concurrently.
 func TestListCallsScriptConcurrently(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {

@@ -11,8 +11,8 @@ import (
 const (
 	// sessionMark is the beginning of the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is the beginning of an environment entry. The entry identifies a script that is starting a session, and
-	// the processes that the script starts.
+	// startMark is the beginning of the environment entry that identifies a script that is starting a session, and the
+	// script's child processes.
 	startMark = "GC_EXEC_START="
 )
 
@@ -30,9 +30,9 @@ func sweep(mark string) error {
 	return nil
 }
 
-// checkRecord reports whether a session is alive. If the script lists the session, listed must be true. Such a session
-// is alive unless it runs on this machine and has no process left. Any other session is alive only if the agent's
-// process runs on this machine.
+// checkRecord reports whether a session is alive. The parameter listed says whether the script lists the session. A
+// listed session is alive unless it runs on this machine and has no process left. Any other session is alive only if
+// the agent's process runs on this machine.
 func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 	if listed {
 		return p.processes(e, rec)

@@ -31,7 +31,6 @@ func controller(city, script, id string) error {
 	return err
 }
 
-// marked returns the running processes that have a mark in their environment.
 func marked(t *testing.T, mark string) []int {
 	t.Helper()
 	pids, err := proc.All()
@@ -125,7 +124,7 @@ func TestScriptLosesItsState(t *testing.T) {
 		}
 		h.reopen(t)
 	}
-	// before any List
+	// before the first List
 	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
 		t.Errorf("%v", err)
 	}
@@ -160,7 +159,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	}
 }
 
-// If a start fails and cannot be undone, the session stays listed, and is ended as soon as possible.
+// If a failed start cannot be undone, the session stays listed and is ended as soon as possible.
 func TestStartThatCannotBeUndone(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")

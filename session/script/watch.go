@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// watchEvery is how often a watched screen is read.
 const watchEvery = 500 * time.Millisecond
 
 // Watch implements session.Watcher. It polls the screen and sends each changed screen as a frame with Reset.

@@ -8,7 +8,6 @@ import (
 	"gcity/session"
 )
 
-// listed returns the status of the city's only session.
 func listed(t *testing.T, p session.Provider) session.Status {
 	t.Helper()
 	all := list(t, p)
@@ -18,7 +17,6 @@ func listed(t *testing.T, p session.Provider) session.Status {
 	return all[0]
 }
 
-// drained starts a session and requests a drain.
 func drained(t *testing.T, h Harness, p session.Provider) (session.Marker, session.Drain) {
 	t.Helper()
 	m := optional[session.Marker](t, p, session.Marking)

@@ -31,7 +31,7 @@ func MiniController(p session.Provider, city string) error {
 		alive := map[string]bool{}
 		for _, st := range list {
 			alive[st.Name] = st.Alive
-			if !st.Alive { // a failed call is repeated in the next round
+			if !st.Alive { // the next round repeats a failed call
 				_ = p.(session.Acknowledger).Acknowledge(ctx, st.Name, st.ID)
 			}
 		}
@@ -41,7 +41,7 @@ func MiniController(p session.Provider, city string) error {
 				continue
 			}
 			id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())
-			_, _ = p.Start(ctx, session.Spec{ // a failed call is repeated in the next round
+			_, _ = p.Start(ctx, session.Spec{ // the next round repeats a failed call
 				Name: name, Agent: name, City: city, ID: id, Dir: city, Command: "exec sleep 1000",
 				Env: []string{"PATH=/usr/bin:/bin", "GC_SESSION_ID=" + id,
 					"GC_TEST=" + city + "/" + name},
@@ -54,7 +54,7 @@ func MiniController(p session.Provider, city string) error {
 	}
 }
 
-// Census returns the PIDs of a city's running agents by name. An agent's environment has GC_TEST=CITY/NAME.
+// Census returns the PIDs of a city's running agents by name. The environment of an agent contains GC_TEST=CITY/NAME.
 func Census(t testing.TB, city string) map[string][]int {
 	t.Helper()
 	pids, err := proc.All()
@@ -78,10 +78,10 @@ func Census(t testing.TB, city string) map[string][]int {
 
 // Kills configures ControllerKilled.
 type Kills struct {
-	// Open opens a provider for a city. At the end of the test, it stops the city's sessions.
+	// Open opens a provider for a city, and registers a cleanup that stops the city's sessions.
 	Open    func(t *testing.T, city string) session.Provider
 	N       int           // number of kills
-	Seed    uint64        // seed of the random times; 0 = a new seed, which is logged
+	Seed    uint64        // seed of the random times; for 0, a new seed is chosen and logged
 	Longest time.Duration // maximum lifetime of a controller
 }
 
@@ -168,7 +168,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed
+	_ = cmd.Wait()
 }
 
 // Start starts a session. If that fails, the test fails.

@@ -144,7 +144,6 @@ func list(t *testing.T, p session.Provider) []session.Status {
 	return all
 }
 
-// needs skips the test if the provider lacks an ability.
 func needs(t *testing.T, p session.Provider, a session.Ability) {
 	t.Helper()
 	if !session.Can(p, a) {

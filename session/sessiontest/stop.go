@@ -13,8 +13,8 @@ import (
 func StopSignals(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		name, command, signal string
-		typed                 string // line to type once the session is ready
-		code                  int    // expected exit code; -1 = any
+		typed                 string // line to type when the session is ready
+		code                  int    // expected exit code; -1 for any
 	}{
 		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
 		{name: "a program started by a shell", command: "echo ready; PS1='prompt> ' exec sh -i",

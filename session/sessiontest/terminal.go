@@ -128,7 +128,6 @@ func capture(t *testing.T, h Harness) {
 	}
 }
 
-// printed tests that the count of printed bytes grows, and that the next session starts at zero.
 func printed(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.CountingOutput)
@@ -207,7 +206,6 @@ func manyAtOnce(t *testing.T, h Harness) {
 	}
 }
 
-// readUntil reads from a terminal until the text has appeared, and returns everything that it has read.
 func readUntil(t *testing.T, term session.Terminal, text string) string {
 	t.Helper()
 	var all []byte

@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) city {
 		defer cancel()
 		all, err := p.List(ctx)
 		if err != nil {
-			return // closed already; the provider that has adopted the sessions stops them
+			return // already closed; the provider that adopted the sessions stops them
 		}
 		for _, st := range all {
 			if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
@@ -239,7 +239,7 @@ func TestClosedOutputIsNotAnExit(t *testing.T) {
 	}
 }
 
-// The last output of a session is kept completely, even without a newline at its end.
+// The last output of a session is completely retained, even without a newline at its end.
 func TestLastOutput(t *testing.T) {
 	p := open(t, t.TempDir())
 	st := start(t, p, "a", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf 'no end'; kill -9 $$`)

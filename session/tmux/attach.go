@@ -18,7 +18,7 @@ import (
 	"gcity/session/registry"
 )
 
-// Attach implements session.Attacher. It runs a tmux client in a new terminal. The session takes the size of the viewer
+// Attach implements session.Attacher. It runs a tmux client in a new terminal. The session has the size of the viewer
 // that typed last, and returns to its configured size when the last viewer detaches.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {

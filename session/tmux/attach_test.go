@@ -14,7 +14,6 @@ import (
 	"gcity/session"
 )
 
-// viewer is an attached terminal, together with what it has shown.
 type viewer struct {
 	session.Terminal
 	mu   sync.Mutex

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// If tmux hangs, Check waits until its caller's deadline.
+// If tmux hangs, Check returns at its caller's deadline.
 func TestCheckRespectsDeadline(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {

@@ -19,7 +19,7 @@ const (
 	sweepTimeout = 5 * time.Second
 	statusWait   = 3 * time.Second // how long to wait for tmux to report an agent's exit
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // maximum time for a stop in addition to its grace period
+	stopTimeout  = time.Minute
 )
 
 // watch waits in the background for a session to end, and then calls recordEnd. It returns false if the agent's process
@@ -50,7 +50,7 @@ func (p *Provider) watch(e *entry) bool {
 }
 
 // recordEnd determines how a session ended, kills the remaining processes, and saves the last output. If report is
-// true, it also reports the exit. It does nothing if the session has not ended.
+// true, it also reports the exit. If the session has not ended, it does nothing.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 }
 
-// findEnd does the work for recordEnd. It returns nil if the session has not ended.
+// findEnd does the work of recordEnd. If the session has not ended, it returns nil.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	// even without a live process, the session has not ended while its pane exists
 	if rec.lives(p.files.boot) {
@@ -101,7 +101,6 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	return x, nil
 }
 
-// remove removes the pane of a session that has ended.
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
@@ -110,7 +109,6 @@ func (c *client) remove(ctx context.Context, rec *record) {
 	}
 }
 
-// paneExists reports whether a session has a pane, even if the process in it is dead.
 func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
@@ -122,7 +120,6 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit for a session that ended in an unknown way.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -159,7 +156,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			return x, nil
 		}
 		wait(ctx, pause)
-		// A busy tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check again.
+		// Under load, tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check again.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
@@ -177,12 +174,11 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	return x
 }
 
-// deadPane is what tmux reports about a dead pane.
 type deadPane struct {
 	over       bool
-	code       string // exit code; "" = killed by a signal
+	code       string // exit code; "" if killed by a signal
 	signal     string // number of the signal
-	at         int    // time of the exit in Unix seconds; 0 = unknown
+	at         int    // time of the exit in Unix seconds; 0 if unknown
 	cols, rows int
 }
 
@@ -209,7 +205,6 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 	return w, clip(rest), nil
 }
 
-// exit converts tmux's report to an exit.
 func (w deadPane) exit(rec *record) *ended {
 	now := time.Now()
 	// for a recent exit, the current time is more precise than tmux's whole seconds
@@ -227,7 +222,6 @@ func (w deadPane) exit(rec *record) *ended {
 	return x
 }
 
-// tree returns the PIDs and start times of the agent's process and its descendants.
 func tree(rec *record) map[int]uint64 {
 	all := map[int]uint64{rec.PID: rec.Start}
 	for _, pid := range proc.Descendants(rec.PID) {
@@ -268,7 +262,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	// the call does nothing if the goroutine of watch has already recorded the exit
+	// does nothing if watch has already recorded the exit
 	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:
@@ -347,7 +341,6 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits for a session to end, for at most d. It reports whether the session has ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -360,5 +353,4 @@ func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	return false
 }
 
-// wait waits for d, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) { waitOver(ctx, nil, d) }

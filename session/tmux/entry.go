@@ -13,22 +13,21 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is the provider's state for one session name.
 type entry struct {
 	name   string
 	lock   registry.NameLock // see Concurrency in the package comment
-	typing chan struct{}     // holds a token while no call is typing
+	typing chan struct{}     // contains a token while no call is typing
 
 	mu         sync.Mutex
-	known      bool // rec is valid
+	known      bool
 	rec        record
 	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when the field exit is set
 	asked      bool
 	watch      *proc.Watched
-	pane       pane      // the pane at the last refresh
-	views      viewers   // the viewers at the last refresh
-	ownViewers int       // number of viewers attached through this provider
+	pane       pane
+	views      viewers
+	ownViewers int       // number of viewers that are attached through this provider
 	typed      time.Time // when one of these viewers last typed
 	sent       time.Time
 }
@@ -39,7 +38,6 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
@@ -47,7 +45,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// life returns the record of the current session. ok is false if the session is known to have ended.
+// life returns the record of the current session. If the session is known to have ended, ok is false.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,7 +89,6 @@ func (e *entry) finish(id string, x *ended) bool {
 	return true
 }
 
-// unwatch cancels the wait for the agent's exit.
 func (e *entry) unwatch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +98,6 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target returns the tmux target of a session's pane: the exact name of the tmux session and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
 // mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons, so
@@ -120,7 +116,7 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle. ok is false if s is not a result of mangle.
+// unmangle is the inverse of mangle. If s is not a result of mangle, ok is false.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -141,7 +137,7 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status returns the session's status for List. ok is false if List must leave the session out.
+// status returns the session's status for List. If List must omit the session, ok is false.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

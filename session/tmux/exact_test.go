@@ -91,7 +91,7 @@ func FuzzMangle(f *testing.F) {
 	})
 }
 
-// reads starts an agent that writes its input to a file. It returns a function that returns the file's content.
+// reads starts an agent that writes its input to a file. The function seen returns the file's content.
 func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
@@ -275,7 +275,7 @@ func FuzzUnescape(f *testing.F) {
 	})
 }
 
-// A watcher that falls too far behind gets the complete screen again.
+// A watcher that is too slow gets the complete screen again.
 func TestSlowWatcher(t *testing.T) {
 	t.Parallel()
 	w := &watcher{rec: &record{Name: "a", Pane: "%1"}, news: make(chan struct{}, 1), stale: true}

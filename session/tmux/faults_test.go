@@ -30,7 +30,7 @@ func ack(t testing.TB, p *Provider, x session.Exit) {
 	}
 }
 
-// All processes that an agent has started are dead when Stop returns, and after the agent has exited on its own (L10).
+// All processes that an agent has started are dead after Stop, and after the agent's own exit (L10).
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -73,8 +73,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// If the server dies, all of its sessions are lost, even if their agents ignore hangups. These exits do not count as
-// exits of the agents themselves.
+// If the server dies, all its sessions are lost, even if their agents ignore hangups. These exits do not count as
+// failures of the agents.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -104,7 +104,6 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// Sessions stay reachable if the server's socket is deleted.
 func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -274,7 +273,7 @@ func TestTwoControllers(t *testing.T) {
 		if n := len(sessiontest.Census(t, city)["a"]); n != 1 {
 			t.Fatalf("the agent runs %d times", n)
 		}
-		for _, p := range ps { // both list the session, and one of them records its exit
+		for _, p := range ps {
 			list, err := p.List(t.Context())
 			if err != nil || len(list) != 1 || !list[0].Alive {
 				t.Fatalf("%+v, %v", list, err)
@@ -312,7 +311,6 @@ func TestCallsOfTmux(t *testing.T) {
 	}
 }
 
-// A start that is canceled leaves nothing running.
 func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

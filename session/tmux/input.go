@@ -16,7 +16,7 @@ import (
 const (
 	// maximum length of a line of input for a terminal in canonical mode; the kernel drops the rest of a longer line
 	maxLine = 4095
-	// how long to wait for a program to read typed text before Enter is sent
+	// how long to wait for a program to read typed text before pressing Enter
 	readPause = 500 * time.Millisecond
 )
 
@@ -80,7 +80,6 @@ func longestLine(text string) int {
 	return longest
 }
 
-// openTTY opens the agent's terminal for queries and writes.
 func openTTY(rec *record) (int, error) {
 	fd, err := unix.Open(rec.TTY, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -134,7 +133,6 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	return nil
 }
 
-// living returns the entry of a live session, with its record.
 func (p *Provider) living(verb, name string) (*entry, record, error) {
 	if p.ctx.Err() != nil {
 		return nil, record{}, registry.ErrClosed
@@ -150,7 +148,6 @@ func (p *Provider) living(verb, name string) (*entry, record, error) {
 	return e, rec, nil
 }
 
-// explain converts an error from tmux to an error about a session.
 func explain(verb, name string, err error) error {
 	var known *failure
 	switch {
@@ -230,7 +227,6 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	})
 }
 
-// clearTerminal writes the control sequences that clear the screen to the agent's terminal.
 func clearTerminal(rec *record) error {
 	tty, err := openTTY(rec)
 	if err != nil {

@@ -44,8 +44,7 @@ func TestDismissed(t *testing.T) {
 	over()
 }
 
-// A server that has a session of another program keeps running. A server without sessions exits, even if it has no
-// provider.
+// A server with another program's session keeps running. A server without sessions exits, even without a provider.
 func TestDismissedWithAnotherProcess(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -14,7 +14,7 @@ var (
 	seed  = flag.Uint64("seed", 0, "seed of TestControllerKilled; 0 = a new one, which is logged")
 )
 
-// A controller is killed at any time, even during its starts. No agent ever runs twice (L11).
+// A controller is killed at any time, even while it starts agents. No agent ever runs twice (L11).
 func TestControllerKilled(t *testing.T) {
 	t.Parallel()
 	sessiontest.ControllerKilled(t, sessiontest.Kills{

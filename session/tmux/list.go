@@ -17,14 +17,13 @@ import (
 	"gcity/session/registry"
 )
 
-// pane is the state of a pane.
 type pane struct {
 	id         string
 	pid        int
 	dead       bool
 	server     int
 	cols, rows int
-	activity   time.Time // time of the pane's last output, in whole seconds
+	activity   time.Time // time of the pane's last output in whole seconds
 	marks      map[string]string
 }
 
@@ -34,18 +33,16 @@ type viewers struct {
 	typed time.Time
 }
 
-// snapshot is the state of a whole server.
 type snapshot struct {
 	panes   map[string]pane // by tmux session name
 	viewers map[string]viewers
 }
 
-// statusMarks returns the keys of the marks that a Status reflects.
 func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
 
-// List implements session.Provider. It calls tmux once, whatever the number of sessions.
+// List implements session.Provider. It calls tmux once, for any number of sessions.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -98,7 +95,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
+// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
 	if errors.Is(err, fs.ErrNotExist) { // keep the known sessions
@@ -137,7 +134,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux for the state of the session in rec, or of all sessions if rec is nil. Without a server, the
+// snapshot asks tmux for the state of the session in rec or, if rec is nil, of all sessions. Without a server, the
 // snapshot is empty.
 func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
@@ -199,7 +196,6 @@ func readPane(f []string) pane {
 	return out
 }
 
-// number parses a number. It returns 0 if s is invalid.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -246,7 +242,6 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	return true
 }
 
-// reload looks for a session that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	release, ok := e.lock.TryLock()
 	if !ok {
@@ -260,7 +255,6 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	return e.life()
 }
 
-// option returns the name of the tmux pane option that stores a mark.
 func option(key string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
@@ -271,8 +265,8 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse, and returns ""
-// for invalid text.
+// encodeMark encodes a value so that tmux neither expands nor truncates it. Its inverse is decodeMark, which returns
+// "" for invalid text.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {

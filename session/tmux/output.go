@@ -17,10 +17,10 @@ import (
 	"gcity/session/registry"
 )
 
-// maxOutput is the maximum number of bytes of a session's output that are kept.
+// maxOutput is how many bytes of a session's output are kept.
 const maxOutput = 256 << 10
 
-// clip converts lines from tmux to terminal output. It drops the oldest lines if there are more than maxOutput bytes.
+// clip converts lines from tmux to terminal output. If there are more than maxOutput bytes, it drops the oldest lines.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -30,7 +30,7 @@ func clip(lines string) []byte {
 	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
 }
 
-// Output implements session.Provider. After a session has ended, it returns that session's output until the next start.
+// Output implements session.Provider. It returns an ended session's output until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -66,7 +66,6 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return screen.Text(raw, cols, rows, lines), nil
 }
 
-// capture returns the last lines of a pane, or the visible screen, with one call to tmux.
 func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",

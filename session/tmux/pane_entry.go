@@ -17,18 +17,18 @@ import (
 	"gcity/session"
 )
 
-// paneTask tells the process in a new pane what to do. The process responds only if it fails, because otherwise it has
+// paneTask is the task of the process in a new pane. The process responds only if it fails, because otherwise it has
 // become the agent.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
-	Dir        string       `json:"dir"` // the session's folder
+	Dir        string       `json:"dir"`
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
 	Ready      bool // the agent counts as ready immediately
 }
 
-// refusal is the reason why a process could not become the agent.
+// refusal says why a process could not become the agent.
 type refusal struct {
 	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`
@@ -97,7 +97,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 // startSocket is the socket on which processes in new panes request their task. Each provider has its own.
 type startSocket struct {
 	listener *net.UnixListener
-	path     string // path of the socket
+	path     string
 
 	mu sync.Mutex
 	// starts that are waiting for their process, by session ID
@@ -141,14 +141,13 @@ func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func
 	}
 }
 
-// waiting reports whether a start is waiting for its process.
 func (d *startSocket) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes sockets left behind by controllers that were killed.
+// sweepSockets removes the sockets of controllers that were killed.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
@@ -188,7 +187,6 @@ func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	}
 }
 
-// readLine reads one line and not a byte more.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var c [1]byte

@@ -41,7 +41,7 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// if no controller is listening, the next one finds that nothing was started
+	// without a controller, the next one finds that nothing was started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
@@ -106,7 +106,7 @@ func (in *paneTask) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		// if the server's PID is unknown (0), the exit of the server is not noticed until the next patrol
+		// if the server's PID is unknown (0), its exit is not noticed until the next patrol
 		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec

@@ -27,24 +27,22 @@ type record struct {
 
 	Boot   string `json:"boot"`
 	Server int    `json:"server"` // PID of the tmux server
-	Pane   string `json:"pane"`   // ID of the pane: "%5"
+	Pane   string `json:"pane"`   // ID of the pane, such as "%5"
 	TTY    string `json:"tty"`
 	PID    int    `json:"pid"`
 	Start  uint64 `json:"start"` // start time of the process, in clock ticks since boot
-	Born   int64  `json:"born"`  // when the session began, in Unix nanoseconds
+	Born   int64  `json:"born"`  // start of the session in Unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
 	Ready  bool   `json:"ready"` // the agent counted as ready immediately
 
-	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" = interrupt
+	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" for an interrupt
 
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// lives reports whether the agent's own process is alive.
 func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r.PID, r.Start) }
 
-// ended is the record of an exit.
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
@@ -52,11 +50,11 @@ type ended struct {
 	Rows  int  `json:"rows"`
 }
 
-// Files in a session's folder. The name of the output file also contains the ID of the session.
+// Files in a session's folder. The name of the output file also contains the session's ID.
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
-	lockFile   = "lock"  // held by all of the agent's processes
+	lockFile   = "lock"  // held by all processes of the agent
 	startFile  = "start" // held by the process that starts the session
 	askedFile  = "asked" // contains the ID of the session that has been asked to stop
 	outputHead = "output-"
@@ -67,12 +65,11 @@ func outputFile(id string) string {
 	return outputHead + hex.EncodeToString(sum[:8])
 }
 
-// folders manages the folders of a city's sessions.
 type folders struct {
 	city    string
-	dir     string // .gc/tmux
-	boot    string // ID of the current boot
-	observe bool   // see Options.Observe
+	dir     string
+	boot    string
+	observe bool
 	log     *slog.Logger
 }
 
@@ -99,8 +96,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. ok reports whether this city has a session with that name. x is the exit
-// of that session, or nil.
+// recall reads the record of a session name. If this city has no session with that name, ok is false. x is the
+// session's exit, or nil.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -121,13 +118,11 @@ func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	return rec, x, true
 }
 
-// asked reports whether this session has been asked to stop.
 func (f *folders) asked(rec *record) bool {
 	data, err := disk.ReadFile(f.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the saved output of all sessions but one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {
@@ -179,8 +174,8 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnstarted removes the folder of a start that never wrote a record. It returns false if the start may still be in
-// progress.
+// clearUnstarted removes the folder of a start that wrote no record. If the start may still be in progress, it returns
+// false.
 func (f *folders) clearUnstarted(name string) bool {
 	if f.observe {
 		return false

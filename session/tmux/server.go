@@ -45,7 +45,7 @@ func Hint(city string) string {
 	return line
 }
 
-// Find returns the path of tmux. The error is an ErrUnusable if tmux is missing or too old.
+// Find returns the path of tmux. If tmux is missing or too old, the error is an ErrUnusable.
 func Find() (program string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), session.CheckLimit)
 	defer cancel()
@@ -85,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server for tmux -L. It consists of the folder's name, for users to recognize,
-// and a hash of the folder's path to make it unique.
+// Label returns the name of a city's tmux server for tmux -L. It contains the name of the city's folder, for users to
+// recognize, and a hash of the folder's path, to be unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -98,9 +98,8 @@ func Label(city string) string {
 	return "gcity-" + name[:min(len(name), 24)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// server is the stored record of a city's tmux server.
 type server struct {
-	// TMUX_TMPDIR of the process that first opened the city, so that all processes use the same value
+	// TMUX_TMPDIR of the process that first opened the city; all processes use this value
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -148,11 +147,10 @@ bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "se
 // viewerFlag marks a client that gcity has attached. In a session with one pane, the flag has no other effect.
 const viewerFlag = "active-pane"
 
-// client runs tmux commands for the city's server.
 type client struct {
 	files   folders
-	program string // path of tmux
-	label   string // name of the server
+	program string
+	label   string
 	env     []string
 	log     *slog.Logger
 	execs   atomic.Int64
@@ -203,7 +201,6 @@ func (c *client) locate() error {
 	return nil
 }
 
-// writeServer writes the server's record to disk.
 func (c *client) writeServer() error {
 	data, err := json.Marshal(c.server)
 	if err == nil {
@@ -215,7 +212,6 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// noteServer records the server that responded, and waits in the background for it to exit.
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +233,7 @@ func (p *Provider) noteServer(pid int) {
 	p.watched = pid
 }
 
-// recordServer records the server's process and returns its start time. ok is false if the process has exited.
+// recordServer records the server's process and returns its start time. If the process has exited, ok is false.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +253,6 @@ func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	return st.Start, true
 }
 
-// awaitServerEnd waits for the server to exit, and then records the end of the server's sessions.
 func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
@@ -315,7 +310,6 @@ func (c *client) serverLives() bool {
 		proc.Lives(c.server.PID, c.server.Start)
 }
 
-// isServer reports whether a process is the recorded server.
 func (c *client) isServer(pid int) bool {
 	c.mu.Lock()
 	known := c.server.PID == pid
@@ -346,7 +340,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
 		return "", fmt.Errorf("%w (%s)", errNoServer, text)
 	case strings.HasPrefix(text, "can't find"), text == "no current target":
-		// tmux says "no current target" if it has no sessions
+		// without sessions, tmux says "no current target"
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
 		return "", errNameTaken

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
+	startTimeout = 30 * time.Second
 	// how long to wait for another controller that is starting or cleaning up the same session
 	lockTimeout = 2 * time.Second
 	// how long to wait for a lock that a new child process has inherited; the child releases it when it executes
@@ -71,7 +71,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check returns an error if the Spec lacks what is needed to start or identify the session.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
@@ -122,7 +121,6 @@ func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// create creates the tmux session and starts the agent in it.
 func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.startSocket.expect(s.ID)
 	defer cancel()
@@ -165,7 +163,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		"exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
-	if errors.Is(err, errNoServer) { // an old server was still exiting, see Dismiss
+	if errors.Is(err, errNoServer) { // the previous server was still exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errNameTaken) {
@@ -254,7 +252,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue
 		}
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
-		// no start is in progress if the folder is missing
+		// without the folder, no start is in progress
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // another process is starting the session
 		}

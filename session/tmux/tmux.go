@@ -36,11 +36,11 @@ type Options struct {
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only reads a city. The provider then does not start or clean up anything.
+	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans up nothing.
 	Observe bool
 
-	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
-	// must be opened again. If Broken is nil, the panic ends the program.
+	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
+	// again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
@@ -56,11 +56,11 @@ type Provider struct {
 	reg     *registry.Registry[entry]
 	ctx     context.Context
 	close   context.CancelFunc
-	looking chan struct{} // holds a token while no refresh is running
+	looking chan struct{} // contains a token while no refresh is running
 
 	mu      sync.Mutex
 	watched int       // PID of the server that awaitServerEnd waits for; 0 = none
-	scanned time.Time // modification time of files.dir when it was last scanned
+	scanned time.Time // modification time of files.dir at the last scan
 }
 
 var (
@@ -126,14 +126,13 @@ func New(o Options) (*Provider, error) {
 	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		// the first List reports the exits that happened before New was called
+		// the first List reports exits from before New
 		wg.Go(func() { p.recordEnd(e, rec.ID, false) })
 	}
 	wg.Wait()
 	return p, nil
 }
 
-// open creates the files that the provider needs, or none for an observer.
 func (p *Provider) open() error {
 	if !p.files.observe {
 		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
@@ -205,7 +204,7 @@ func (*Provider) IsLocal(string) bool { return true }
 
 var errOther = errors.New("tmux failed")
 
-// failure is an error with a message for users. Callers use errors.Is to find its kind.
+// failure is an error with a message for users. errors.Is matches its kind.
 type failure struct {
 	text string
 	kind error
@@ -214,7 +213,6 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error of the form "cannot VERB NAME: REASON".
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

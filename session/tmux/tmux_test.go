@@ -92,7 +92,6 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-// until waits for a condition outside this process.
 var (
 	until    = eventually.True
 	start    = sessiontest.Start

@@ -16,7 +16,7 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback for a new watcher
-	// how many bytes of output a watcher may fall behind before its screen is sent again
+	// if a watcher misses this many bytes of output, its screen is sent again
 	watchLag = 256 << 10
 )
 
@@ -34,7 +34,6 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watchLife yields frames until the session ends or the caller stops.
 func (p *Provider) watchLife(ctx context.Context, rec *record,
 	yield func(session.Frame, error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -95,19 +94,18 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 // watcher contains output that a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
-	news chan struct{} // holds a token when a frame is available
+	news chan struct{} // contains a token when a frame is available
 	done chan struct{} // closed when there are no more frames
 
 	mu         sync.Mutex
 	cols, rows int
 	resized    bool
 	reset      bool // data begins with a redraw of the screen
-	stale      bool // output is dropped until the screen has been redrawn
+	stale      bool // output is dropped until the screen is redrawn
 	dropped    uint64
 	data       []byte
 }
 
-// ask requests the size and the retained output.
 func (w *watcher) ask(in io.Writer) error {
 	w.mu.Lock()
 	w.stale, w.data = true, nil
@@ -140,13 +138,12 @@ func (w *watcher) notify() {
 	}
 }
 
-// readOutput reads tmux's output until it ends.
 func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
-	var block []string // lines of the current response; nil = not in a response
+	var block []string // lines of the current response; nil outside a response
 	var end string     // line that ends the current response
-	var numbers []int  // the numbers in the response to the first request of the method ask
+	var numbers []int  // the numbers in the response to the first request of ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -158,7 +155,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the response belongs to a request of the method ask, and not to attach-session
+			// the response is to a request of ask, and not to attach-session
 			if strings.HasSuffix(end, " 1") {
 				numbers = w.received(numbers, block)
 			}
@@ -179,8 +176,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the responses to the two requests of the method ask. It returns the numbers in the first response.
-// For the second response, the caller passes these numbers to received.
+// received handles the responses to the two requests of ask. For the first response, it returns the numbers in it,
+// which the caller passes to the next call.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -199,7 +196,6 @@ func (w *watcher) received(numbers []int, block []string) []int {
 	return nil
 }
 
-// replay returns the output that draws a screen and its scrollback.
 func replay(lines []string, where []int) []byte {
 	var b strings.Builder
 	if where[4] == 1 {
@@ -212,7 +208,6 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed handles new output from the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -36,8 +36,8 @@ func agentActions() []state.Action {
 			In:  global,
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
-			Key: keymap.Bind("release or undo: end quarantine, backoff or drain; otherwise undo "+
-				"(30s)", "u"),
+			Key: keymap.Bind("release or undo: end quarantine, backoff or drain, or undo an "+
+				"action", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
@@ -66,7 +66,6 @@ func needAgent(m *state.Room) string {
 	return ""
 }
 
-// needSubject returns the reason why details cannot be shown, or "".
 func needSubject(m *state.Room) string {
 	p := m.ActionPanel()
 	switch {
@@ -78,7 +77,6 @@ func needSubject(m *state.Room) string {
 	return ""
 }
 
-// whyNotInPools returns the reason why agent verbs are not available while Pools has the focus.
 func whyNotInPools(m *state.Room) string {
 	k := m.Keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
@@ -103,7 +101,6 @@ func needVerb(m *state.Room) string {
 	return ""
 }
 
-// needSession returns the reason why no target can be killed or stopped, or "".
 func needSession(m *state.Room) string {
 	if why := needVerb(m); why != "" {
 		return why
@@ -137,7 +134,6 @@ func hasSession(r *panel.AgentRow) bool {
 		r.State == city.Unknown
 }
 
-// noAgent returns the reason why a verb has no agent to act on.
 func noAgent(m *state.Room) string {
 	return cmp.Or(m.Focused().About().NoAgent, panel.NoneSelected(m.Env(), m.Focused(), true))
 }
@@ -211,7 +207,6 @@ func askRestart(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// restartQuestion builds the question about restarting agents. The question names the agents that cannot be restarted.
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := len(rows)
 	var out []string

@@ -15,9 +15,9 @@ func Attaches(m *state.Room, a *state.Action) bool {
 	return a.ID == "agent.attach" || a.ID == "agent.attach.zoomed" && m.Zoomed
 }
 
-// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. The user might already be typing to
-// the agent, and without the dialog these keys would run verbs. The parameter since is the time when the dialog becomes
-// visible. If it is the zero time, the dialog becomes visible with the next message.
+// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys that the
+// user types for the agent would run verbs. If since is the zero time, the dialog becomes visible with the next
+// message, otherwise at that time.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})

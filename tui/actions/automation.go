@@ -14,7 +14,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// automationActions returns the actions for the automation under the cursor.
 func automationActions() []state.Action {
 	here := []keymap.Zone{keymap.InAutomations}
 	return []state.Action{
@@ -107,8 +106,6 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// fireQuestion builds the question about firing an automation. The question lists the reasons why the automation would
-// not run on its own now.
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
 	against := details.Obstacles(m.Details(), &r)
@@ -129,8 +126,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		}}
 }
 
-// fireManyQuestion builds the question about firing several automations. The question is always asked, because the user
-// cannot see all gates at a glance.
+// fireManyQuestion builds a question that is always asked, because the user cannot see all gates at a glance.
 func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command

@@ -18,12 +18,12 @@ type question struct {
 	body    []string
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
-	count   int    // number of targets
+	count   int
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
 	do      func(*state.Room) []feed.Effect
-	stay    state.Task     // called after "no", or when the user cancels; nil = nothing to call
+	stay    state.Task     // called after "no" or a cancellation; may be nil
 	more    []state.Answer // answers after "yes"
 	none    string         // why there is nothing left to ask about; "" = the question is valid
 
@@ -35,7 +35,7 @@ type question struct {
 // builder builds a question from the current snapshot.
 type builder func(*state.Room) question
 
-// manyTargets is the smallest number of targets that the user must confirm by typing their number.
+// manyTargets is the smallest number of targets for which the user must type the number to confirm.
 const manyTargets = 5
 
 // askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is
@@ -72,7 +72,6 @@ func askLive(m *state.Room, build builder) {
 	}
 }
 
-// asksNothing reports whether the preferences turn off questions about this number of targets.
 func asksNothing(m *state.Room, targets int) bool {
 	return m.Confirm == state.ConfirmNever && targets < manyTargets
 }
@@ -96,7 +95,6 @@ func RefreshQuestion(m *state.Room) {
 	c.Update(q.choice(m), m.Now)
 }
 
-// choice returns the dialog that asks the question.
 func (q *question) choice(m *state.Room) *state.Choice {
 	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
 		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay}
@@ -126,14 +124,15 @@ func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) 
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
-// aboutListed is like about, but says that the omitted rows are no longer listed, because they might still exist.
+// aboutListed is a variant of about for objects that might still exist: it says that the omitted rows are no longer
+// listed.
 func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
-// aboutLeft returns a builder for a question about the first result of remaining(). The names in the second result are
-// passed to missing(), which describes them.
+// aboutLeft returns a builder for a question. remaining() returns what the question is still about, and the names of
+// what is gone. missing() puts these names into text.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

@@ -12,9 +12,12 @@ import (
 )
 
 // SwitchCity shows the list of cities. In a program that was started for all cities, it shows the all-cities room
-// instead.
+// instead. If the only known city has stopped, it asks whether to start that city.
 func SwitchCity(m *state.Room) []feed.Effect {
+	stopped := state.StoppedHere(m)
 	switch {
+	case !m.Directory && stopped != nil:
+		return askStart(m, stopped)
 	case !m.Directory:
 		return explainDirectory(m)
 	case m.Departure.Waits():
@@ -30,14 +33,14 @@ func SwitchCity(m *state.Room) []feed.Effect {
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	// The cursor starts on a different city, because most users open the list to switch.
+	// The cursor starts on a different city, because most users open the list to switch. If this city has stopped, the
+	// alert line says that the list starts it.
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return !strings.HasPrefix(t.Title, m.Look.Glyphs.Done)
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Done) == (stopped != nil)
 	}))
 	return nil
 }
 
-// cityItems returns the cities to choose from.
 func cityItems(m *state.Room) []state.Item {
 	var items []state.Item
 	if m.Fleet == nil {
@@ -64,11 +67,11 @@ func cityItems(m *state.Room) []state.Item {
 			Note: c.Why(m.Now),
 			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		}
-		switch {
-		case canStart(m, &c):
+		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
-		case m.Fleet.Unmaintained && c.Summary.Mode != "":
-			item.Note = strings.TrimSuffix(state.RunnerText(m, &c)+"; "+item.Note, "; ")
+		}
+		if runner := state.RunnerText(m, &c); runner != "" && (item.Note == "" || m.W >= 120) {
+			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
 		}
 		items = append(items, item)
 	}
@@ -86,26 +89,19 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// explainDirectory shows how to make other cities available.
 func explainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
 	return nil
 }
 
-// canStart reports whether this room can start a city: the city has no controller, and no supervisor runs it.
-func canStart(m *state.Room, c *fleet.City) bool {
-	return m.Fleet != nil && m.Mode != state.ReadOnly && !c.Unregistered && c.IsStopped()
-}
-
-// askStart asks whether to start a city and switch to it.
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	askLive(m, aboutCity(m, c, startQuestion))
 	return nil
 }
 
 func startQuestion(m *state.Room, c *fleet.City) question {
-	if !canStart(m, c) {
+	if !state.CanStart(m, c) {
 		return question{none: "nothing was done: " + c.DisplayName + " is no longer stopped"}
 	}
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
@@ -118,12 +114,14 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 		body = []string{"The city in " + widget.Plain(c.Info.Path) + " is not registered. If you " +
 			"answer yes, the supervisor registers it and runs its agents. " + stop}
 	}
-	return question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
-		body: body,
-		do:   func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
+	verb := "start it, and go there"
+	if state.IsHere(m, c) {
+		verb = "start it"
+	}
+	return question{title: "Start " + c.DisplayName + "?", verb: verb, body: body,
+		do: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }}
 }
 
-// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
 	switch {
 	case m.Fleet != nil && m.Fleet.Unmaintained:
@@ -144,7 +142,6 @@ func RefreshCities(m *state.Room) {
 	f.Refill(cityItems(m))
 }
 
-// visitCity switches to a city in the list.
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
@@ -154,7 +151,6 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	return state.StartSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
-// visitRow switches to the city of a row.
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
 		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
@@ -162,13 +158,12 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
 	}
-	if canStart(m, c) {
+	if state.CanStart(m, c) {
 		return askStart(m, c)
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// cityNames returns the names of the other cities as completions for the palette.
 func cityNames(m *state.Room, _ []string) []state.Word {
 	var all []state.Word
 	if m.Fleet == nil {
@@ -194,7 +189,6 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return visitRow(m, c, ""), ""
 }
 
-// needFleet returns the reason why the all-cities room is not available, or "".
 func needFleet(m *state.Room) string {
 	if !m.Directory {
 		return strings.TrimSuffix(state.NoDirectory(m)[0], ".") + "; " +

@@ -22,7 +22,6 @@ func needCopies(m *state.Room) string {
 	return ""
 }
 
-// showCopies lists the values that can be copied from the selection.
 func showCopies(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Copy from " + subjectTitle(m),
 		EmptyText: "No entry matches.",
@@ -43,7 +42,6 @@ func showCopies(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noProgram returns the reason why a clipboard program would not help the user, or "".
 func noProgram(m *state.Room) string {
 	if m.Remote {
 		return "a clipboard program sets the clipboard on the machine that runs gcity, not on yours"

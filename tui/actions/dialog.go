@@ -7,7 +7,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// dialogActions returns the actions for keys in dialogs: questions, readers, searchable lists and prompts.
 func dialogActions() []state.Action {
 	const far = widget.Unlimited
 	c, r := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader}
@@ -49,7 +48,6 @@ func dialogActions() []state.Action {
 	}, append(finderActions(), promptActions()...)...)
 }
 
-// finderActions returns the actions for keys in searchable lists.
 func finderActions() []state.Action {
 	const far = widget.Unlimited
 	f := []keymap.Zone{keymap.InFinder}
@@ -76,7 +74,8 @@ func finderActions() []state.Action {
 		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
 		{ID: "finder.first", Key: keymap.Bind("to the first row", "home"), In: f, Run: find(-far)},
 		{ID: "finder.last", Key: keymap.Bind("to the last row", "end"), In: f, Run: find(far)},
-		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: RunFound},
+		{ID: "finder.run", Key: keymap.Bind("run the selected action", "enter"), In: f,
+			Run: RunFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Dialogs.CloseIn(keymap.InFinder)
@@ -85,13 +84,12 @@ func finderActions() []state.Action {
 	}
 }
 
-// promptActions returns the actions for typing a line of text.
 func promptActions() []state.Action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []state.Action{
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
-		{ID: "prompt.next", Key: keymap.Bind("next step: choose the pool of a bead, "+
-			"or write the text of mail", "tab"), In: p,
+		{ID: "prompt.next", Key: keymap.Bind("next step: choose the pool for the bead, or write "+
+			"the text of the mail", "tab"), In: p,
 			Run: func(m *state.Room) []feed.Effect {
 				p := m.Dialogs.Prompt()
 				return m.RunTasks(p.Step(func() { m.Dialogs.Close(p) }))

@@ -8,8 +8,6 @@ import (
 	"gcity/tui/state"
 )
 
-// needDrain returns the reason why the drain verb is not available, or "". In Pools the verb acts on pools, elsewhere
-// on agents.
 func needDrain(m *state.Room) string {
 	why := ""
 	if state.DrainsPools(m) {
@@ -25,8 +23,8 @@ func needDrain(m *state.Room) string {
 }
 
 // askDrain drains a single agent immediately, because undo can cancel the drain. If there are several agents, it asks
-// first. For a pool, it asks which member to drain, even if there is only one, because the size of a pool can change at
-// any time.
+// first. For a pool, it asks which member to drain. It asks even if there is only one member, because the size of a
+// pool can change at any time.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
 		return chooseDrained(m, p[0])
@@ -34,7 +32,6 @@ func askDrain(m *state.Room) []feed.Effect {
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
 
-// asksToDrain reports whether the user must confirm the drain of the given targets.
 func asksToDrain(m *state.Room, t state.DrainTargets) bool {
 	drain, _ := t.Split()
 	return !asksNothing(m, len(drain)) && (len(t.Rows) > 1 || m.Confirm == state.ConfirmAlways)
@@ -64,7 +61,6 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	return nil
 }
 
-// drainQuestion returns the question whether to drain agents. The question names the agents that cannot be drained.
 func drainQuestion(m *state.Room, t state.DrainTargets) question {
 	drain, _ := t.Split()
 	out := t.Refused()

@@ -63,7 +63,6 @@ func drainAll(m *state.Room, pool string) state.Item {
 	return all
 }
 
-// drainMember returns a task that drains a member of a pool, or cancels its drain.
 func drainMember(name string) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		r := m.Agents.Find(name)

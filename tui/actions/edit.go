@@ -9,12 +9,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// editActions returns the actions that edit the configuration files.
 func editActions() []state.Action {
 	return []state.Action{
 		{ID: "config.edit",
-			Key: keymap.Bind("edit the configuration: in $EDITOR, at the agent or pool; then "+
-				"apply the changes", "e"),
+			Key: keymap.Bind("edit the configuration: opens $EDITOR at the agent or pool; "+
+				"applies the edits", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",
@@ -30,7 +29,6 @@ func needEditableAgent(m *state.Room) string {
 	return needEditable(m)
 }
 
-// editOpenAgent edits the declaration of the agent in the open reader.
 func editOpenAgent(m *state.Room) []feed.Effect {
 	todo := editConfig(m)
 	m.Dialogs.CloseIn(keymap.InReader)
@@ -119,7 +117,6 @@ func dropDraft(m *state.Room) []feed.Effect {
 	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }
 
-// askApply asks whether to apply an edit, and shows its plan.
 func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	yes := state.Answer{Key: "y", Title: "yes, apply it", Do: func(m *state.Room) []feed.Effect {
 		m.Draft, m.Undo = nil, state.Undo{}

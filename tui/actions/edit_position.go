@@ -53,7 +53,6 @@ func askWhichFile(m *state.Room, all []state.Declaration) {
 	m.Dialogs.Open(c)
 }
 
-// placeName formats a position for the user.
 func placeName(m *state.Room, p feed.FileLine) string {
 	file := p.File
 	if file == "" {
@@ -65,7 +64,6 @@ func placeName(m *state.Room, p feed.FileLine) string {
 	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
 }
 
-// draftName returns the name of the edited file, for use in a question.
 func draftName(d *feed.Draft) string {
 	if d.File == "" {
 		return "configuration"

@@ -8,7 +8,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// eventActions returns the actions for Events.
 func eventActions() []state.Action {
 	e := []keymap.Zone{keymap.InEvents}
 	return []state.Action{

@@ -95,7 +95,6 @@ func worksHere(m *state.Room, a *state.Action) bool {
 		section == palette.SectionLook || section == "Agent")
 }
 
-// hereTitle returns the title of the focused panel.
 func hereTitle(m *state.Room) string {
 	if m.Focus == panel.IDPeek {
 		return string(keymap.InPeek)
@@ -143,7 +142,7 @@ func RunFound(m *state.Room) []feed.Effect {
 	return todo
 }
 
-// runItem closes a finder and runs one of its rows, or reports why it cannot.
+// runItem closes a finder and runs one of its rows, or reports why the row cannot run.
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
@@ -162,7 +161,6 @@ func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) 
 	return todo
 }
 
-// openPaletteAt opens the palette with the beginning of a line already typed.
 func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	openFinder(m, true)
 	m.Dialogs.Finder().Type(text)

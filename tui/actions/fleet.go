@@ -16,7 +16,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetActions returns the actions that go to other cities, and the actions in the all-cities room.
 func fleetActions() []state.Action {
 	f := []keymap.Zone{keymap.InFleet}
 	return append([]state.Action{
@@ -98,7 +97,6 @@ func needAttention(m *state.Room) string {
 	return ""
 }
 
-// switchFleetList moves the cursor from the cities to the agents, or back.
 func switchFleetList(m *state.Room) []feed.Effect {
 	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
 	state.MoveNeeds(m, 0)
@@ -112,7 +110,6 @@ func needCityRow(m *state.Room) string {
 	return ""
 }
 
-// needCityItself returns the reason why a verb for a whole city does not apply to the row under the cursor, or "".
 func needCityItself(m *state.Room) string {
 	if m.OnNeeds {
 		return "this applies to a whole city, and the cursor is " +
@@ -125,7 +122,6 @@ func needCityItself(m *state.Room) string {
 	return needCityRow(m)
 }
 
-// needRunningCity returns the reason why the city cannot receive commands, or "".
 func needRunningCity(m *state.Room) string {
 	if why := state.NeedWritable(m); why != "" {
 		return why
@@ -168,7 +164,6 @@ func enterCity(m *state.Room) []feed.Effect {
 	return visitRow(m, c, agent)
 }
 
-// sendToCity sends a command to a city in the list.
 func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
 	return []feed.Effect{feed.SendCityCommand{ID: state.BeginAction(m,
 		doing+" "+c.DisplayName+" "+m.Look.Glyphs.More),
@@ -176,7 +171,6 @@ func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command
 		Target: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
-// aboutCity returns a builder for a question about a listed city.
 func aboutCity(m *state.Room, c *fleet.City,
 	build func(m *state.Room, c *fleet.City) question) builder {
 	path := c.Info.Path
@@ -263,7 +257,7 @@ func unregisterQuestion(m *state.Room, c *fleet.City) question {
 		body = append(body, "This program runs that city.")
 	}
 	return question{title: "Stop and unregister " + c.DisplayName, body: body, plan: true,
-		required: c.DisplayName, cursor: 1,
+		required: widget.Plain(c.Info.Name), cursor: 1,
 		answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: state.BeginAction(m,
@@ -274,7 +268,6 @@ func unregisterQuestion(m *state.Room, c *fleet.City) question {
 		}}
 }
 
-// filterCities edits the filter of the list. Each key updates the list immediately.
 func filterCities(m *state.Room) []feed.Effect {
 	m.OnNeeds = false
 	apply := func(text string) {
@@ -293,7 +286,6 @@ func filterCities(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fleetMenu lists all actions in the all-cities room.
 func fleetMenu(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "All cities", EmptyText: "No action matches.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
@@ -327,12 +319,11 @@ func backInFleet(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// showOtherCity shows details of a city without switching to it.
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.DisplayName,
 		Lines: func(w int) []string {
-			return widget.WrapAll(m.Fleet.Details(&c, &m.Look, m.Now), w)
+			return widget.WrapAll(m.Fleet.Details(&c, state.RunnerText(m, &c), &m.Look, m.Now), w)
 		}})
 	return nil
 }

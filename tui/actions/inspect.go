@@ -10,7 +10,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// inspectActions returns the actions for an agent's details.
 func inspectActions() []state.Action {
 	r := []keymap.Zone{keymap.InReader}
 	return []state.Action{
@@ -71,7 +70,6 @@ func showAgent(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// readerKeys returns the keys for the open reader, except those for scrolling and closing.
 func readerKeys(m *state.Room) []string {
 	if name := m.Dialogs.EventAgent(); name != "" && needOpenAgent(m) == "" {
 		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// leaveActions returns the actions that leave the control room.
 func leaveActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -52,7 +51,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 		{Key: "n", Title: "stay", Safe: true, Do: stay},
 	}
 	askLive(m, func(m *state.Room) question {
-		return question{title: "Quit " + state.CityName(m) + "?", plan: true, cursor: 4,
+		return question{title: "Quit " + state.CityTitle(m, 50) + "?", plan: true, cursor: 4,
 			answers: answers, stay: stay,
 			body: append(slices.Clone(first),
 				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
@@ -92,7 +91,7 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 // AskLost limits an open question about leaving to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Title, c.RequiredText, c.About = "Quit "+state.CityName(m)+"?", "", nil
+	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil
 	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
 	c.Answers = []state.Answer{
 		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
@@ -123,7 +122,6 @@ func explainSuspend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askDrainAll asks whether to drain all agents before stopping the city.
 func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {

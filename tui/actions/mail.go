@@ -14,7 +14,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// mailActions returns the actions for mail and for slinging work.
 func mailActions() []state.Action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
@@ -43,7 +42,8 @@ func mailActions() []state.Action {
 			Short: "unread", In: k, Why: needUnread, Run: markUnread},
 		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
 			Short: "all mail", In: k, Run: toggleOthers},
-		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
+		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received "+
+			"the message", "."),
 			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
 				return runRequest(m, panel.Request{Select: m.Mail.Agent()})
 			}},
@@ -60,14 +60,12 @@ func mailActions() []state.Action {
 	}
 }
 
-// goFiltered returns an action that goes to a panel and filters the panel by the selected agent.
 func goFiltered(to panel.ID, field string) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		return runRequest(m, panel.Request{GoTo: to, Filter: field + state.Selected(m).Name})
 	}
 }
 
-// pointedMail returns the message under the cursor in the Mail panel, or nil.
 func pointedMail(m *state.Room) *panel.MailRow {
 	if m.Focus != panel.IDMail {
 		return nil
@@ -103,7 +101,7 @@ func needUnread(m *state.Room) string {
 	return why
 }
 
-// ofOpenMail extends a condition: it first requires that a message is open.
+// ofOpenMail returns a condition that requires an open message in addition to the given condition.
 func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if m.Dialogs.OpenMessage() == nil {
@@ -113,7 +111,6 @@ func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// onMail returns an action that passes the message under the cursor to a function.
 func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		l := pointedMail(m)
@@ -124,7 +121,6 @@ func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) 
 	}
 }
 
-// fromOpenMail returns an action that closes the open message and passes the message to a function.
 func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
 	*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
@@ -143,7 +139,6 @@ func toggleOthers(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// listMail rebuilds the list of mail after this room has changed something.
 func listMail(m *state.Room) {
 	m.Mail.Update(m.Env())
 	m.ApplyNewData()
@@ -189,7 +184,6 @@ func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {
 	return askLiveIfWanted(m, aboutListed(m, all, state.FindMail, archiveQuestion))
 }
 
-// archiveQuestion returns the question whether to archive messages.
 func archiveQuestion(m *state.Room, all []*panel.MailRow) question {
 	what := widget.Plain(all[0].ID)
 	if len(all) > 1 {

@@ -12,14 +12,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// mailDraft is mail that is being written.
 type mailDraft struct {
-	to        []string // addresses of the recipients
+	to        []string
 	subject   string
 	repliesTo *mail.Message // message that this one replies to; nil = none
 }
 
-// draftKey returns the names under which the draft of this mail is stored.
 func (e *mailDraft) draftKey() []string {
 	about := ""
 	if e.repliesTo != nil {
@@ -32,7 +30,6 @@ func (e *mailDraft) draftKey() []string {
 	return names
 }
 
-// messages returns the messages to send.
 func (e *mailDraft) messages(text string) []mail.Message {
 	all := make([]mail.Message, len(e.to))
 	for i, to := range e.to {
@@ -77,7 +74,7 @@ func needAddressees(m *state.Room) string {
 
 func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &mailDraft{to: addressees(m)}) }
 
-// askSubject asks for the subject of mail, and then for its text. It continues an existing draft.
+// askSubject asks for the subject of mail, and then for its text. If there is a draft, it continues with the draft.
 func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	begun := ""
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
@@ -104,7 +101,6 @@ func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	return nil
 }
 
-// compose opens the composer with the draft, if there is one.
 func compose(m *state.Room, e *mailDraft) []feed.Effect {
 	var begun state.Unsent
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
@@ -123,7 +119,6 @@ func reply(m *state.Room, l mail.Message) []feed.Effect {
 	return compose(m, &mailDraft{to: []string{re.To}, subject: re.Subject, repliesTo: &l})
 }
 
-// addressed returns text that names recipients: "builder", "3 addresses".
 func addressed(to []string) string {
 	if len(to) == 1 {
 		return widget.Plain(to[0])
@@ -131,7 +126,6 @@ func addressed(to []string) string {
 	return fmt.Sprintf("%d addresses", len(to))
 }
 
-// mailComposed sends the composed mail, or shows why it cannot be sent.
 func mailComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	e, ok := c.About.(*mailDraft)
@@ -167,7 +161,6 @@ func mailComposed(m *state.Room) []feed.Effect {
 	return askIfWanted(m, q)
 }
 
-// askRecipient lists the possible recipients of mail, to choose from.
 func askRecipient(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Mail to",
 		EmptyText: "No recipient matches; in the palette, `mail NAME` accepts any name.",

@@ -9,7 +9,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// markActions returns the actions that mark rows in a list.
 func markActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
 	return []state.Action{
@@ -93,7 +92,6 @@ func markAll(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// sortActions returns the actions that change the order of the focused list.
 func sortActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
 	return []state.Action{

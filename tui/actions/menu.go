@@ -11,7 +11,6 @@ import (
 	"gcity/tui/state"
 )
 
-// menuActions returns two actions: one lists verbs, the other lists values to copy.
 func menuActions() []state.Action {
 	return []state.Action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all actions for the selection, and why some are "+
@@ -32,7 +31,6 @@ func nouns(m *state.Room) []string {
 	return p.About().Nouns[:1]
 }
 
-// subjectTitle returns text that names the selection: "worker-2", "3 agents", "pool worker".
 func subjectTitle(m *state.Room) string {
 	title := ""
 	switch p := m.ActionPanel(); {
@@ -46,7 +44,6 @@ func subjectTitle(m *state.Room) string {
 	return cmp.Or(title, state.CityName(m))
 }
 
-// showVerbs lists all actions for the selection.
 func showVerbs(m *state.Room) []feed.Effect {
 	title := subjectTitle(m)
 	if r := state.RowAgent(m); r != nil {

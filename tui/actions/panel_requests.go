@@ -8,7 +8,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// panelActions returns the actions that the panels define.
 func panelActions(all []panel.Panel) []state.Action {
 	var actions []state.Action
 	for _, p := range all {
@@ -32,7 +31,6 @@ func panelActions(all []panel.Panel) []state.Action {
 	return actions
 }
 
-// whyUnavailable returns the reason why an action of a panel cannot run now, or "".
 func whyUnavailable(m *state.Room, p panel.Panel, a panel.Action) string {
 	switch {
 	case a.Writes && state.NeedWritable(m) != "":
@@ -81,7 +79,6 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 	return nil
 }
 
-// requestQuestion returns the question before the commands of a request.
 func requestQuestion(r panel.Request) question {
 	return question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
 		count: r.Count, of: r.Counts, harms: r.Count > 0,

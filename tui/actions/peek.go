@@ -287,7 +287,6 @@ func askSave(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fileName returns a form of an agent's name that can be used as a file name.
 func fileName(agent string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolActions returns the actions for the pool under the cursor.
 func poolActions() []state.Action {
 	here := []keymap.Zone{keymap.InPools}
 	return []state.Action{
@@ -46,8 +45,6 @@ func poolActions() []state.Action {
 	}
 }
 
-// needRestart returns the reason why the restart verb is not available, or "". In Pools the verb acts on pools,
-// elsewhere on agents.
 func needRestart(m *state.Room) string {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
@@ -69,7 +66,6 @@ func needRestart(m *state.Room) string {
 	return ""
 }
 
-// unrestartable returns the reason why an agent cannot be restarted, or "".
 func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	switch {
 	case r.State == city.Suspended:
@@ -80,7 +76,6 @@ func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	return ""
 }
 
-// askRestartOf asks whether to restart the members of a pool one after the other or all at the same time.
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
 	return nil
@@ -109,7 +104,6 @@ func restartOf(name string, rolling bool) state.Task {
 	}
 }
 
-// chooseRestarted returns a task that lists the running members of a pool. Choosing a member restarts it.
 func chooseRestarted(p *panel.PoolRow) state.Task {
 	name, shown := p.Name, p.Shown
 	restart := func(name string) city.Command { return city.Restart{Agent: name} }
@@ -126,7 +120,6 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 	}
 }
 
-// restartPoolToo returns an answer that restarts the agent's whole pool, if the pool has other members.
 func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
 	p := m.Pools.Find(rows[0].Pool)
 	if len(rows) > 1 || p == nil || p.Size < 2 {
@@ -182,7 +175,6 @@ func needMore(m *state.Room) string {
 	return why
 }
 
-// askScale asks for a pool size and rejects invalid input.
 func askScale(m *state.Room) []feed.Effect {
 	p := *state.Pool(m)
 	m.Dialogs.Open(&state.Prompt{
@@ -232,7 +224,8 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, p, size)
 }
 
-// autoScale lets the pool's check determine its size again. If members would leave, it asks for confirmation first.
+// autoScale lets a pool's check determine the pool's size again. If members would leave, it asks for confirmation
+// first.
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
@@ -248,7 +241,8 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		verb: "let it decide", do: do}, p, size)
 }
 
-// askLeaving asks for confirmation if members would leave. Otherwise askIfWanted decides whether to ask.
+// askLeaving asks for confirmation if scaling the pool to size would drain members. Otherwise askIfWanted decides
+// whether to ask.
 func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Effect {
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
@@ -277,7 +271,6 @@ func needMember(m *state.Room) string {
 	return ""
 }
 
-// attachMember attaches to the pool's only member, or asks which member to attach to.
 func attachMember(m *state.Room) []feed.Effect {
 	to := func(name string) []feed.Effect {
 		state.ShowAgent(m, name)

@@ -1,6 +1,8 @@
 // Package actions defines the actions of the control room: their keys, the conditions under which they are available,
 // and their effects. It also defines the palette's verbs. An action changes the state of the room and returns effects.
 // It performs no I/O.
+//
+// A condition is a function that returns the reason why an action is not available, or "".
 package actions
 
 import (

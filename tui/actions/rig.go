@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// rigActions returns the actions for the rig of the selected agent, pool or automation.
 func rigActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// sendActions returns the actions for nudges that are queued for agents, and the actions of the composer.
 func sendActions() []state.Action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []state.Action{
@@ -38,7 +37,7 @@ func sendActions() []state.Action {
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needKnownWaiting), Run: fromDetails(askSendNow)},
 
-		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
+		{ID: "composer.send", Key: keymap.Bind("send the text", "enter"), In: c,
 			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
 			In:  c,
@@ -68,7 +67,6 @@ func needRunning(m *state.Room) string {
 	return ""
 }
 
-// textRecipients splits the targets into agents that can receive text and agents that cannot.
 func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 	for _, r := range state.Targets(m) {
 		if r.AcceptsText() {
@@ -80,7 +78,6 @@ func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
 	return able, unable
 }
 
-// askSend opens the composer for the targets, with their draft if there is one.
 func askSend(m *state.Room) []feed.Effect {
 	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
@@ -99,7 +96,6 @@ func askSend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// openComposer opens a composer with a draft.
 func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
 	c.Sent = m.Sent
 	c = dialog.NewComposer(c, begun)
@@ -108,7 +104,6 @@ func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.C
 	return c
 }
 
-// sendLabel returns text that names the recipients of a message.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {
@@ -250,7 +245,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails wraps an action on an agent. The new action first closes the agent's details.
+// fromDetails returns an action that first closes the agent's details and then calls do.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
@@ -328,7 +323,6 @@ func sendNowQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		}}
 }
 
-// sendLine sends the text in the palette to the selected or marked agents.
 func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
@@ -336,7 +330,6 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return deliver(m, state.Targets(m), args[0], func(*state.Room) {}), ""
 }
 
-// nudgeLine sends the text in the palette to the agent named before the text.
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return onNamed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {

@@ -23,7 +23,6 @@ func needRecipient(m *state.Room) string {
 	return ""
 }
 
-// askSling offers ready work for the agent or the pool.
 func askSling(m *state.Room) []feed.Effect {
 	all := addressees(m)
 	if len(all) == 0 {
@@ -65,7 +64,6 @@ func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBea
 	f.Search()
 }
 
-// askRecipientOf offers recipients for the work under the cursor.
 func askRecipientOf(m *state.Room) []feed.Effect {
 	var all []beads.Bead
 	for _, r := range m.Work.Targets() {
@@ -105,8 +103,8 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	return askLiveIfWanted(m, slingQuestion(m, b, to))
 }
 
-// slingQuestion returns a builder for the question whether to sling a bead. It uses the bead in Work, unless that one
-// is older or was never listed.
+// slingQuestion returns a builder for the question whether to sling a bead. The question is about the bead that Work
+// lists, unless b is newer or Work never listed it.
 func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 	listed := m.Work.Find(b.ID) != nil
 	return func(m *state.Room) question {

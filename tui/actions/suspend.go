@@ -23,7 +23,6 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	return state.SendCommands(m, doing, what, commands)
 }
 
-// nameAll returns text that names agents and pools, and says whether they are marked.
 func nameAll(m *state.Room, all []details.Suspendable) string {
 	cursor := m.Focused().Key()
 	marked := len(m.NamedAgents) == 0 && (len(all) > 1 || all[0].Name != cursor)
@@ -45,8 +44,6 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "resuming", all, resume) }})
 }
 
-// needSuspend returns the reason why the suspend verb is not available, or "". In Pools the verb acts on pools,
-// elsewhere on agents.
 func needSuspend(m *state.Room) string {
 	switch {
 	case state.NeedWritable(m) != "":
@@ -164,8 +161,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-// askResumeParent is called for an agent or pool that is suspended with its rig or city. It asks whether to resume that
-// rig or city.
+// askResumeParent asks whether to resume the rig or the city that causes an agent or pool to be suspended.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
 	askLive(m, func(m *state.Room) question {

@@ -42,7 +42,6 @@ func undoOrRelease(m *state.Room) []feed.Effect {
 	return release(m)
 }
 
-// messageActions returns the action that shows past messages, and the action that undoes the latest verb.
 func messageActions() []state.Action {
 	return []state.Action{
 		{ID: "view.messages",
@@ -54,7 +53,6 @@ func messageActions() []state.Action {
 	}
 }
 
-// showMessages shows past messages, newest last.
 func showMessages(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Unlimited,
 		Lines: func(w int) []string {

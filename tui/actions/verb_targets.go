@@ -20,7 +20,6 @@ func named(args []string) (noun, name string) {
 	return "", args[0]
 }
 
-// restartNames returns the completions for restart: the agents and, for the first argument, the pools.
 func restartNames(m *state.Room, before []string) []state.Word {
 	if len(before) > 0 {
 		return agentNames(m, before)
@@ -28,7 +27,6 @@ func restartNames(m *state.Room, before []string) []state.Word {
 	return flaggedNames(m, nil)
 }
 
-// restartedPool returns the pool that the arguments of restart name, or nil if they name agents.
 func restartedPool(m *state.Room, args []string) *panel.PoolRow {
 	switch {
 	case len(args) == 1:
@@ -39,7 +37,6 @@ func restartedPool(m *state.Room, args []string) *panel.PoolRow {
 	return nil
 }
 
-// restartedAgents returns the agents that the arguments of restart name.
 func restartedAgents(args []string) []string {
 	if len(args) > 1 && (args[0] == palette.NounAgent || args[0] == palette.NounPool) {
 		return args[1:]
@@ -76,8 +73,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a function for the verb suspend or resume. That function returns the reason why the verb would
-// have no effect, or "".
+// whySuspended returns the condition of the verb suspend (if off is true) or resume: the verb must have an effect.
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -97,7 +93,8 @@ func whySuspended(off bool) func(*state.Room, []string) string {
 	}
 }
 
-// suspendVerb returns the verb that suspends or resumes an agent, a pool, a rig or the city.
+// suspendVerb returns the verb suspend if off is true, and the verb resume otherwise. The verb acts on an agent, a
+// pool, a rig or the city.
 func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := whySuspended(off)(m, args); why != "" {
@@ -121,7 +118,6 @@ func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// automationWhy returns a function that evaluates a condition for the named automation.
 func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
@@ -139,7 +135,7 @@ func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
 }
 
-// stopNames returns the automations and the city.
+// stopNames returns the completions for stop: the automations and the city.
 func stopNames(m *state.Room, _ []string) []state.Word {
 	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
 		Noun: palette.NounCity,
@@ -168,7 +164,6 @@ func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return askStopCity(m, nil), ""
 }
 
-// checkedNames returns the names of everything that has a check: pools and watchdogs.
 func checkedNames(m *state.Room, _ []string) []state.Word {
 	return append(poolNames(m), watchdogNames(m, nil)...)
 }
@@ -189,7 +184,6 @@ func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return checkOf(m, p.Name), ""
 }
 
-// sortWords returns the names of the columns by which the focused list can be sorted.
 func sortWords(m *state.Room, _ []string) []state.Word {
 	_, ways := m.Focused().Sorting(m.Now)
 	all := make([]state.Word, len(ways))

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// verb is a command of the palette.
 type verb = palette.Verb[*state.Room, feed.Effect]
 
 // Verbs returns the palette's commands.
@@ -65,7 +64,6 @@ func Verbs() []verb {
 	}...)
 }
 
-// agentVerbs returns the commands that go to an object or show its details, and the commands for agents.
 func agentVerbs() []verb {
 	return []verb{
 		{Name: "goto", Usage: "NAME",
@@ -149,7 +147,6 @@ func anyNames(m *state.Room, before []string) []state.Word {
 	return slices.Concat(flaggedNames(m, nil), automationNames(m, nil), watchdogNames(m, nil))
 }
 
-// scaleWords returns the completions for scale: first the pools, then the valid sizes of the given pool.
 func scaleWords(m *state.Room, before []string) []state.Word {
 	const most = 100
 	switch len(before) {
@@ -182,8 +179,8 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns a function that returns the reason why an action cannot run on the named agents. That function
-// first calls whyAgent for each agent, and then checks the action's own condition.
+// agentsWhy returns a condition for the named agents. The condition calls whyAgent for each agent, and then checks the
+// condition of the action with the given ID.
 func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
@@ -258,7 +255,6 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
 }
 
-// goAndRun returns a verb that goes to a name and runs an action there.
 func goAndRun(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if _, why := GoTo(m, args); why != "" {
@@ -275,7 +271,6 @@ func attachLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return goAndRun("agent.attach")(m, args)
 }
 
-// runAsKey returns a verb that has the same effect as the key of an action.
 func runAsKey(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)

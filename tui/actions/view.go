@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// focusActions returns the actions that move the focus from panel to panel.
 func focusActions(all []panel.Panel) []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel.ID) func(*state.Room) []feed.Effect {
@@ -40,7 +39,6 @@ func focusActions(all []panel.Panel) []state.Action {
 	}...)
 }
 
-// viewActions returns the actions that change the view, and the action that suspends the city.
 func viewActions(all []panel.Panel) []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -165,7 +163,6 @@ func toggleAttention(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// needSides returns the reason why the terminal cannot be moved next to the lists, or "".
 func needSides(m *state.Room) string {
 	if !state.HasSides(m) {
 		return "the terminal stays below the lists unless the screen has 160 columns and 40 rows"
@@ -174,7 +171,7 @@ func needSides(m *state.Room) string {
 }
 
 // askFilter edits the focused panel's filter. Each key updates the list immediately. If the user cancels the filter, or
-// if no row matches it, the previously selected row is selected again as soon as that row is visible.
+// if no row matches it, the previous selection is restored as soon as its row is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	list := m.Focused()
@@ -260,7 +257,6 @@ func back(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// mouseActions returns the action that turns mouse support on or off.
 func mouseActions() []state.Action {
 	return []state.Action{
 		{ID: "view.mouse",

@@ -8,7 +8,6 @@ import (
 	"gcity/tui/state"
 )
 
-// acknowledgeCall acknowledges a watchdog's call for attention.
 func acknowledgeCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
 	return state.SendCommands(m, "acknowledging", r.Shown,
 		[]city.Command{city.Acknowledge{Watchdog: r.Name,

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// workActions returns the actions for the city's work.
 func workActions() []state.Action {
 	w := []keymap.Zone{keymap.InWork}
 	return []state.Action{
@@ -35,7 +34,6 @@ func workActions() []state.Action {
 	}
 }
 
-// bead returns the bead under the cursor in Work, or nil.
 func bead(m *state.Room) *panel.WorkRow {
 	if m.Focus != panel.IDWork {
 		return nil
@@ -50,7 +48,6 @@ func needBead(m *state.Room) string {
 	return ""
 }
 
-// needOpenBead returns the reason why verbs for open beads are not available, or "".
 func needOpenBead(m *state.Room) string {
 	if why := cmp.Or(state.NeedWritable(m), needBead(m)); why != "" {
 		return why

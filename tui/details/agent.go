@@ -67,7 +67,6 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	return append(lines, panel.Decisions(src.Env, a.Decisions)...)
 }
 
-// lifeFields returns a description of the agent's program, its session, and how the last session ended.
 func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
@@ -100,7 +99,6 @@ func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
 	return lines
 }
 
-// hourFields returns the charts of the agent's last hour as fields that are w columns wide.
 func hourFields(src *Source, name string, w int) (lines []string) {
 	const narrow, broad = 15, 30 // columns of a chart
 	n := broad
@@ -144,7 +142,6 @@ func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	return text
 }
 
-// stateFields returns an agent's state, the reason, and what happens next.
 func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
@@ -195,7 +192,6 @@ func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 	return text + ", the deadline is " + widget.Clock(*d.Deadline, src.Now)
 }
 
-// rigText returns the name of a rig, with its state if known.
 func rigText(src *Source, name string) string {
 	for i := range src.Snap.Rigs {
 		if r := &src.Snap.Rigs[i]; r.Name == name {
@@ -205,7 +201,6 @@ func rigText(src *Source, name string) string {
 	return widget.Plain(name)
 }
 
-// needsText returns a description of the states of an agent's dependencies.
 func needsText(src *Source, names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
@@ -219,7 +214,6 @@ func needsText(src *Source, names []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// idleText returns a description of an agent's idle timeout, and how long the agent has been idle.
 func idleText(src *Source, a *city.Agent) string {
 	text := describe.Idle(a.IdleTimeout)
 	switch {
@@ -232,8 +226,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns when an agent last wrote output. The city updates LastActivity only once per patrol, but the pane
-// receives output immediately. LastActivity must not be nil.
+// lastOutput returns the time at which an agent last wrote output. The city updates LastActivity only once per patrol,
+// but the pane receives output immediately. LastActivity must not be nil.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {
@@ -253,7 +247,6 @@ func outputAge(src *Source, a *city.Agent) string {
 	return text + widget.Age(src.Now.Sub(at))
 }
 
-// outputText returns text that says when an agent last wrote output: "last output 4s ago".
 func outputText(src *Source, a *city.Agent) string {
 	age := outputAge(src, a)
 	if limit, ok := strings.CutPrefix(age, "at most "); ok {
@@ -304,7 +297,6 @@ func Exit(src *Source, e *city.Exit) string {
 	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
 }
 
-// sendFields returns the messages that were sent to an agent, with their stages.
 func sendFields(src *Source, sends []city.Send) []string {
 	var lines []string
 	label := "sent"
@@ -354,7 +346,6 @@ func Rig(src *Source, r *city.Rig) string {
 	return text
 }
 
-// mailField returns a line with the number of an agent's unread messages, if there are any.
 func mailField(src *Source, a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil

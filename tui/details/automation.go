@@ -19,7 +19,7 @@ type RunHistory struct {
 	Problem   string     // why the runs could not be read; "" = no error
 	Newest    string     // the automation's latest run when the request was sent
 	RequestID int        // ID of the request in progress; 0 = none
-	Responded bool       // a response has arrived
+	Responded bool
 
 	End   int  // number of the first line after the latest run and its output
 	live  bool // a run was in progress while the details were open
@@ -84,7 +84,6 @@ func Automation(src *Source, h *RunHistory) []string {
 	return append(lines, lastRun(src, a.Last)...)
 }
 
-// lastRun returns the latest run with the end of its output.
 func lastRun(src *Source, run *city.Run) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
 	if run == nil {

@@ -33,8 +33,8 @@ func City(s *Source) []string {
 		s.Look.Field("folder", widget.Plain(c.Path)),
 		s.Look.Field("host", widget.Plain(c.Host)),
 		s.Look.Field("version", widget.Plain(c.Version)),
-		s.Look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", c.PID,
-			widget.Plain(describe.Mode(c.Mode)), widget.Age(s.Now.Sub(c.Started)))),
+		s.Look.Field("run by", fmt.Sprintf("%s, up %s",
+			widget.Plain(describe.Runner(c.Mode, c.PID)), widget.Age(s.Now.Sub(c.Started)))),
 		s.Look.Field("config", fmt.Sprintf("revision %s, in force since %s",
 			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
 			whileInvalid(c)),
@@ -56,7 +56,6 @@ func City(s *Source) []string {
 	return lines
 }
 
-// whileInvalid returns a note that the configuration on disk is invalid, or "".
 func whileInvalid(c *city.Snapshot) string {
 	if c.Config.Rejected == "" {
 		return ""

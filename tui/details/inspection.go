@@ -41,7 +41,6 @@ func heading(src *Source, text string) []string {
 	return []string{"", src.Look.Paint(themes.Title, text)}
 }
 
-// driftLines returns the fields in which a running session differs from the configuration.
 func driftLines(src *Source, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
@@ -68,7 +67,6 @@ func driftLines(src *Source, all []city.Difference) []string {
 	return lines
 }
 
-// fieldLines returns a field with its text, which can have several lines.
 func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
@@ -104,7 +102,6 @@ func crashSummary(src *Source, all []city.Crash) []string {
 	return lines
 }
 
-// crashText returns text that says how a session ended, or that it did not start.
 func crashText(c *city.Crash) string {
 	if c.NoStart {
 		return describe.NotStarted(widget.Plain(c.Why))
@@ -192,7 +189,6 @@ func orDash(s string) string {
 	return s
 }
 
-// readyText returns text that says when an agent is ready.
 func readyText(s *city.Spec) string {
 	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
 		return "immediately"
@@ -218,10 +214,10 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection contains the last inspection of the agent in the open reader.
+// Inspection contains the latest inspection of the agent in the open reader.
 type Inspection struct {
 	Name      string
-	About     *city.Inspection // the last response; nil = none yet
+	About     *city.Inspection // the latest response; nil = none yet
 	Problem   string           // why the latest request failed; "" = no error
 	RequestID int              // ID of the request in progress; 0 = none
 	StateKey  string           // state of the agent when the request was sent

@@ -54,7 +54,6 @@ func Pool(src *Source, name string) []string {
 	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
 }
 
-// checkFields returns the check, its result, and the end of its output.
 func checkFields(src *Source, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
@@ -79,8 +78,8 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// PredictLeaving predicts which members would leave if a pool were scaled to the given size: idle members before busy
-// members, and later members before earlier ones.
+// PredictLeaving predicts which members would leave if a pool were scaled to the given size. Idle members leave before
+// busy members, and later members before earlier ones.
 func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range src.Pools.Members(name) {

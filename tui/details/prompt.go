@@ -30,7 +30,6 @@ func Prompt(src *Source, d *Inspection) []string {
 	return append(lines, promptText(d.About.Prompt)...)
 }
 
-// promptLines returns the beginning of a prompt for an agent's details.
 func promptLines(src *Source, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil
@@ -50,7 +49,6 @@ func promptLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// promptFields returns text that says where a prompt comes from and how it is passed.
 func promptFields(src *Source, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
@@ -62,7 +60,6 @@ func promptFields(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// promptSource returns one line that says where a prompt comes from and how it is passed.
 func promptSource(src *Source, in *city.Inspection) string {
 	way := promptMethod(in)
 	switch {
@@ -74,7 +71,6 @@ func promptSource(src *Source, in *city.Inspection) string {
 	return inCity(src, in.PromptFile) + ", " + way
 }
 
-// promptMethod returns text that says how a prompt is passed, or "".
 func promptMethod(in *city.Inspection) string {
 	switch in.PromptMode {
 	case "arg":

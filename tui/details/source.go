@@ -14,8 +14,7 @@ type Source struct {
 
 	// returns text that says where something is declared and patched
 	Declared func(source string, patched []string) string
-	// returns the known output of a run
 	RunLines func(*city.Run) []string
-	// returns when the pane last received output from an agent; zero = unknown
+	// returns the time at which the pane last received output from an agent; zero = unknown
 	Heard func(agent string) time.Time
 }

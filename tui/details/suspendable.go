@@ -15,7 +15,7 @@ type Suspendable struct {
 	Name, Shown string
 	Pool        bool
 	Rig         string
-	Off         bool // it is suspended
+	Off         bool // suspended; By is the level
 	By          city.Level
 }
 
@@ -113,8 +113,8 @@ func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// Suspends returns what the user must type before many objects are suspended: a number, and a plural noun for what the
-// number counts.
+// Suspends returns the number that the user must type before many objects are suspended, and a plural noun for what it
+// counts.
 func Suspends(l *panel.Lists, all []Suspendable) (n int, of string) {
 	switch n = StoppingSessions(l, all); {
 	case n >= len(all):

@@ -26,24 +26,24 @@ const (
 	MaxEditablePaste = 4 << 10
 )
 
-// Composer is the input for a message to agents or for mail: one line at the bottom of the screen, or a sheet if the
-// text has several lines.
+// Composer is the input for a message to agents or for mail. It is one line at the bottom of the screen, or a sheet if
+// the text has several lines.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
-	Label   string   // describes the recipients
+	Label   string
 	Sent    []string // earlier messages, oldest first
 	Problem string   // why the latest action failed; reset by the next key
 	About   any      // data of the composer's owner
 
 	area         textarea.Model
-	pastes       []string // the pastes shown as placeholders
-	historyIndex int      // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent   // the draft from before an entry of the history was shown
+	pastes       []string
+	historyIndex int    // index of the shown text in Sent; len(Sent) = none
+	draft        Unsent // the saved draft while an entry of the history is shown
 }
 
 // Unsent is the content of a composer.
 type Unsent struct {
-	Text   string // with placeholders
+	Text   string // with placeholders for long pastes
 	Pastes []string
 }
 
@@ -104,7 +104,6 @@ func (c *Composer[T]) Fit(w, h int) {
 	c.syncWidget()
 }
 
-// placeholder returns the placeholder for the paste with index i.
 func (c *Composer[T]) placeholder(i int) string {
 	return fmt.Sprintf("[paste %d: %s, %s]", i+1,
 		widget.Count(widget.LineCount(c.pastes[i]), "line"),
@@ -114,7 +113,6 @@ func (c *Composer[T]) placeholder(i int) string {
 // Text returns the text to send, without leading and trailing empty lines.
 func (c *Composer[T]) Text() string { return strings.Trim(c.expandedText(), "\n") }
 
-// expandedText returns the text with each placeholder replaced by its paste.
 func (c *Composer[T]) expandedText() string {
 	var marks []string
 	for i, p := range c.pastes {
@@ -229,7 +227,6 @@ func TooLong(size int) string {
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }
 
-// atTop and atBottom report whether the cursor is in the first or in the last row of the text.
 func (c *Composer[T]) atTop() bool {
 	return !c.IsMultiline() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
 }
@@ -239,7 +236,6 @@ func (c *Composer[T]) atBottom() bool {
 	return !c.IsMultiline() || c.area.Line() == c.area.LineCount()-1 && at.RowOffset+1 >= at.Height
 }
 
-// visibleRows returns the visible rows of the sheet, and the position of the cursor.
 func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	rows = strings.Split(ansi.Strip(c.area.View()), "\n")
 	if at := c.area.Cursor(); at != nil {
@@ -264,7 +260,6 @@ func composerRows(h int) (rows int, hint bool) {
 	return room, false
 }
 
-// hint returns the line with the keys or, if there is a problem, with the problem.
 func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 	if why := c.Problem; why != "" {
 		return why, themes.Bad
@@ -273,7 +268,6 @@ func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 		"composer.leave", "closes"), themes.Dim
 }
 
-// drawLine draws the composer as one line.
 func (c *Composer[T]) drawLine(on Canvas) Frame {
 	w := on.W
 	l := widget.Line{Styles: on.Styles}
@@ -317,7 +311,6 @@ func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	return label, ""
 }
 
-// drawSheet draws the composer as rows above the bottom of the screen.
 func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	rows, x, y := c.visibleRows()
 	_, below := composerRows(on.H)
@@ -343,7 +336,6 @@ func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	return Frame{Lines: lines, X: min(1+x, on.W-1), Y: 1 + y}
 }
 
-// rule returns the sheet's top line, with the recipients and the length.
 func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 	g := &on.Styles.Glyphs
 	l := widget.Line{Styles: on.Styles}

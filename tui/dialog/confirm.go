@@ -27,13 +27,13 @@ type Confirm[T any] struct {
 	Answers      []Answer[T]
 	Cursor       int
 	RequiredText string
-	Counts       string       // what a required number counts: "running agents"
-	Edit         widget.Entry // the typed text
+	Counts       string // what a required number counts: "running agents"
+	Edit         widget.Entry
 	Since        time.Time
-	OnCancel     T    // what happens if the user cancels; the zero task does nothing
-	AboutLeaving bool // the question is about leaving the program
-	OpenedByKey  bool // the user has opened it with a key
-	About        any  // what the question is about, for its owner
+	OnCancel     T // what happens if the user cancels; the zero task does nothing
+	AboutLeaving bool
+	OpenedByKey  bool
+	About        any // what the question is about, for its owner
 
 	firstRow int         // row of the first answer in the last frame
 	rows     []int       // the index of the answer in each row, beginning with firstRow
@@ -89,9 +89,9 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	return false
 }
 
-// Update replaces the content of the question. If that makes it a different question, keys that choose an answer are
-// again rejected for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A
-// required number stays the same while there is typed text, so that it can be typed even if it changes often.
+// Update replaces the content of the question. If it becomes a different question, it rejects keys that choose an
+// answer for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A required
+// number does not change while there is typed text, so that the user can finish typing it.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.pending = nil
 	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {
@@ -162,8 +162,8 @@ func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed moves the cursor after the text has changed: from a safe answer to the first answer if there is text, and back
-// if the text is empty. If the user has selected a different answer, the cursor stays there.
+// typed moves the cursor after the text has changed. If there is text, the cursor moves from a safe answer to the first
+// answer. If the text is empty, it moves back. If the user has selected a different answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -273,7 +273,6 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	return f
 }
 
-// typedRows returns the number of rows for the text that must be typed.
 func (c *Confirm[T]) typedRows() int {
 	if c.RequiredText == "" {
 		return 0
@@ -281,7 +280,6 @@ func (c *Confirm[T]) typedRows() int {
 	return 2
 }
 
-// typedLine draws the text to type and the part that has been typed, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	label := "type " + c.RequiredText
 	of := ", the number of " + c.Counts + ","
@@ -373,7 +371,6 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	return lines
 }
 
-// answerLine draws one line of an answer. Only the first line contains the key.
 func answerLine(l *widget.Line, key string, first bool, part string) {
 	title := themes.Text
 	if l.Selected {

@@ -32,7 +32,7 @@ type Dialog[T any] interface {
 	Draw(c Canvas) Frame
 }
 
-// Keys returns the keys of actions. A keymap.Registry implements it.
+// Keys looks up the keys of actions. keymap.Registry implements it.
 type Keys interface {
 	KeyText(id string) string
 	Hint(between string, pairs ...string) string
@@ -41,7 +41,7 @@ type Keys interface {
 
 // Canvas contains what is needed to draw a dialog: the size, the styles and the keys.
 type Canvas struct {
-	W, H   int // size of the screen
+	W, H   int
 	Styles *widget.Styles
 	Keys   Keys
 	Line   bool               // there is room for only one line
@@ -58,16 +58,15 @@ type Frame struct {
 }
 
 // width returns the width of a sheet for content of the given width. If only a narrow strip of the background would
-// remain visible, it is the full width of the screen.
+// remain on each side, the sheet fills the screen.
 func (c Canvas) width(want int) int {
-	const scraps = 8 // minimum number of visible columns at each side
+	const scraps = 8 // minimum number of background columns on each side
 	if c.W < want+2*scraps {
 		return c.W
 	}
 	return want
 }
 
-// rows returns the number of text lines in a sheet.
 func (c Canvas) rows() int {
 	const low = 16 // minimum screen height at which a row of background stays visible
 	if c.H < low {
@@ -76,5 +75,4 @@ func (c Canvas) rows() int {
 	return c.H - 6
 }
 
-// more returns the symbol that replaces omitted text.
 func (c Canvas) more() string { return c.Styles.Glyphs.More }

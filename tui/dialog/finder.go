@@ -24,7 +24,7 @@ type Item[T any] struct {
 	Title string
 	Words string // text that a search also covers, in addition to the title
 	Line  string // its command line, for tab completion and the palette's history
-	Note  string // further information
+	Note  string
 	Verb  string // what enter does to this entry, "" = Finder.Verb
 	// what happens if the entry runs; shown below the list while the cursor is on the entry
 	Effect string
@@ -98,7 +98,6 @@ func (t *Item[T]) exact(text string) bool {
 	return called == text || t.Line == text || slices.Contains(t.Keys, text)
 }
 
-// matches returns how well the entry matches text, and whether it matches at all.
 func (t *Item[T]) matches(text string) (Rank, bool) {
 	low := strings.ToLower(text)
 	words := strings.Fields(low)
@@ -135,9 +134,9 @@ type Finder[T any] struct {
 	Copies      bool        // its entries can be copied
 	Verb        string      // what enter does to the entry under the cursor; "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
-	CursorMoved bool        // the user has moved the cursor
-	Problem     string      // why the typed text cannot run
-	Vanished    bool        // the entry under the cursor has vanished, and another one is there now
+	CursorMoved bool
+	Problem     string // why the typed text cannot run
+	Vanished    bool   // the entry under the cursor has vanished, and another one is there now
 
 	offset       int
 	page         int // number of visible entries
@@ -467,7 +466,6 @@ func commonPrefix(texts []string) string {
 // finderHead and finderFoot are the numbers of rows above and below a finder's entries.
 const finderHead, finderFoot = 2, 3
 
-// enterEffect returns text that says what the enter key does to the entry under the cursor.
 func (f *Finder[T]) enterEffect() string {
 	if t := f.Runnable(); t != nil && t.Verb != "" {
 		return t.Verb
@@ -538,7 +536,6 @@ func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	return twoLines(c, themes.Text, text, w)
 }
 
-// whyNot returns the reason why the typed text or the entry under the cursor cannot run, or "".
 func (f *Finder[T]) whyNot() string {
 	if t := f.Runnable(); f.Problem == "" && t != nil {
 		return t.WhyUnavailable()
@@ -546,7 +543,6 @@ func (f *Finder[T]) whyNot() string {
 	return f.Problem
 }
 
-// twoLines wraps text into two lines of w columns.
 func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 	out := []string{"", ""}
 	parts := widget.Wrap(text, w-2)
@@ -559,7 +555,6 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 	return out
 }
 
-// hint returns the last line: the problem with the typed text, or the keys and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
 	full := widget.Width(f.whyNot()) > w // two lines above the hint already show the reason

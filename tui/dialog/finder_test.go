@@ -60,7 +60,6 @@ func TestASimilarEntryIsNotMarked(t *testing.T) {
 	}
 }
 
-// The cursor stays on its entry when the entries change.
 func TestFinderRefill(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{{Line: "a"}, {Line: "b"}}})
 	f.Step(1)

@@ -26,7 +26,7 @@ type Prompt[T any] struct {
 	Next   func(text string) string
 	Leads  bool   // another input follows, so the key for the next step ends this one
 	Cancel func() // called if the line closes without a task; nil = not called
-	About  any    // purpose of the line; its type depends on the owner
+	About  any    // what the owner uses the prompt for
 
 	problem string // why the text was rejected; reset when the text changes
 }

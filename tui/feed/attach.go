@@ -96,7 +96,6 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	return message, v.ended, err
 }
 
-// run opens the agent's terminal and copies bytes in both directions until the attachment ends.
 func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
@@ -138,7 +137,6 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	return message, err
 }
 
-// attachResult is the result of the request for a terminal.
 type attachResult struct {
 	term city.Terminal
 	err  error
@@ -190,7 +188,6 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	}
 }
 
-// forward forwards input and changes of the terminal's size until the attachment ends.
 func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
@@ -235,13 +232,11 @@ func (v *attachment) output() io.Writer {
 	return v.status
 }
 
-// detachHint returns text that says how to detach.
 func (v *attachment) detachHint() string {
 	return "attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
 		" detaches"
 }
 
-// agentRows returns the number of rows for the agent's terminal.
 func (v *attachment) agentRows() int {
 	if v.status == nil {
 		return v.rows
@@ -249,7 +244,7 @@ func (v *attachment) agentRows() int {
 	return max(1, v.rows-1)
 }
 
-// resize sets the agent's terminal to the size of this one.
+// resize sets the agent's terminal to the size of the user's terminal.
 func (v *attachment) resize() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
@@ -325,7 +320,6 @@ func (t *inputQueue) Take() []byte {
 	return p
 }
 
-// announce clears the screen and shows a line.
 func (v *attachment) announce(text string) {
 	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+
 		reversed(widget.Fit(" "+text, v.cols, ""))+"\r\n")

@@ -20,7 +20,6 @@ func ClipboardSequence(text string, tmux bool) string {
 // background.
 const clipboardDeadline = 3 * time.Second
 
-// clipboardProgram returns the clipboard program for this process's display.
 func clipboardProgram(getenv func(string) string) []string {
 	switch {
 	case getenv("WAYLAND_DISPLAY") != "":

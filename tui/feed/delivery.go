@@ -11,7 +11,7 @@ import (
 
 // Delivery is a message from the pump to a program.
 type Delivery struct {
-	Runner    *Runner // the runner of the destination room
+	Runner    *Runner
 	At        time.Time
 	News      News
 	Processed atomic.Bool
@@ -36,8 +36,8 @@ func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Processed.Load() })
 }
 
-// Deliveries contains the senders of one program, one for each room that the program shows. The model's goroutine
-// owns the Deliveries until the program ends. After that, the goroutine that calls Finish owns it.
+// Deliveries contains the senders of one program, one for each room that the program shows. The model's goroutine owns
+// it until the program ends. After that, the goroutine that calls Finish owns it.
 type Deliveries struct {
 	Ctx     context.Context
 	Gap     time.Duration

@@ -48,7 +48,7 @@ type Change struct {
 	Pool  string // its pool; "" = none
 	// "stop", "fail", "drain", "restart", "start", "wait" or "none"; other values are shown unchanged
 	Kind string
-	Why  string // reason for the user; for a restart, the fields that differ
+	Why  string // reason shown to the user; for a restart, the fields that differ
 }
 
 // FileLine is a position in the configuration.
@@ -73,7 +73,6 @@ func (r *Runner) Discard(d DiscardDraft) {
 	})
 }
 
-// planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
 // EditDraft runs the editor on the edit's draft, or on a new draft if the edit does not contain one. It returns the

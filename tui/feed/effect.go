@@ -52,8 +52,8 @@ type (
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy copies text to the terminal's clipboard or, if Program is set, to the clipboard of this machine. Only a copy
-	// with a program has a Result.
+	// Copy copies text to the terminal's clipboard or, if Program is set, to the clipboard of this machine. It has a
+	// Result only if Program is set.
 	Copy struct {
 		ID      int // ID of the status line that waits for the result
 		What    string
@@ -82,10 +82,10 @@ type Result struct {
 	Total         int
 	Receipts      []string // responses from the city, in the order of the commands
 	Failures      []string
-	FailedIndexes []int // indexes of the commands that failed
+	FailedIndexes []int
 	Sent          []SentText
 	Created       string // ID of a bead that was created; "" = none
-	FailuresOnly  bool   // show failures only
+	FailuresOnly  bool
 }
 
 // FoundBeads is the response to QueryBeads.

@@ -135,7 +135,7 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 			switch {
 			case in.Running && b.cancel == nil:
 				watchCtx, cancel := context.WithCancel(ctx)
-				b.cancel, b.unresponsive = cancel, ""
+				b.cancel, b.unresponsive, b.summary.Stopping = cancel, "", false
 				name := in.Name
 				l.r.Spawn("city", func(context.Context) { l.follow(watchCtx, name, b) })
 				l.r.Spawn("city", func(context.Context) { l.poll(watchCtx, name, b) })
@@ -159,7 +159,6 @@ func (b *CityWatch) End() {
 	}
 }
 
-// ownCity returns the city if this program runs it, or nil.
 func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
 	if l.cities.Own != nil && b.path == l.cities.OwnPath {
 		return l.cities.Own
@@ -228,7 +227,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 }
 
 // Take records a snapshot. The parameter polled is set if the snapshot is the response to a poll. In other snapshots,
-// the time of the last patrol may be outdated.
+// the time of the last patrol can be outdated.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
@@ -308,6 +307,7 @@ func (l *FleetWatcher) list() *fleet.List {
 			}
 		}
 	}
+	fleet.Distinguish(f.Rows)
 	return f
 }
 

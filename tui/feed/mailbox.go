@@ -21,7 +21,7 @@ type News struct {
 	Found       []FoundBeads
 	Pane        *terminal.News
 
-	Preferences  *Preferences // changed preferences
+	Preferences  *Preferences
 	Inspected    []Inspected
 	HistoryPages []LoadedHistory
 	Edited       *Edited     // the result of an edit; nil = nothing new
@@ -47,7 +47,7 @@ type Mailbox struct {
 	pending News
 	newest  uint64        // sequence number of the newest event that was added
 	paneGap time.Duration // minimum time between two updates of the pane
-	paneAt  time.Time     // time of the latest update
+	paneAt  time.Time
 	wake    chan struct{}
 }
 
@@ -91,7 +91,6 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// lastEvent returns the sequence number of the newest event that was added; 0 = none.
 func (b *Mailbox) lastEvent() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,8 +112,8 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. If an update of the pane is not due yet, the update stays in the mailbox, and the second
-// result is the time when it is due. Otherwise that time is zero.
+// Take empties the mailbox. If an update of the pane is not due yet, the update stays in the mailbox, and next is the
+// time when it is due. Otherwise next is zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

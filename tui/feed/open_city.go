@@ -11,7 +11,7 @@ import (
 type Cities struct {
 	Directory city.Directory // nil = no list of cities
 	Own       city.Control   // city that this program runs; nil = none
-	OwnPath   string         // folder of that city
+	OwnPath   string
 }
 
 // city returns a city in the list. If this program runs the city, it is accessed directly, because the supervisor

@@ -46,7 +46,6 @@ func (p pinned) checkFolder(ctx context.Context) error {
 	return p.r.checkCityFolder(ctx, p.dir, p.name, p.path)
 }
 
-// checkSnapshot returns an error if a snapshot is from a different city.
 func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil
@@ -54,7 +53,6 @@ func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	return p.checkFolder(ctx)
 }
 
-// Snapshot implements city.Control.
 func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	s, err := p.Control.Snapshot(ctx)
 	if err == nil {
@@ -66,7 +64,6 @@ func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// Snapshots implements city.Control.
 func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		for s, err := range p.Control.Snapshots(ctx) {
@@ -83,7 +80,6 @@ func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 	}
 }
 
-// Events implements city.Control.
 func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		if err := p.checkFolder(ctx); err != nil {
@@ -94,7 +90,6 @@ func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	}
 }
 
-// Watch implements city.Control.
 func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		if err := p.checkFolder(ctx); err != nil {
@@ -105,7 +100,6 @@ func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 	}
 }
 
-// Attach implements city.Control.
 func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	if err := p.checkFolder(ctx); err != nil {
 		return nil, err
@@ -113,7 +107,6 @@ func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.T
 	return p.Control.Attach(ctx, agent, v)
 }
 
-// Do implements city.Control.
 func (p pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := p.checkFolder(ctx); err != nil {
 		return city.Receipt{}, err

@@ -6,18 +6,18 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Preferences are the user's preferences. They may change while the room is open. The room never changes them. The zero
+// Preferences are the user's preferences. They can change while the room is open. The room never changes them. The zero
 // value sets no preferences.
 type Preferences struct {
 	// name of a theme in Themes, or AutoTheme; "" = the city's theme or, if it has none, the theme in Options
 	Theme         string
-	Themes        []themes.Theme   // available themes; nil = the built-in ones
-	ASCII         *bool            // overrides the Options; nil = not set
-	MouseOff      bool             // the terminal keeps the mouse unless the user chooses otherwise
-	ReducedMotion bool             // can also be enabled in the Options
-	Columns       []string         // columns of Agents, see ColumnNames; nil = the default columns
-	Confirm       string           // "normal", "always" or "never"; "" = normal
-	Detach        detach.Key       // key that detaches from an agent
+	Themes        []themes.Theme // available themes; nil = the built-in ones
+	ASCII         *bool          // overrides the Options; nil = not set
+	MouseOff      bool           // the terminal keeps the mouse unless the user chooses otherwise
+	ReducedMotion bool           // can also be enabled in the Options
+	Columns       []string       // columns of Agents, see ColumnNames; nil = the default columns
+	Confirm       string         // "normal", "always" or "never"; "" = normal
+	Detach        detach.Key
 	OnHangup      string           // "headless", "stop" or "leave"; "" = headless
 	Keys          []keymap.Binding // key bindings in the order of the file
 	File          string           // file with the preferences, for messages; "" = none

@@ -158,7 +158,6 @@ func (r *Runner) UnregisterCity(e UnregisterCity) {
 	})
 }
 
-// checkCityFolder returns an error if a name no longer refers to the city in a folder.
 func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, path string) error {
 	all, err := d.Cities(ctx)
 	if err != nil {
@@ -172,7 +171,6 @@ func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, pa
 	return fmt.Errorf("%s is no longer the city in %s", name, path)
 }
 
-// changeCityList runs an operation on the list of cities and puts the result into the mailbox.
 func (r *Runner) changeCityList(id int, title string,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.Spawn("fleet", func(ctx context.Context) {
@@ -236,5 +234,4 @@ const (
 	historyDeadline = 20 * time.Second
 )
 
-// inspectDeadline is the time limit for the inspection of an agent.
 const inspectDeadline = 10 * time.Second

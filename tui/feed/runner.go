@@ -31,8 +31,8 @@ type Runner struct {
 	Viewer     *Viewer
 	Getenv     func(string) string
 	Clock      func() time.Time // nil = time.Now
-	Tmux       bool             // the control room runs inside tmux
-	Config     ConfigFile       // nil = it cannot be edited
+	Tmux       bool
+	Config     ConfigFile // nil = it cannot be edited
 	Goroutines sync.WaitGroup
 	root       *Runner     // the runner that owns the goroutines and the terminal; nil = this one
 	Cities     Cities      // set in the root runner
@@ -40,7 +40,7 @@ type Runner struct {
 
 	hungUp       atomic.Bool // the terminal was closed
 	TerminalLent atomic.Bool // another program uses the terminal, or is about to use it
-	terminated   atomic.Bool // SIGTERM was received
+	terminated   atomic.Bool
 	interrupted  atomic.Bool // SIGINT was received for this process
 
 	mu    sync.Mutex
@@ -60,7 +60,6 @@ func (r *Runner) Now() time.Time {
 // does not exit the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
-// spawnIn is like Spawn, with a different context.
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
 	r.Root().Goroutines.Go(func() {
 		defer func() {
@@ -170,7 +169,6 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	return receipt, ""
 }
 
-// queryDeadline is the time limit for querying beads.
 const queryDeadline = 10 * time.Second
 
 // QueryBeads requests beads and puts the result into the mailbox.

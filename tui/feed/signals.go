@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ExitReason returns how the control room ended. It is used if the user did not choose how to leave. The error is not
-// nil if a goroutine panicked.
+// ExitReason returns the Exit of a control room that ended although the user did not leave it. The error reports a
+// panic in a goroutine.
 func (r *Runner) ExitReason() (Exit, error) {
 	switch err := r.PanicError(); {
 	case r.hungUp.Load():
@@ -39,7 +39,7 @@ func EnvLookup(list []string) func(string) string {
 }
 
 // HandleSignals ends the control room when the terminal is closed or a signal arrives. After a hangup it keeps ignoring
-// SIGHUP: the kernel and the shell each send one, and the second one must not stop a city that continues headless.
+// SIGHUP. The kernel and the shell each send one, and the second one must not stop a city that continues headless.
 func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)

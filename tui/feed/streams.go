@@ -50,7 +50,6 @@ const (
 	NotRunning = "no controller is running"
 )
 
-// unreachableReason returns the reason why the city is unreachable, in the form in which the user sees it.
 func unreachableReason(err error) string {
 	var absent *city.NotRunning
 	var e *city.Error

@@ -53,7 +53,7 @@ type RunTasks struct {
 	ID           int // ID of the status line that waits for the result
 	Title        string
 	Tasks        []Task
-	FailuresOnly bool // show failures only
+	FailuresOnly bool
 }
 
 func (RunTasks) effect() {}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// SettleDelay is how long the pane waits before it opens a stream, so that it does not open one for every row that
-	// the cursor passes.
+	// SettleDelay is how long the pane waits before it opens a stream. Without it, the pane would open a stream for
+	// every row that the cursor passes.
 	SettleDelay = 80 * time.Millisecond
 	// maxWrite is the maximum number of bytes that are interpreted at a time. It is small so that readers of the
 	// screen do not wait long.
@@ -29,7 +29,7 @@ type Viewer struct {
 
 	mu     sync.Mutex
 	target Watch
-	cancel context.CancelFunc // cancels the current watch
+	cancel context.CancelFunc
 	wake   chan struct{}
 }
 
@@ -210,7 +210,6 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	}
 }
 
-// readLastOutput requests the last output of an exited agent.
 func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
 	request, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -25,7 +25,9 @@ type List struct {
 type City struct {
 	Info        city.Info
 	DisplayName string
-	Summary     Summary
+	// the part of the folder that differs from the folders of cities with the same name; "" = no such city
+	Folder  string
+	Summary Summary
 	// when a city that does not respond last responded; zero = it responds, or has never responded
 	LastResponse time.Time
 	Responded    bool   // it has responded at least once
@@ -34,8 +36,8 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. s is the city's snapshot, received at the time
-// receivedAt; if s is nil, the city's state is unknown.
+// UnregisteredCity returns the row of a city that is not registered. receivedAt is the time at which the snapshot s was
+// received. If s is nil, the city's state is unknown.
 func UnregisteredCity(name, path string, s *city.Snapshot,
 	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
@@ -48,12 +50,14 @@ func UnregisteredCity(name, path string, s *city.Snapshot,
 
 // Summary is a summary of a city's state, for the list of cities.
 type Summary struct {
+	Name             string // the name in the city's configuration
 	Agents, Running  int
 	failed, Held     int // number of failed agents, and of agents in quarantine
 	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
-	Mode             string        // how the controller runs: "headless"; "" = unknown
+	Stopping         bool          // the city is shutting down; its problems are left out
+	Runner           string        // which process runs the city; "" = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
@@ -74,11 +78,12 @@ type Need struct {
 // maxNeeds is the maximum number of agents and of problems listed for one city.
 const maxNeeds = 50
 
-// Summarize returns the summary of a snapshot that was received at the time now.
+// Summarize returns a summary of a snapshot. The parameter now is the time at which the snapshot was received.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
-	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
-		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended,
-		Mode: widget.Plain(describe.Mode(s.Mode))}
+	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
+		InProgress: s.Work.InProgress,
+		Unread:     max(0, s.Mail.Unread), Suspended: s.Suspended, Stopping: s.ShutDown,
+		Runner: widget.Plain(describe.Runner(s.Mode, s.PID))}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
 	}
@@ -93,7 +98,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		if a.State == city.Running {
 			b.Running++
 		}
-		if len(b.Needs) < maxNeeds {
+		if len(b.Needs) < maxNeeds && !s.ShutDown {
 			if n, ok := needOf(a, s.Watchdogs, now); ok {
 				b.Needs = append(b.Needs, n)
 			}
@@ -106,7 +111,9 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		turn > 3*s.Patrol.Interval+5*time.Second {
 		b.Overdue = turn.Truncate(time.Second)
 	}
-	b.Problems = Troubles(s)
+	if !s.ShutDown {
+		b.Problems = Troubles(s)
+	}
 	return b
 }
 
@@ -137,9 +144,6 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 // Troubles returns the problems with a city as a whole, most severe first, each as one safe line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
-	if s.ShutDown {
-		p = append(p, "the city is shutting down")
-	}
 	if s.Config.Rejected != "" {
 		p = append(p, "configuration rejected: "+s.Config.Rejected)
 	}
@@ -181,7 +185,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// health is the health of a city: a word, a symbol, its color, and its urgency (0 = most urgent).
+// health describes the health of a city: a word, a symbol, a color, and an urgency (0 = most urgent).
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -197,12 +201,12 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"refused", g.Refused, themes.Bad, 1}
 	case city.CityStarting:
 		return health{"starting", g.Starting, themes.Busy, 6}
-	case city.CityStopping:
-		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case city.CityStopped:
 		return health{"stopped", g.Exited, themes.Off, 9}
 	}
 	switch b := &c.Summary; {
+	case c.stopping():
+		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case c.Unresponsive != "":
 		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
@@ -223,7 +227,13 @@ func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// IsStopped reports whether the city is stopped without an error. A supervisor does not run it.
+// stopping reports whether the city is shutting down. Its controller exits shortly before the list says so.
+func (c *City) stopping() bool {
+	return c.Info.Status == city.CityStopping ||
+		c.Info.Running && c.Info.Error == "" && c.Summary.Stopping
+}
+
+// IsStopped reports whether the city is stopped and has no error.
 func (c *City) IsStopped() bool {
 	return !c.Info.Running && c.Info.Status == city.CityStopped && c.Info.Error == ""
 }
@@ -243,6 +253,8 @@ func (c *City) Why(now time.Time) string {
 			return "no controller; agents still running: " + widget.Number(n)
 		}
 		return "not running"
+	case c.stopping() && c.Info.Error == "":
+		return "its agents are stopping"
 	case c.Unresponsive != "" && c.Responded:
 		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +
 			widget.Plain(c.Unresponsive)
@@ -277,7 +289,7 @@ func (c *City) AttentionCount() int {
 	switch {
 	case c.Info.Status == city.CityCrashed || c.Info.Status == city.CityRefused:
 		return 1
-	case !c.Info.Running:
+	case !c.Info.Running || c.stopping():
 		return 0
 	case c.Unresponsive != "" || b.Overdue > 0:
 		n = 1
@@ -360,13 +372,5 @@ func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""
 	}
-	loop := "controller ok"
-	switch {
-	case c.Unresponsive != "":
-		loop = "controller ?"
-	case c.Summary.Overdue > 0:
-		loop = "last pass " + widget.Age(c.Summary.Overdue) + " ago"
-	}
-	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "") + " " +
-		loop
+	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "")
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // Details returns the details of a city as of the latest list: its health, its numbers and its problems.
-func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
+// runner says which process runs the city.
+func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Time) []string {
 	c := l.Find(of.Info.Name)
 	if of.Unregistered {
 		c = of
@@ -23,6 +24,9 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 	h, b := HealthOf(look, c), &c.Summary
 	lines := []string{look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(now), "",
 		look.Field("folder", widget.Plain(c.Info.Path))}
+	if c.Info.Running && runner != "" {
+		lines = append(lines, look.Field("run by", runner))
+	}
 	if !c.Info.Since.IsZero() {
 		lines = append(lines, look.Field("since", widget.Clock(c.Info.Since, now)))
 	}

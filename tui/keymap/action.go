@@ -24,13 +24,13 @@ const (
 	InRigs        Zone = "Rigs"
 	InWork        Zone = "Work"
 	InPeek        Zone = "Pane"
-	InChoice      Zone = "Questions"     // a question with answers
-	InReader      Zone = "Reader"        // a page that can be scrolled
-	InFinder      Zone = "Help, palette" // help and palette
+	InChoice      Zone = "Questions" // a question with answers
+	InReader      Zone = "Reader"    // a page that can be scrolled
+	InFinder      Zone = "Help, palette"
 	InMail        Zone = "Mail"
-	InFleet       Zone = "All cities" // the list of all cities
-	InPrompt      Zone = "Typing"     // an input line at the bottom of the screen
-	InComposer    Zone = "Sending"    // a message to agents
+	InFleet       Zone = "All cities"
+	InPrompt      Zone = "Typing"  // an input line at the bottom of the screen
+	InComposer    Zone = "Sending" // a message to agents
 )
 
 // dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work there.
@@ -64,8 +64,8 @@ func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
-// MaxTypeahead is the maximum time between two keys that arrive together: the key that opened a dialog, and a key that
-// was pressed before the dialog was visible.
+// MaxTypeahead is the maximum time between two keys that arrive together. If the first key opens a dialog, the second
+// key was pressed before the dialog was visible.
 const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is the degree of confirmation that an action requires.
@@ -75,7 +75,7 @@ const (
 	Harmless Risk = iota
 	Confirmed
 	ConfirmedForSeveral // for one target, it runs immediately and can be undone
-	NameRequired        // a name must be typed
+	NameRequired
 )
 
 // String returns the description for help and docs.
@@ -92,7 +92,7 @@ type Action[H, E any] struct {
 	In    []Zone
 	Risk  Risk
 	Moves bool           // only moves the cursor
-	Why   func(H) string // the reason why it cannot run now, or ""; nil = it always can
+	Why   func(H) string // returns the reason why it cannot run now, or ""; nil = it always can
 	Run   func(H) []E
 }
 
@@ -133,7 +133,6 @@ func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	return nil
 }
 
-// acceptsText reports whether a zone accepts typed characters.
 func (c Zone) acceptsText() bool {
 	return c == InChoice || c == InFinder || c == InPrompt ||
 		c == InComposer

@@ -59,7 +59,6 @@ func ParseKey(text string) (name, wrong string) {
 
 func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
 
-// baseKey returns the canonical name of a key without modifiers.
 func baseKey(text string) (string, bool) {
 	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError &&
 		unicode.IsPrint(r) {
@@ -89,7 +88,6 @@ func functionKey(k string) bool {
 	return false
 }
 
-// unusable returns the reason why a key cannot be bound anywhere, or "".
 func unusable(k string) string {
 	switch k {
 	case "ctrl+m":
@@ -110,5 +108,5 @@ func unusable(k string) string {
 type Binding struct {
 	Action   string
 	Keys     []string
-	Position string // position in the file
+	Position string
 }

@@ -28,7 +28,7 @@ type claim[H, E any] struct {
 }
 
 // Rebind applies user-defined keys and returns the problems with them. If two actions claim the same key in the same
-// zone, a user's binding has priority over a default, and an earlier binding over a later one.
+// zone, a user's binding has priority over a default. An earlier binding has priority over a later one.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
@@ -128,7 +128,6 @@ func orNone(keys string) string {
 	return keys
 }
 
-// whyUnfit returns the reason why an action cannot have the valid key k, or "".
 func (a *Action[H, E]) whyUnfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
@@ -140,7 +139,6 @@ func (a *Action[H, E]) whyUnfit(k string) string {
 	return ""
 }
 
-// typesCharacter reports whether a key types a character in an input line.
 func typesCharacter(k string) bool { return k == "space" || len([]rune(k)) == 1 }
 
 // Essential reports whether a user would be stuck without the action.
@@ -164,8 +162,8 @@ func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	})
 }
 
-// keepEssential finds essential actions that the claims would leave without a key. For each, it removes the action's
-// main key from the claims.
+// keepEssential makes sure that every essential action keeps a key. If other actions claim all keys of an essential
+// action, it removes the main key from their claims.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -245,7 +243,6 @@ func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	}
 }
 
-// removeFromDefaults removes claimed keys from the actions that have these keys by default.
 func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -278,7 +275,6 @@ func withoutKey(keys []string, k string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
 }
 
-// setKeys sets the keys of an action. The list may be empty.
 func (a *Action[H, E]) setKeys(keys []string) {
 	if len(keys) == 0 {
 		keys = nil

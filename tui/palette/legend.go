@@ -12,33 +12,21 @@ import (
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs
-	all := []dialog.Item[T]{
-		{Keys: []string{g.Running}, Title: "running"},
-		{Keys: []string{g.Starting}, Title: "starting: it is running but not ready yet"},
-		{Keys: []string{g.Waiting},
-			Title: "waiting: it starts when the agents it depends on are up"},
-		{Keys: []string{g.Backoff},
-			Title: "backoff: it exited and restarts after a delay"},
+	var all []dialog.Item[T]
+	for _, row := range [][2]string{
+		{g.Cursor, "the selected row"},
+		{g.Mark, "marked: actions apply to all marked rows"},
+		{g.Mail, "unread mail; " + keyOf("focus.mail") + " shows it"},
+		{g.More, "text is cut off here"},
+		{g.Below + "9", "in a list title: 9 more rows below; " + g.Above + "9: 9 more rows above"},
+		{g.Above + " " + g.Below, "next to a column title: the list is sorted by this column; " +
+			keyOf("list.sort") + " or a click on a column title changes the order"},
+		{"(" + g.Below + ")",
+			"order paused: while you work in a list, its rows keep their places"},
+	} {
+		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1]})
 	}
-	all = append(all, leavingStates[T](look)...)
-	all = append(all, []dialog.Item[T]{
-		{Keys: []string{g.Suspended},
-			Title: "suspended: a user stopped it; it does not start until it is resumed"},
-		{Keys: []string{g.Mark}, Title: "marked: actions apply to all marked rows"},
-		{Keys: []string{g.Alert},
-			Title: "a problem with the city or something it uses, or a stuck agent"},
-		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("focus.mail") +
-			" shows it"},
-		{Keys: []string{g.More}, Title: "text is cut off here"},
-		{Keys: []string{g.Below + "9"},
-			Title: "in a list title: 9 more rows below; " +
-				g.Above + "9: 9 more rows above"},
-		{Keys: []string{g.Above + " " + g.Below},
-			Title: "next to a column title: the list is sorted by this column; " +
-				keyOf("list.sort") + " or a click on a column title changes the order"},
-		{Keys: []string{"(" + g.Below + ")"},
-			Title: "order paused: while you work in a list, its rows keep their places"},
-	}...)
+	all = append(all, states[T](look)...)
 	for i := range all {
 		all[i].Words, all[i].Note = "signs symbols glyphs legend", "symbol"
 	}
@@ -61,32 +49,46 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	return all
 }
 
-// leavingStates returns the rows for the states that share one symbol in Unicode and have different symbols in ASCII.
-func leavingStates[T any](look *widget.Styles) []dialog.Item[T] {
+// states returns the rows for the symbols of states: first an agent's state, then the states of other things with the
+// same symbol.
+func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 	g := &look.Glyphs
-	if g.Leaving == g.Stopping {
-		return []dialog.Item[T]{
-			{Keys: []string{g.Leaving},
-				Title: "draining or stopping: it was asked to finish, or is being stopped"},
-			{Keys: []string{g.Failed},
-				Title: "failed or quarantined: it does not start, or crashed too often; it " +
-					"needs attention"},
-			{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
-		}
+	for _, row := range [][2]string{
+		{g.Running, "running"},
+		{g.Running, "pools: steady; automations: idle; watchdogs: fresh"},
+		{g.Starting, "starting: it is running but not ready yet"},
+		{g.Starting, "pools: growing; automations: running"},
+		{g.Starting, "work: in progress"},
+		{g.Waiting, "waiting: it starts after its dependencies"},
+		{g.Waiting, "automations: due; work: blocked"},
+		{g.Waiting, "watchdogs: stale; cities: joining"},
+		{g.Backoff, "backoff: it exited and restarts after a delay"},
+		{g.Backoff, "watchdogs: very stale"},
+		{g.Leaving, "draining: it was asked to finish"},
+		{g.Stopping, "stopping: it is being stopped"},
+		{g.Shrinking, "shrinking: surplus members of the pool drain"},
+		{g.Alert, "stuck: it has work but prints nothing"},
+		{g.Alert, "pools: short; rigs: troubled; automations: broken"},
+		{g.Alert, "watchdogs: calls; cities: trouble"},
+		{g.Alert, "a problem with the city, or with something it uses"},
+		{g.Failed, "failed: it does not start; it needs attention"},
+		{g.Failed, "pools, automations: failing; rigs: broken"},
+		{g.Failed, "watchdogs: dead; cities: crashed"},
+		{g.Quarantined, "quarantined: it crashed too often"},
+		{g.Unknown, "unknown: its provider does not respond"},
+		{g.Exited, "exited: it ended as intended"},
+		{g.Exited, "rigs: idle; cities: stopped"},
+		{g.Stopped, "stopped: no controller is running to start it"},
+		{g.Suspended, "suspended: it does not start until it is resumed"},
+		{g.Suspended, "automations: off; work: open"},
+		{g.Manual, "manual: the automation fires only on request"},
+		{g.Refused, "refused: the city cannot be opened"},
+		{g.Silent, "silent: the city's controller does not respond"},
+		{g.Stalled, "stalled: the city's controller is late"},
+		{g.Done, "done: closed work, or a successful action"},
+		{g.Done, "in the list of cities: the city of this room"},
+	} {
+		all = append(all, dialog.Item[T]{Keys: []string{row[0]}, Title: row[1]})
 	}
-	return []dialog.Item[T]{
-		{Keys: []string{g.Leaving}, Title: "draining: it was asked to finish"},
-		{Keys: []string{g.Stopping}, Title: "stopping: it is being stopped"},
-		{Keys: []string{g.Shrinking}, Title: "shrinking: surplus members of the pool drain"},
-		{Keys: []string{g.Failed}, Title: "failed: it does not start; it needs attention"},
-		{Keys: []string{g.Quarantined},
-			Title: "quarantined: it crashed too often; it needs attention"},
-		{Keys: []string{g.Unknown}, Title: "unknown: its provider does not respond"},
-		{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
-		{Keys: []string{g.Stopped}, Title: "stopped: no controller is running to start it"},
-		{Keys: []string{g.Manual}, Title: "manual: the automation fires only on request"},
-		{Keys: []string{g.Refused}, Title: "refused: the city cannot be opened"},
-		{Keys: []string{g.Silent}, Title: "silent: the city's controller does not respond"},
-		{Keys: []string{g.Stalled}, Title: "stalled: the city's controller is late"},
-	}
+	return all
 }

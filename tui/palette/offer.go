@@ -42,12 +42,11 @@ func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	return append(found, t.search(h, strings.Fields(strings.ToLower(text)))...), false
 }
 
-// complete returns the completions of a line.
 func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	v := l.Verb
 	words, far := matching(v.words(h, l.Args), l.Part)
 	member := memberWord(words, l.Part)
-	// if the line may already be complete, offer it as typed
+	// if the line might already be complete, offer it as typed
 	if l.Part == "" && len(l.Args) > 0 && (len(words) == 0 || strings.HasSuffix(v.Usage, "…")) {
 		words = slices.Insert(words, 0, Word{Note: "as typed"})
 	}
@@ -103,7 +102,6 @@ func memberWord(words []Word, number string) string {
 	return found
 }
 
-// needsMore reports whether a verb needs more arguments.
 func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	if strings.HasSuffix(v.Usage, "…") {
 		return false
@@ -114,8 +112,8 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row for a command line. If the line is incomplete, the row has no Why, and running it opens the
-// palette again.
+// line returns the row for a command line. If the line is incomplete, the row has no Why, and running the row reopens
+// the palette.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
@@ -196,7 +194,7 @@ type wordMatch struct {
 	full   bool // the words contain the full verb and the full name
 }
 
-// matchesWords returns how the words match a verb and the name of an object. ok reports whether all words match.
+// matchesWords compares words with a verb and the name of an object. ok reports whether all words match.
 func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
 	kind := false

@@ -17,11 +17,11 @@ import (
 // Verb is a command of the palette.
 type Verb[H, E any] struct {
 	Name        string
-	Usage       string // arguments of the verb
+	Usage       string
 	Description string
-	ID          string   // ID of the action with the same effect, for its keys
+	ID          string   // ID of the action with the same effect; the palette shows its keys
 	Names       []string // lower-case words that mean exactly this verb
-	ReadOnly    bool     // it changes nothing
+	ReadOnly    bool
 	// position, counted from 1, of the argument that consists of the rest of the line; 0 = none
 	Text int
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop". Without this flag, the palette removes the
@@ -41,7 +41,6 @@ type Word struct {
 	Line string // text in a command line, if Word alone would be ambiguous; "" = Word
 }
 
-// text returns the text of the word in a line.
 func (w *Word) text() string {
 	if w.Line != "" {
 		return w.Line
@@ -53,7 +52,7 @@ func (w *Word) text() string {
 type Table[H, E any] struct {
 	Verbs  []Verb[H, E]
 	KeysOf func(id string) []string
-	Denied func(v *Verb[H, E]) string // the reason why a verb is not allowed, or ""
+	Denied func(v *Verb[H, E]) string // returns the reason why a verb is not allowed, or ""
 	Hidden func(v *Verb[H, E]) bool   // reports whether the list of verbs omits a verb
 	Open   func(h H, line string) []E // opens the palette with the beginning of a line
 	Fail   func(h H, why string)      // reports the reason why a line did not run
@@ -71,7 +70,6 @@ func (t *Table[H, E]) FindVerb(name string) *Verb[H, E] {
 	return &t.Verbs[i]
 }
 
-// acceptsNoun reports whether a verb takes arguments of the given kind.
 func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	return v.Args != nil && slices.ContainsFunc(v.Args(h, nil), func(w Word) bool {
 		return w.Noun == noun
@@ -94,7 +92,6 @@ func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	return found
 }
 
-// words returns the completions for the argument that follows the given ones.
 func (v *Verb[H, E]) words(h H, before []string) []Word {
 	if !v.startsWithNoun(h, before) {
 		return v.Args(h, before)
@@ -204,7 +201,6 @@ func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 	return args[1:]
 }
 
-// whyNot returns the reason why a verb cannot run with its arguments now, or "".
 func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
 	if why := t.whyDenied(v); why != "" || v.Why == nil {
 		return why

@@ -45,7 +45,7 @@ func CannotRelease(r *panel.AgentRow) string {
 	return "; " + OnlyHeld
 }
 
-// OnlyHeld is the reason why an agent in another state cannot be released.
+// OnlyHeld is the message for an agent that cannot be released.
 const OnlyHeld = "only agents in quarantine, in backoff or draining can be released"
 
 // FlaggedAlready returns a message if suspending or resuming an object would change nothing, because it is already in

@@ -16,7 +16,7 @@ type Key = keymap.Action[*Env, Request]
 
 // Request is what a panel asks the room to do: show a page, send commands, or select an agent.
 type Request struct {
-	Title string // title of the page
+	Title string
 	Lines func(e *Env, w int) []string
 
 	Prompt, Yes   string // question before the commands, if one is needed, and the label of "yes"

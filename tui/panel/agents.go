@@ -124,7 +124,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// flaps reports whether the agent has crashed repeatedly and has just restarted. It is as urgent as an agent in
+// flaps reports whether the agent has crashed repeatedly and has just restarted. Such an agent is as urgent as one in
 // backoff.
 func (r *AgentRow) flaps(now time.Time) bool {
 	return r.Crashes > 1 && (r.State == city.Running || r.State == city.Starting) &&
@@ -170,7 +170,7 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	return []widget.SortKey[AgentRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *AgentRow) int { return rank(a, b, now) }},
 		{Name: "name", Cmp: names},
-		{Name: "why", Cmp: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
+		{Name: "why", Cmp: func(a, b *AgentRow) int { return widget.CompareText(a.Why, b.Why) }},
 		{Name: "for", Cmp: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
 		{Name: "cpu", Desc: true, Cmp: use(func(u *city.Usage) float64 { return u.CPU })},
 		{Name: "mem", Desc: true, Cmp: use(func(u *city.Usage) float64 { return float64(u.RSS) })},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -16,7 +17,7 @@ import (
 // rows are inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // a snapshot has contained the resource usage of an agent
+	measured bool // at least one snapshot included resource usage
 	Rates    widget.Sparklines
 	Hours    widget.History
 	Chosen   []columnKind // columns chosen by the user; nil = the default columns
@@ -93,7 +94,6 @@ func (a *Agents) findName(word string) string {
 	return ""
 }
 
-// rigOf returns the rig of an agent, or "".
 func (a *Agents) rigOf(name string) string {
 	if r := a.Find(name); r != nil {
 		return r.Rig
@@ -239,9 +239,9 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	return widget.SamePhrase("attached")
 }
 
-// whyCell draws the reason for an agent's state, and what happens next.
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
-	b := widget.Reason{Text: r.Why, Token: themes.Text, Next: r.nextText(e)}
+	b := widget.Reason{Text: r.Why, Brief: describe.CauseFirst(r.Why), Token: themes.Text,
+		Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
 		b.Token = themes.Dim
 	}

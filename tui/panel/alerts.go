@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -19,7 +20,6 @@ type Alert struct {
 	Pending bool   // something is waiting for a decision, but nothing has failed
 }
 
-// tokens returns the styles of the alert's symbol and text.
 func (a *Alert) tokens() (sign, text themes.Token) {
 	switch {
 	case a.Warning:
@@ -57,7 +57,6 @@ func hintGap(w int) int {
 	return 2
 }
 
-// width returns the width of the alert with its symbol and hint.
 func (a *Alert) width(w int) int {
 	before, key, after := a.hint(w)
 	n := 3 + widget.Width(a.Text) + widget.Width(before+after)
@@ -70,7 +69,6 @@ func (a *Alert) width(w int) int {
 	return n
 }
 
-// add appends the alert to a line that is at most w columns wide, on a screen of the given width.
 func (a *Alert) add(l *widget.Line, w, screenWidth int) {
 	before, key, after := a.hint(screenWidth)
 	sign, text := a.tokens()
@@ -185,14 +183,16 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 // agent has failed, the key goes to Quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
-	leads := IDAgents
+	var last *AgentRow
+	leads, all := IDAgents, 0
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
 		n, name := 0, ""
 		for i := range a.Rows {
 			if r := &a.Rows[i]; r.State == s {
-				n, name = n+1, r.Shown
+				n, name, last = n+1, r.Shown, r
 			}
 		}
+		all += n
 		if n > 0 && len(parts) == 0 && s == city.Quarantined {
 			leads = IDQuarantine
 		}
@@ -205,6 +205,10 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	}
 	if len(parts) == 0 {
 		return nil
+	}
+	if next := releaseText(last, e.Now); all == 1 && last.Quarantined() {
+		cause, _, _ := strings.Cut(describe.CauseFirst(last.Why), ", crashed ")
+		parts = append(parts, cause, next)
 	}
 	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(leads))}}
 }
@@ -272,8 +276,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns the message that no row of a panel is selected, with the key to press. The caller sets the
-// parameter "here" if keys already act on the panel.
+// NoneSelected returns a message that says that no row of a panel is selected, and which key to press. The caller sets
+// the parameter "here" if keys already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()

@@ -41,8 +41,8 @@ type AutomationRow struct {
 	since    time.Time // start of the current run, or the time at which it became due
 	Failures int
 	Last     *city.Run
-	fireKey  string // the key that fires it by hand
-	Always   bool   // it also fires while its city or rig is suspended
+	fireKey  string
+	Always   bool // it also fires while its city or rig is suspended
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
@@ -206,7 +206,6 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 
 func (r *AutomationRow) Key() string { return r.Name }
 
-// counts returns the number of due, failing and broken automations.
 func (a *Automations) counts() (due, failing, broken int) {
 	for i := range a.Rows {
 		switch r := &a.Rows[i]; {
@@ -221,7 +220,6 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-// problems returns the summary for the title: "1 due, 1 failing".
 func (a *Automations) problems() (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -60,16 +61,20 @@ func (a *Automations) Select(id string) bool {
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, because the header refers to it. If the user
-// has moved the cursor, Entered does nothing.
-func (a *Automations) Entered() {
-	for at, i := range a.List.Shown {
-		if a.Rows[i].Attention() && !a.moved {
-			a.List.Cursor = at
-			a.SelectCurrent()
-			return
-		}
+// Entered makes the cursor stay on its automation.
+func (a *Automations) Entered() { a.moved = true }
+
+// Refill keeps the cursor on the first automation that needs attention, to which the header refers, until the user has
+// entered the panel or moved the cursor.
+func (a *Automations) Refill(e *Env, holds func(id string) bool) {
+	a.Table.Refill(e, holds)
+	if a.moved {
+		return
 	}
+	a.List.Cursor = max(0, slices.IndexFunc(a.List.Shown, func(i int) bool {
+		return a.Rows[i].Attention()
+	}))
+	a.SelectCurrent()
 }
 
 // AutomationSign returns the symbol and the color for an automation's state.
@@ -120,7 +125,6 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	return c
 }
 
-// automationColumnsOf returns the columns of the Automations panel that fit into w.
 func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
 	c, more := automationWidths(e, rows, w), e.Look.Glyphs.More
 	columns := []Column[*AutomationRow]{
@@ -157,7 +161,6 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		}})
 }
 
-// reason returns a description of the gate, its state, and when it opens.
 func (r *AutomationRow) reason(e *Env) widget.Reason {
 	b := widget.Reason{Text: r.Why(e.Now, e.Look.Glyphs.Dot), Token: themes.Text,
 		Next: r.DueText(e.Now), NextToken: themes.Dim}

@@ -11,7 +11,7 @@ import (
 type columnKind struct {
 	name  string
 	head  string
-	right bool // right-aligned
+	right bool
 	// the width that the column needs; 0 = the column is hidden
 	width func(a *Agents) int
 	// returns the content of a cell; nil = the column contains the reason and takes up the remaining width
@@ -102,7 +102,6 @@ func ChosenColumns(names []string) []columnKind {
 	return out
 }
 
-// sizedColumn is a column with its width.
 type sizedColumn struct {
 	columnKind
 	w int
@@ -143,7 +142,6 @@ func (a *Agents) fitColumns(w int) []sizedColumn {
 	return all
 }
 
-// chosenColumns returns the columns that the user has chosen, ready to be drawn.
 func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
 	more := e.Look.Glyphs.More
 	all := make([]Column[*AgentRow], len(own))

@@ -12,7 +12,7 @@ type Columns struct {
 // Widths contains the column widths that the visible rows need. Why also includes the text that follows the reason.
 type Widths struct {
 	Name, Why int
-	Names     int  // enough for all names except a few long ones
+	Names     int  // width that is enough for all names except a few long ones
 	Mark      int  // the width of the widest mark for work and mail
 	Spark     int  // the width of the CPU chart; 0 = none
 	Usage     bool // the resource usage of at least one agent is known

@@ -10,7 +10,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// description draws a title, and lines of text below it.
 func description(e *Env, w int, name, note string, texts []string) []string {
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: widget.Plain(name),
 		Active: true}}, widget.Plain(note))}
@@ -82,7 +81,6 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	return lines
 }
 
-// hourLines returns the charts for an agent's last hour, for narrow details.
 func (a *Agents) hourLines(e *Env, name string) []string {
 	const columns = 20
 	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
@@ -97,7 +95,6 @@ func (a *Agents) hourLines(e *Env, name string) []string {
 	return lines
 }
 
-// sessionParts returns descriptions of the session, the restarts, the crashes and the last exit.
 func (r *AgentRow) sessionParts(now time.Time) []string {
 	parts := []string{sessionLine(r, now)}
 	if r.Restarts > 0 {

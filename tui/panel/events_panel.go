@@ -57,17 +57,17 @@ func (r *EventRow) verb() string {
 // up.
 type Events struct {
 	Table[EventRow, *EventRow]
-	agents *Agents // to find the agents that events are about
+	agents *Agents
 
 	Frozen bool
 	unseen int // number of events received while frozen
 
-	Seen shownEvent // the event under the cursor while following
+	Seen shownEvent // the event under the cursor while the view follows new events
 
 	now      time.Time // time when the filter was last applied
 	Only     bool      // show only events about the selected agent
 	agent    string    // name of that agent; "" = show all events
-	Asked    int       // ID of the request for older events in progress; 0 = none
+	Asked    int       // ID of the current request for older events; 0 = none
 	AtOldest bool      // the oldest event is loaded
 }
 
@@ -135,7 +135,6 @@ func (t *Events) countNew(*Env) string {
 	return ""
 }
 
-// empty returns text that explains why the list is empty.
 func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
@@ -163,10 +162,13 @@ func (t *Events) limits() string {
 	return strings.Join(parts, " ")
 }
 
-func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
+func (t *Events) noteAtEnd(e *Env, at Box) string {
 	note := ""
-	if text, found := t.Search(e); text != "" && !widget.HasSearch(tabs) {
-		note = text + "  " + found
+	if at.Focus && at.W >= 60 && !t.Frozen && len(t.List.Shown) > 0 {
+		note = "following"
+	}
+	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {
+		note = strings.TrimSpace(note + "  " + text + "  " + found)
 	}
 	if t.Asked != 0 {
 		note = strings.TrimLeft(note+"  loading older events", " ")
@@ -180,8 +182,8 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText returns text that says how many events or lines have arrived since a view was frozen, and which keys make the
-// view follow new data again. The argument before contains the keys that the user must press first to move the focus.
+// NewText returns text with the number of events or lines that arrived since a view was frozen, and the key that
+// follows new data again. The parameter "before" contains the keys to press first to move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -286,11 +288,10 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 	}
 }
 
-// set records that the user selected an event.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
-// target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the
-// latest one that was visible long enough.
+// target returns the index of the event that keys apply to. This is the event under the cursor or, while new events
+// arrive, the latest one that was visible long enough.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor

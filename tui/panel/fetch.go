@@ -28,14 +28,14 @@ type BeadPanel interface {
 // Fetch collects the results of a group of queries. It keeps the previous results until all new ones have arrived.
 type Fetch struct {
 	Known   bool   // each query has returned a result at least once
-	Problem string // why the last attempt failed; "" = no error
+	Problem string // why the latest attempt failed; "" = no error
 	stale   bool
 	urgent  bool      // the next queries ignore the gap
-	at      time.Time // time of the last queries
+	at      time.Time // time of the latest queries
 	// when to request outdated results; TimeToQuery returns this time once and then resets it to zero
 	wakeAt  time.Time
-	wokenAt time.Time // the previous value of wakeAt
-	pending []int     // request IDs, in the order of the queries; 0 = the result has arrived
+	wokenAt time.Time
+	pending []int // request IDs, in the order of the queries; 0 = the result has arrived
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed
 }
@@ -107,7 +107,7 @@ type pager struct {
 	size, max int // number of rows per page, and maximum number of rows
 
 	pages  int
-	limit  int    // limit of the last query
+	limit  int    // limit of the latest query
 	more   bool   // there are rows beyond the limit
 	agent  string // agent to which the latest query was limited; "" = no limit
 	counts [2]int // the city's counts at the time of the latest query
@@ -137,4 +137,12 @@ func (p *pager) next(now time.Time) int {
 	}
 	p.limit = p.pages * p.size
 	return p.limit
+}
+
+// unreadable returns text that says why the data named by what cannot be read, and which action tries again.
+func (f *Fetch) unreadable(e *Env, w int, what, retry string) []string {
+	if e.Stopped != "" {
+		return e.Look.Notes(w, what+" cannot be read: "+e.Stopped+".")
+	}
+	return e.Look.Notes(w, what+" cannot be read: "+f.Problem, e.KeyOf(retry)+" tries again.")
 }

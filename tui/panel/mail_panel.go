@@ -26,7 +26,7 @@ const (
 type MailRow struct {
 	mail.Message
 	from, to, subject string
-	people            bool // it is addressed to people
+	people            bool
 }
 
 func (r *MailRow) Key() string { return r.ID }
@@ -234,7 +234,7 @@ func mailSorts() []widget.SortKey[MailRow] {
 			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
 		}},
 		{Name: "subject", Cmp: func(a, b *MailRow) int {
-			return cmp.Or(byText(a.subject, b.subject), newest(a, b))
+			return cmp.Or(widget.CompareText(a.subject, b.subject), newest(a, b))
 		}},
 	}
 }
@@ -290,7 +290,6 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	})...)
 }
 
-// empty returns text that says why the list is empty.
 func (k *Mail) empty(e *Env, w int) []string {
 	if n := len(k.Rows); n > 0 && (k.Filter.Active() || e.Attention) {
 		return e.Look.Notes(w, fmt.Sprintf("None of %s matches.", widget.Count(n, "message")),
@@ -299,12 +298,10 @@ func (k *Mail) empty(e *Env, w int) []string {
 	return k.help(e, w)
 }
 
-// help returns text that explains why no mail is listed, and how to write mail.
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
-		return e.Look.Notes(w, "Mail cannot be read: "+k.Problem,
-			e.KeyOf("mail.refresh")+" tries again.")
+		return k.unreadable(e, w, "Mail", "mail.refresh")
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}

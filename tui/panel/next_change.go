@@ -47,7 +47,6 @@ func timed(what, in string) widget.Phrase {
 	return widget.Phrase{Full: what + in, Brief: what + in, Least: "in " + in}
 }
 
-// drainLeft returns text that says how much time a draining agent has left.
 func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:

@@ -108,11 +108,11 @@ type describer interface {
 type About struct {
 	ID       ID
 	Title    string
-	Hotkey   string      // key that focuses it
-	Key2     string      // a second key that focuses it; "" = none
-	Short    string      // its name in the footer; "" = not shown there
-	Noun     string      // noun for one of its rows
-	Zone     keymap.Zone // zone in which its keys apply
+	Hotkey   string
+	Key2     string // a second key that focuses it; "" = none
+	Short    string // its name in the footer; "" = not shown there
+	Noun     string // noun for one of its rows
+	Zone     keymap.Zone
 	Kind     Kind
 	Opens    string   // ID of the action that a double click runs
 	Details  string   // ID of the action that shows details
@@ -121,9 +121,9 @@ type About struct {
 	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Subset    bool
-	NoHeads   bool // no column headings
+	NoHeads   bool
 	FitsWidth bool // its columns never exceed its width
-	NoMarks   bool // its rows cannot be marked
+	NoMarks   bool
 	Always    bool // it ignores the attention filter
 	Follows   bool // the pane shows the agent of the row under the cursor
 	// on a small screen, while the list has the focus, a description of the row replaces the pane
@@ -147,6 +147,7 @@ type Env struct {
 	H         int            // height of the screen
 	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool
+	Stopped   string         // why no controller runs the city, and what to do; "" = one runs it
 	Attention bool           // show only what needs attention
 	Alerts    func() []Alert // returns the alerts of the whole city, worst first; nil = unknown
 	Still     bool           // the user is working in the lists, so rows keep their order

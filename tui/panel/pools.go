@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolState is the state of a pool in one word.
 type poolState string
 
 const (
@@ -104,7 +103,6 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-// problems returns the summary for the title: "1 failing, 1 short".
 func (p *Pools) problems(now time.Time) string {
 	failing, short := 0, 0
 	for i := range p.Rows {

@@ -16,7 +16,7 @@ import (
 // Pools is the panel that lists the city's pools.
 type Pools struct {
 	Table[PoolRow, *PoolRow]
-	agents *Agents // to find the members
+	agents *Agents
 }
 
 func newPools(all *Agents) *Pools {
@@ -71,7 +71,6 @@ func (p *Pools) build(e *Env) []PoolRow {
 	return rows
 }
 
-// drainedByUser returns the number of members that a user is draining.
 func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	for _, name := range pool.Draining {
 		if r := p.agents.Find(name); r != nil && r.drain != nil && r.drain.By == "operator" {
@@ -177,7 +176,6 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 		}})
 }
 
-// reason returns text that says why a pool has its size and which members are leaving, for a cell of w columns.
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
@@ -194,7 +192,6 @@ func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desi
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
 
-// leaving returns the names of the members that are draining.
 func (r *PoolRow) leaving() widget.Phrase {
 	switch len(r.Draining) {
 	case 0:

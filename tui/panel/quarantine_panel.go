@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -49,7 +50,8 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 				why, keyWidth = why+keyWidth, 0
 			}
 			if why >= 12 {
-				l.Add(themes.Text, widget.Fit(r.Why, why-2, more))
+				e.Look.Reason(l, widget.Reason{Text: r.Why, Brief: describe.CauseFirst(r.Why),
+					Token: themes.Text}, why-2)
 				l.Space(2)
 			}
 			l.Add(themes.Dim, widget.Fit(exit, lastWidth-2, more))

@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// rigState is the state of a rig in one word.
 type rigState string
 
 const (
@@ -143,7 +142,9 @@ func rigSorts() []widget.SortKey[RigRow] {
 		{Name: "work", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Compare(b.unfinished(), a.unfinished())
 		}},
-		{Name: "prefix", Cmp: func(a, b *RigRow) int { return byText(a.Prefix, b.Prefix) }},
-		{Name: "path", Cmp: func(a, b *RigRow) int { return byText(a.Path, b.Path) }},
+		{Name: "prefix", Cmp: func(a, b *RigRow) int {
+			return widget.CompareText(a.Prefix, b.Prefix)
+		}},
+		{Name: "path", Cmp: func(a, b *RigRow) int { return widget.CompareText(a.Path, b.Path) }},
 	}
 }

@@ -52,7 +52,6 @@ func newRigs(all *Agents) *Rigs {
 	return g
 }
 
-// problems returns the summary for the title: the number of rigs that need attention.
 func (g *Rigs) problems() (text string, alert bool) {
 	n := 0
 	for i := range g.Rows {
@@ -69,7 +68,6 @@ func (g *Rigs) problems() (text string, alert bool) {
 	return fmt.Sprintf("%d need attention", n), true
 }
 
-// actions returns the actions for the marked rigs or, if none is marked, for the rig under the cursor.
 func (g *Rigs) actions() []Action {
 	ask := func(build func([]*RigRow) Request) func(*Env) []Request {
 		return func(*Env) []Request { return []Request{{Rigs: g.Targets(), Build: build}} }
@@ -131,7 +129,6 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 			"This is stored in the configuration."}}
 }
 
-// rigsText returns text that names rigs: "rig shop", "3 marked rigs".
 func rigsText(rows []*RigRow) string {
 	if len(rows) == 1 {
 		return "rig " + rows[0].Shown
@@ -151,7 +148,6 @@ func rigLines(rows []*RigRow) []string {
 	return []string{strings.Join(names, ", ")}
 }
 
-// members returns the agents in the given rigs in natural order.
 func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	var rows []*AgentRow
 	for i := range g.agents.Rows {
@@ -200,7 +196,6 @@ func (g *Rigs) restart(rigs []*RigRow) Request {
 		Targets: rigLines(rigs), Body: body}
 }
 
-// show opens the details of a rig.
 func (g *Rigs) show(*Env) []Request {
 	name := g.Current().Name
 	return []Request{{Title: "rig " + g.Current().Shown, Lines: func(e *Env, w int) []string {
@@ -212,7 +207,6 @@ func (g *Rigs) show(*Env) []Request {
 	}}}
 }
 
-// details returns the details of a rig: its folder, its work and its agents.
 func (g *Rigs) details(e *Env, r *RigRow) []string {
 	sign, token := rigSign(e.Look, r.State)
 	lines := []string{
@@ -254,7 +248,6 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 	return lines
 }
 
-// rigSign returns the symbol and the color for a rig's state.
 func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 	switch s {
 	case rigBroken:
@@ -304,7 +297,6 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 // runText returns the numbers of running agents and all agents: "2/3".
 func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
 
-// workCell returns the number of unfinished beads.
 func (r *RigRow) workCell() string {
 	if r.Work == nil {
 		return "-"
@@ -312,7 +304,6 @@ func (r *RigRow) workCell() string {
 	return strconv.Itoa(r.unfinished())
 }
 
-// why returns the problem of a rig, or the states of its agents.
 func (r *RigRow) why() widget.Reason {
 	switch r.State {
 	case rigBroken:
@@ -325,7 +316,6 @@ func (r *RigRow) why() widget.Reason {
 	return widget.Reason{Text: r.AgentsText(), Token: themes.Dim}
 }
 
-// rigColumnsOf returns the columns of the Rigs panel that fit into w.
 func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 	c, more := rigWidths(rows, w), e.Look.Glyphs.More
 	text := func(head string, w int, token themes.Token,
@@ -362,13 +352,11 @@ func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 	})...)
 }
 
-// rigHelp returns text that explains how to add a rig.
 func rigHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No rigs yet. A rig is a project folder with its own agents and work. "+
 		"Add one with a command:", "", "    gcity rig add FOLDER")
 }
 
-// summary returns a description of a rig in a few lines.
 func (g *Rigs) summary(e *Env, r *RigRow, w int) []string {
 	return description(e, w, "rig "+r.Shown, r.Source, g.details(e, r))
 }

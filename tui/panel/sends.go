@@ -18,7 +18,6 @@ func waiting(sends []city.Send) []city.Send {
 	return all
 }
 
-// waitText returns text that says how many messages are queued and why the first one is waiting, or "".
 func (r *AgentRow) waitText() string {
 	if len(r.Waiting) == 0 {
 		return ""

@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,15 +22,14 @@ type named[R any] interface {
 // default.
 type Definition[R any, P named[R]] struct {
 	About
-	Rows func(e *Env) []R // builds the rows from a snapshot
+	Rows func(e *Env) []R
 	// returns the sort orders to choose from, the default order first
-	Orders func(now time.Time) []widget.SortKey[R]
-	// reports whether a row matches the filter
+	Orders  func(now time.Time) []widget.SortKey[R]
 	Matches func(f *widget.Filter, r P, now time.Time) bool
-	Needs   func(r P, now time.Time) bool // reports whether a row needs attention
+	Needs   func(r P, now time.Time) bool
 	// reports whether a row belongs to the panel, if the panel shows a subset of another panel's rows
 	Belongs func(r P) bool
-	Columns func(e *Env, rows []P, w int) []Column[P] // returns the columns that fit into w
+	Columns func(e *Env, rows []P, w int) []Column[P] // returns columns that fit into width w
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
 	Cursor  func(at int, r P, focus bool) bool
 	Current func() P // returns the row that keys apply to
@@ -46,13 +44,13 @@ type Definition[R any, P named[R]] struct {
 	// describes the filter of the list; nil = the default text
 	Search func(e *Env) string
 	// returns the text at the right end of the top line; nil = the default text
-	Note    func(e *Env, tabs []widget.Tab) string
-	Agent   func(r P) string                  // returns the agent that the row refers to
-	Rig     func(r P) string                  // returns the rig of the row
-	Called  func(r P) string                  // returns the row's name in a title; nil = its key
-	Copies  func(r P) []Copied                // returns the values that can be copied from the row
-	Summary func(e *Env, r P, w int) []string // describes the row in a few lines
-	Actions func() []Action                   // returns the panel's own actions
+	Note    func(e *Env, at Box) string
+	Agent   func(r P) string // returns the agent that the row refers to
+	Rig     func(r P) string
+	Called  func(r P) string // returns the row's name in a title; nil = its key
+	Copies  func(r P) []Copied
+	Summary func(e *Env, r P, w int) []string
+	Actions func() []Action
 }
 
 // Table is a panel. It consists of its rows, the list of visible rows, and a Definition. When rows move, the cursor
@@ -76,10 +74,9 @@ func (t *Table[R, P]) Update(e *Env) {
 	}
 	t.Version++
 	t.Arrange(t.Def.Rows(e), t.rank(e.Now), e.Now, e.Still)
-	t.Marks = Prune(t.Marks, t.Has)
+	t.PruneMarks()
 }
 
-// rank returns the comparison function for the current sort order.
 func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
 	return widget.Comparison(t.Def.Orders(now), t.Order, keyOf[R, P])
 }
@@ -358,7 +355,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 // unless a title contains them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
-		return t.Def.Note(e, at.Tabs)
+		return t.Def.Note(e, at)
 	}
 	note := ""
 	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {
@@ -423,18 +420,8 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-// orderName returns the name of the column's sort order.
 func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
 
-// byText compares strings, ignoring case. Empty strings come last.
-func byText(a, b string) int {
-	if (a == "") != (b == "") {
-		return cmp.Compare(b, a)
-	}
-	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
-}
-
-// headings draws the column headings. The heading of the column that determines the order has an arrow.
 func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)
@@ -526,7 +513,6 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	}
 }
 
-// visible returns the columns that have a nonzero width.
 func visible[P any](columns []Column[P]) []Column[P] {
 	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
 }
@@ -554,15 +540,4 @@ func (k *Marking) Cursor() string {
 		return k.Rows.ID(i)
 	}
 	return ""
-}
-
-// Prune returns the marks on rows that still exist.
-func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
-	for id := range marks {
-		if !known(id) {
-			marks = maps.Clone(marks)
-			delete(marks, id)
-		}
-	}
-	return marks
 }

@@ -9,8 +9,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// details returns the details of a watchdog: its state, the watched agent, its latest check, and what decides the
-// outcome of a check (the mode or a triage agent).
 func (d *Watchdogs) details(e *Env, name string) []string {
 	r := d.Find(name)
 	if r == nil {

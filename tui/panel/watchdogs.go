@@ -135,7 +135,6 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return rows
 }
 
-// problems returns the summary for the title: "1 calling, 1 failing".
 func (d *Watchdogs) problems() (text string, alert bool) {
 	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {
@@ -166,7 +165,6 @@ func CallLine(w *city.Watchdog) string {
 		": " + widget.Plain(w.Escalated.Message)
 }
 
-// watchdogSign returns the symbol and the color for a watchdog's condition.
 func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	switch word {
 	case city.WatchdogEscalated:

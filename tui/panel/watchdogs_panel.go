@@ -13,7 +13,7 @@ import (
 // Watchdogs is the panel that lists the city's watchdogs. Watchdogs that need attention come first.
 type Watchdogs struct {
 	Table[WatchdogRow, *WatchdogRow]
-	agents *Agents // to find the watched agents
+	agents *Agents
 }
 
 func newWatchdogs(all *Agents) *Watchdogs {
@@ -94,7 +94,6 @@ func CheckNow(r *WatchdogRow) Request {
 		Commands: []city.Command{city.Beat{Watchdog: r.Name}}}
 }
 
-// show opens the details of a watchdog.
 func (d *Watchdogs) show(*Env) []Request {
 	r := d.Current()
 	name := r.Name
@@ -111,8 +110,7 @@ func (d *Watchdogs) show(*Env) []Request {
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	// The constant state is the width of "very stale". The constant enough is the minimum width of the why column while
-	// other columns are shown.
+	// state is the width of "very stale"; enough is the minimum width of the why column while other columns are shown.
 	const state, enough = 10, 30
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0
@@ -187,7 +185,6 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 	})...)
 }
 
-// reason returns the reason for a watchdog's condition, and the time of its next check.
 func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}
@@ -205,7 +202,6 @@ func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	return b
 }
 
-// help returns text that explains how to add a watchdog.
 func (d *Watchdogs) help(e *Env, w int) []string {
 	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
@@ -213,7 +209,6 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 		`    watches = "AGENT"      # AGENT must run gc heartbeat`)
 }
 
-// summary returns a description of a watchdog in a few lines.
 func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {
 	return description(e, w, "watchdog "+r.Shown, r.Info.Source, d.details(e, r.Name))
 }

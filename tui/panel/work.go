@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// workState is the state of a bead in the Work panel.
 type workState string
 
 const (
@@ -158,14 +157,16 @@ func workSorts() []widget.SortKey[WorkRow] {
 			return cmp.Or(city.CompareNames(a.owner, b.owner), urgent(a, b))
 		}},
 		{Name: "id", Cmp: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
-		{Name: "title", Cmp: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
+		{Name: "title", Cmp: func(a, b *WorkRow) int {
+			return widget.CompareText(a.Shown, b.Shown)
+		}},
 		{Name: "rig", Cmp: func(a, b *WorkRow) int {
 			return cmp.Or(city.CompareNames(a.Rig, b.Rig), urgent(a, b))
 		}},
 	}
 }
 
-// closed returns when the bead was closed, or the zero time if it is not closed.
+// closed returns the time when the bead was closed, or the zero time if it is not closed.
 func (r *WorkRow) closed() time.Time {
 	if r.Bead.ClosedAt == nil {
 		return time.Time{}
@@ -173,7 +174,7 @@ func (r *WorkRow) closed() time.Time {
 	return *r.Bead.ClosedAt
 }
 
-// since returns when the bead was closed or, if it is not closed, when it was created.
+// since returns the time when the bead was closed or, if it is not closed, created.
 func (r *WorkRow) since() time.Time {
 	if r.State == WorkClosed {
 		return r.closed()

@@ -25,7 +25,7 @@ const (
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	pager
-	unclosed, closed []beads.Bead // the latest results
+	unclosed, closed []beads.Bead
 	ready            map[string]bool
 
 	built  []WorkRow // rows built from the latest results; nil = not built yet
@@ -125,7 +125,6 @@ func (k *Work) rows(e *Env) []WorkRow {
 	return slices.Clone(k.built)
 }
 
-// count returns the number of unclosed beads in the city.
 func (k *Work) count(e *Env) string {
 	if e.Snap == nil {
 		return ""
@@ -143,7 +142,6 @@ func (k *Work) search(e *Env) string {
 	return text
 }
 
-// note returns a note if the list is incomplete or cannot be read, or "".
 func (k *Work) note() (text string, alert bool) {
 	switch {
 	case k.Problem != "":
@@ -154,7 +152,6 @@ func (k *Work) note() (text string, alert bool) {
 	return "", false
 }
 
-// workSign returns the symbol and the color for a bead's state.
 func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	switch s {
 	case workBusy:
@@ -194,7 +191,6 @@ func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
 	return c
 }
 
-// columns returns the columns of the Work panel that fit into w.
 func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	c, more := workWidths(e, rows, w), e.Look.Glyphs.More
 	text := func(head string, w int, cell func(r *WorkRow) string) Column[*WorkRow] {
@@ -228,7 +224,6 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	})...)
 }
 
-// titleCell draws the title and, if the bead is waiting for a gate, a note about the gate.
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	token := s.NameToken()
 	if r.State == WorkClosed {
@@ -242,12 +237,10 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
 }
 
-// help returns text that explains why the list is empty.
 func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
-		return e.Look.Notes(w, "Beads cannot be read: "+k.Problem,
-			e.KeyOf("work.refresh")+" tries again.")
+		return k.unreadable(e, w, "Beads", "work.refresh")
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	case e.ReadOnly:
@@ -258,7 +251,6 @@ func (k *Work) help(e *Env, w int) []string {
 		"beads too, and so do automations that cook a formula.")
 }
 
-// summary returns a description of a bead in a few lines.
 func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 	return description(e, w, r.id, r.Rig, r.Details(e))
 }

@@ -50,18 +50,18 @@ func (m *Room) SetUnreachable(why string) {
 func NoController(m *Room) string {
 	since := widget.Age(m.Now.Sub(m.SilentSince))
 	if HasStopped(m) {
-		return "the city stopped " + since + " ago" + restartHint(m) +
-			"; this is its last known state"
+		return "the city stopped " + since + " ago" + restartHint(m)
 	}
-	if m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning {
-		run := "`gcity` again"
-		if m.OpenedAs != "" {
-			run = "`gcity start` in its folder"
-		}
-		return "no controller for " + since + "; agents keep running. Run " + run
+	if hasNoController(m) {
+		return "no controller for " + since + restartHint(m) + "; agents keep running"
 	}
 	return "no response for " + since + ": " + m.Unreachable + restartHint(m) +
 		"; the data shown is outdated"
+}
+
+// hasNoController reports whether the reason why the city is unreachable is that it has no controller.
+func hasNoController(m *Room) bool {
+	return HasStopped(m) || m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning
 }
 
 // Alerts returns the problems with the city as a whole, most severe first.
@@ -69,7 +69,9 @@ func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
-	case HasStopped(m), Uncontrollable(m):
+	case HasStopped(m):
+		bad(NoController(m) + "; this is its last known state")
+	case Uncontrollable(m):
 		bad(NoController(m))
 	case m.Unreachable != "":
 		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
@@ -94,7 +96,6 @@ func Alerts(m *Room) []panel.Alert {
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
 }
 
-// suspendedCity returns the alert for a suspended city, with the key that resumes it.
 func suspendedCity(m *Room) panel.Alert {
 	a := panel.Alert{Text: "the city is suspended", Pending: true}
 	switch own := m.Keys.MainKey("city.suspend"); {
@@ -123,9 +124,12 @@ func rejectedConfig(m *Room) []panel.Alert {
 // restartHint returns a hint on how to start a city that does not respond, or "". It is short, so that it fits into 80
 // columns together with the state of the city.
 func restartHint(m *Room) string {
+	key := m.Keys.MainKey("city.switch")
 	switch {
 	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
+	case StoppedHere(m) != nil && key != "":
+		return "; " + key + " starts it"
 	case m.OpenedAs != "":
 		return "; run `gcity start` in its folder"
 	}
@@ -137,7 +141,6 @@ func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }
 
-// preferenceProblems returns the problems with the preferences and with the city's theme, for the header.
 func preferenceProblems(m *Room) []string {
 	var all []string
 	for _, p := range slices.Concat(m.Preferences.Problems, m.Unbound) {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -49,20 +48,18 @@ func BackgroundOf(environ []string) background {
 	return BackgroundDark
 }
 
-// ApplyTheme applies the selected theme and character set. If a theme depends on the terminal's background, it queries
-// the background.
+// ApplyTheme applies the selected theme and character set. It queries the terminal's background if the theme depends on
+// it.
 func ApplyTheme(m *Room) {
 	ascii := m.Terminal.ASCII
 	if m.Preferences.ASCII != nil {
 		ascii = *m.Preferences.ASCII
 	}
-	names := themeNames(m)
-	if !m.BackgroundQueried && m.Terminal.Background == backgroundUnknown &&
-		slices.Contains(names[:], AutoTheme) {
+	t, depends := wantedTheme(m)
+	if depends && !m.BackgroundQueried && m.Terminal.Background == backgroundUnknown {
 		m.BackgroundQueried = true
 		m.Todo = append(m.Todo, feed.QueryBackground{})
 	}
-	t := wantedTheme(m)
 	if t == m.Theme && ascii == m.ASCII {
 		return
 	}
@@ -82,20 +79,25 @@ func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }
 
-// wantedTheme returns the first of the wanted themes that exists.
-func wantedTheme(m *Room) themes.Theme {
+// wantedTheme returns the first of the wanted themes that exists, or the default theme. It reports whether the result
+// depends on the terminal's background.
+func wantedTheme(m *Room) (t themes.Theme, depends bool) {
 	if m.Terminal.NoColor {
-		return themes.Colorless()
+		return themes.Colorless(), false
 	}
 	for _, name := range themeNames(m) {
 		if name == AutoTheme {
+			depends = true
 			name = [...]string{"", "dark", "light"}[m.Terminal.Background]
 		}
 		if t := findTheme(m, name); t != nil {
-			return *t
+			return *t, depends
 		}
 	}
-	return m.Terminal.Theme
+	if m.Terminal.Background == BackgroundLight {
+		return m.Terminal.Theme.OnLight(), true
+	}
+	return m.Terminal.Theme, true
 }
 
 func cityTheme(m *Room) string {

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -17,7 +18,14 @@ func ListCities(m *Room) {
 	if m.Fleet == nil {
 		return
 	}
-	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
+	rows := Listed(m)
+	m.sameName = ""
+	for i := range rows {
+		if IsHere(m, &rows[i]) {
+			m.sameName = rows[i].Folder
+		}
+	}
+	t.Rows = widget.SortRows(rows, t.Rows, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
 	t.Fill(func(*fleet.City) bool { return true }, func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
@@ -61,6 +69,7 @@ func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {
 		rows = append(rows, *c)
+		fleet.Distinguish(rows)
 	}
 	return rows
 }
@@ -73,16 +82,32 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
-// RunnerText returns text that says what runs a city: "headless", "hosted by a control room". The text marks the city
-// that this room shows.
+// CanStart reports whether this room can start a city: the city has no controller, and no supervisor runs it. For the
+// city of this room it does not wait for the list of cities, which is updated later.
+func CanStart(m *Room, c *fleet.City) bool {
+	return m.Fleet != nil && m.Mode != ReadOnly && !c.Unregistered && c.Info.Error == "" &&
+		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
+}
+
+// StoppedHere returns the row of this room's city if the city has stopped and this room can start it, or nil.
+func StoppedHere(m *Room) *fleet.City {
+	if c := m.Fleet.Find(m.At); c != nil && IsHere(m, c) && Uncontrollable(m) && CanStart(m, c) {
+		return c
+	}
+	return nil
+}
+
+// RunnerText says which process runs a city: "this control room", "background (gcity --headless, pid 7)".
 func RunnerText(m *Room, c *fleet.City) string {
 	switch {
-	case !IsHere(m, c):
-		return c.Summary.Mode
-	case m.Mode == Hosting:
-		return "this room"
+	case !c.Info.Running:
+		return ""
+	case IsHere(m, c) && m.Mode == Hosting, m.HostsHome && c.Info.Path == m.HomeFolder:
+		return "this control room"
+	case strings.HasPrefix(c.Summary.Runner, "control room"):
+		return "another " + c.Summary.Runner
 	}
-	return "this room; " + c.Summary.Mode
+	return c.Summary.Runner
 }
 
 // StepFleet moves the cursor by n rows in the list that has the focus in the all-cities room.

@@ -23,7 +23,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 }
 
 // Release releases agents from quarantine, backoff or a drain. It discards the stored undo and stores no new one,
-// because pressing its key a second time must not drain an agent again.
+// because pressing the release key a second time must not drain an agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -35,8 +35,8 @@ func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	return todo
 }
 
-// TargetNames returns text that names the agents that a verb acts on. If the agents are marked, the text says so,
-// except for a single agent under the cursor.
+// TargetNames returns text that names the agents that a verb acts on. If they are marked, the text says so, unless the
+// verb acts only on the agent under the cursor.
 func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	marked := len(m.NamedAgents) == 0 && len(rows) > 0 &&
 		(len(rows) > 1 || rows[0] != Selected(m))

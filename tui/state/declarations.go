@@ -57,7 +57,7 @@ func editSubject(m *Room) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// Declarations returns the positions at which an edit can start: first an error in the configuration, then the
+// Declarations returns the positions at which an edit can start. An error in the configuration comes first, then the
 // declaration of the subject, then the patches to it.
 func Declarations(m *Room) (name string, all []Declaration) {
 	name, source, patched := editSubject(m)

@@ -77,8 +77,8 @@ func (d *dialogs) Subject() any {
 // AgentText is the subject of a reader that shows an agent.
 type AgentText struct {
 	*details.Inspection
-	Crashes bool // the reader shows the agent's crashes
-	Prompt  bool // the reader shows the agent's prompt
+	Crashes bool
+	Prompt  bool
 }
 
 // EventAgent is the agent of the open event.

@@ -57,7 +57,6 @@ func RememberSent(m *Room, text string) {
 	m.Sent = m.Sent[from:]
 }
 
-// setSent restores the messages that were sent during earlier visits, oldest first.
 func setSent(m *Room, texts []string) {
 	m.Sent = nil
 	for _, text := range texts {

@@ -26,7 +26,7 @@ func Step(m *Room, n int) {
 }
 
 // SelectBestMatch moves the focused panel's cursor to the row with the name that best matches a filter. This is needed
-// because a filter also finds words in other columns, and the user may run a verb before looking at the cursor.
+// because a filter also finds words in other columns, and the user might run a verb before looking at the cursor.
 func SelectBestMatch(m *Room, filter string) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
@@ -97,7 +97,7 @@ func FocusOn(m *Room, p panel.ID) {
 	}
 }
 
-// RefilterEvents applies the filters of Events again.
+// RefilterEvents reapplies the filters of Events.
 func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
 // loadOlder loads older events if the cursor is on the oldest event.

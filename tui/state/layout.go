@@ -53,7 +53,7 @@ type Plan struct {
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
 	LeftWidth   int // width of the left stack; without a right stack, the width of the screen
-	topRows     int // height of the stacks
+	topRows     int
 	Across      []Place
 	Closing     bool // draw a rule below the body
 	StatusRow   bool // the status line has its own row above the footer
@@ -202,8 +202,8 @@ func (m *Room) planWide(p *Plan, body int) {
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
 }
 
-// sharedPanel returns the panel that is visible in place of Events on a wide screen: the focused panel, or otherwise
-// the one that had the focus most recently. It can be Events itself.
+// sharedPanel returns the panel that is visible in place of Events on a wide screen. This is the focused panel, or
+// otherwise the panel that had the focus most recently. It can be Events itself.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {
@@ -213,12 +213,16 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events may end
-// with a note about its filter.
+// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events can end
+// with a note about its filter, or about whether it follows new events.
 func TabsRoom(m *Room, id panel.ID, w int) int {
-	const said = 28
-	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
+	const said, follows = 28, 13
+	switch {
+	case id != panel.IDEvents:
+	case m.Events.Frozen || m.Events.Only:
 		return w - said
+	case m.Focus == id && w >= 60:
+		return w - follows
 	}
 	return w
 }
@@ -252,7 +256,6 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 	return 1 + n
 }
 
-// peekVisible reports whether the pane is on the screen.
 func (m *Room) peekVisible() bool { return OnScreen(m, panel.IDPeek) }
 
 // OnScreen reports whether a panel is on the screen.
@@ -287,7 +290,7 @@ func (m *Room) FocusRows() int {
 
 // Hint returns the hint for the first visit. Its lines are shown below the panels.
 func (m *Room) Hint() []string {
-	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
+	if !m.ShowHint || m.H < 16 || m.W < 60 || NeedWritable(m) != "" {
 		return nil
 	}
 	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)

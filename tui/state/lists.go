@@ -9,6 +9,10 @@ import (
 
 // Env returns the values from this room that panels need.
 func (m *Room) Env() *panel.Env {
+	stopped := ""
+	if Uncontrollable(m) && hasNoController(m) {
+		stopped = "the city has no controller" + restartHint(m)
+	}
 	return &panel.Env{
 		Look:  &m.Look,
 		KeyOf: m.Keys.KeyText,
@@ -17,7 +21,8 @@ func (m *Room) Env() *panel.Env {
 		Snap:  m.Snap,
 		W:     m.W, H: m.H,
 		Single:    TierOf(m.W, m.H) == Single,
-		ReadOnly:  m.Mode == ReadOnly,
+		ReadOnly:  NeedWritable(m) != "",
+		Stopped:   stopped,
 		Attention: m.OnlyAttention,
 		Alerts:    func() []panel.Alert { return Alerts(m) },
 		Still:     m.userIsActive(),
@@ -70,6 +75,17 @@ func (m *Room) Details() *details.Source {
 		},
 		RunLines: func(r *city.Run) []string { return RunLines(m, r) },
 		Heard:    m.Peek.LastOutput}
+}
+
+// CityTitle returns the city's name for a title of w columns. If another known city has the same name, the part of the
+// folder that differs follows.
+func CityTitle(m *Room, w int) string {
+	more, name := m.Look.Glyphs.More, CityName(m)
+	if m.sameName == "" || m.sameName == name || m.FleetRoom {
+		return widget.Cut(name, w, more)
+	}
+	folder := " (" + widget.Cut(m.sameName, max(4, w/2-3), more) + ")"
+	return widget.Cut(name, w-widget.Width(folder), more) + folder
 }
 
 // CityName returns the city's name or, while the name is unknown, a generic term. For a city that was opened from the

@@ -44,7 +44,7 @@ func memberRank(r, selected *panel.AgentRow) int {
 // DrainTargets contains the targets of the drain verb.
 type DrainTargets struct {
 	Rows []*panel.AgentRow
-	// names the pools if the rows are the members of pools: "pool worker"; "" = they are agents
+	// text with the names of the pools: "pool worker"; "" = the targets are agents
 	Pools string
 }
 

@@ -29,17 +29,17 @@ const IdleAfter = 3 * time.Second
 type ConfigEdit struct {
 	Files    feed.ConfigFile // nil = it cannot be edited
 	Draft    *feed.Draft     // edited configuration that awaits a decision; nil = none
-	Checking bool            // the draft is being checked
-	Checked  *feed.Edited    // result of the check, until the user has been asked; nil = none
+	Checking bool
+	Checked  *feed.Edited // result of the check, until the user has been asked; nil = none
 }
 
 // Appearance determines what the room looks like: the user's preferences, the theme and the terminal's background.
 type Appearance struct {
 	Terminal          TerminalDefaults
 	Preferences       feed.Preferences
-	Theme             themes.Theme // theme in use
+	Theme             themes.Theme
 	ASCII             bool
-	BackgroundQueried bool     // the terminal was asked for its background
+	BackgroundQueried bool
 	ChosenTheme       string   // the theme chosen in the palette; "" = none
 	PreviewedTheme    string   // the theme that the finder previews; "" = none
 	Unbound           []string // problems of the user's key bindings
@@ -50,7 +50,7 @@ type savedState struct {
 	restored      feed.SavedRoom // the state that the previous visit stored
 	Saved         []byte         // the most recently stored state
 	SavedAt       time.Time
-	ShowHint      bool // the hint of the first visit is shown
+	ShowHint      bool
 	HintDismissed bool // the hint was dismissed, either now or during an earlier visit
 }
 
@@ -66,36 +66,36 @@ type knownCity struct {
 // ScreenState is the view that the user has chosen, and the size of the screen.
 type ScreenState struct {
 	W, H          int
-	UI            uint64 // incremented by every message that may change the screen, except new data
+	UI            uint64 // changes with every change of the view, but not with new data
 	Focus         panel.ID
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
 	Led           panel.ID // the list that was filtered from FilterSource; "" = none
 	lastShared    panel.ID // the panel in a shared place that had the focus most recently
 	Zoomed        bool
-	Hidden        bool // the pane is hidden
+	Hidden        bool
 	Below         bool // the pane is below the lists, on wide screens
 	ShowRuns      bool // the pane shows an automation; see ShowsRun
 	LogsFromList  bool // the logs were opened from a list, so the same key goes back to that list
 
-	OnlyAttention bool  // only rows that need attention are shown
+	OnlyAttention bool
 	FilledAt      int64 // the Unix time when the lists were last filled
 }
 
 // paneState is the pane and its content.
 type paneState struct {
 	Peek      terminal.Pane
-	Watched   feed.Watch   // the target of the viewer goroutine
-	LastVisit Visit        // the latest visit to a terminal
-	paneAgent string       // the agent that the pane shows, or ""
-	paneRow   panel.Ref    // the row that the pane is about
-	Pane      widget.Cache // cached lines of the pane
+	Watched   feed.Watch // the target of the viewer goroutine
+	LastVisit Visit
+	paneAgent string    // the agent that the pane shows, or ""
+	paneRow   panel.Ref // the row that the pane is about
+	Pane      widget.Cache
 }
 
 // outgoing contains the mail and the messages that the user has written.
 type outgoing struct {
-	Drafts      []DraftTo      // unsent messages, oldest first
-	SendingMail []SendingMail  // mail that is being sent
+	Drafts      []DraftTo // unsent messages, oldest first
+	SendingMail []SendingMail
 	Sent        []string       // messages that were sent to agents, oldest first
 	Following   []followedText // sent messages that are being followed, oldest first
 	followed    int            // ID of the sending action that the status line shows
@@ -119,15 +119,15 @@ type actionLog struct {
 
 // inputState is the recent input from the keyboard and the mouse.
 type inputState struct {
-	NamedAgents []string  // agents that the current palette line names
-	LastKey     time.Time // time of the latest key
-	Mouse       string    // the user's choice: "on" or "off"; "" = per preferences
+	NamedAgents []string // agents that the current palette line names
+	LastKey     time.Time
+	Mouse       string // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press
 	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
 	// the session ended during the latest attach, and the user might still be typing to it
 	SessionEnded bool
-	// time of the latest key that was meant for the ended session; initially the time at which the room resumed, zero
-	// until then
+	// time of the latest key that was meant for the ended session. Until such a key arrives, it is the time at which
+	// the room resumed; zero = not resumed yet
 	StrayKeyAt time.Time
 }
 
@@ -203,13 +203,15 @@ type otherCities struct {
 	At        string      // the city's name in the list; "" = the city is not listed
 	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
+	// the part of Folder that differs from the folders of cities with the same name; "" = no such city
+	sameName string
 	// name of the home city, for which the program was started, if the room shows a different city
 	Home string
 	// latest snapshot of the home city, and when it was received
 	HomeSnap   *city.Snapshot
 	HomeSeen   time.Time
 	HomeFolder string          // folder of the home city; "" = started for all cities
-	HostsHome  bool            // home is set, and this program runs the home city's controller
+	HostsHome  bool            // Home is set, and this program runs the home city's controller
 	OpenedFrom feed.SwitchCity // the room from which the user opened the all-cities room
 	Switch     CitySwitch
 	ArrivedAt  time.Time
@@ -226,8 +228,8 @@ type otherCities struct {
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string
-	Before Status            // the status line before the switch
-	Keys   []tea.KeyPressMsg // keys pressed during the switch
+	Before Status // the status line before the switch
+	Keys   []tea.KeyPressMsg
 }
 
 // Press is the latest click. It is recorded to detect double clicks.

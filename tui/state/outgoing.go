@@ -19,7 +19,7 @@ type followedText struct {
 	feed.SentText
 	action    int       // ID of the action that sent it
 	life      time.Time // start time of the controller that queued it
-	seen      bool      // a snapshot has contained it
+	seen      bool      // it was in a snapshot
 	missing   bool      // newer snapshots no longer contain it
 	unsending bool      // this user is withdrawing it
 }
@@ -111,7 +111,6 @@ func (l *followedText) update(s *city.Snapshot) bool {
 	return l.missing && !l.Send.Stage.Over()
 }
 
-// stateText returns a description of the message's state, with the agent's name.
 func (l *followedText) stateText() string {
 	agent := widget.Plain(l.Agent)
 	text := agent + ": " + widget.Plain(l.Send.Stage.Text())

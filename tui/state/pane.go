@@ -61,7 +61,7 @@ func Watching(m *Room) feed.Watch {
 // when Automations gets the focus, and ends when any panel other than Automations and the pane gets the focus.
 func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
-// UpdatePane decides what the pane shows. It is called after every message. A pane that has the focus keeps its agent.
+// UpdatePane decides what the pane shows. A pane that has the focus keeps its agent.
 func UpdatePane(m *Room) {
 	name := m.paneAgent
 	if m.Focus != panel.IDPeek {

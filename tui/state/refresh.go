@@ -51,8 +51,8 @@ func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	}
 }
 
-// selectMember is called after the selected pool member has ended. It selects another visible member of the pool in
-// Agents, unless the cursor is already on one.
+// selectMember moves the cursor of Agents to a visible member of the pool to which the exited agent belonged, unless
+// the cursor is already on one.
 func selectMember(m *Room, ended string) {
 	end := strings.LastIndexByte(ended, '-')
 	if r := m.Agents.Current(); end < 0 || r != nil && r.Pool == ended[:end] {
@@ -86,8 +86,8 @@ func agentOfRow(m *Room) string {
 	return m.Agents.SelectedKey
 }
 
-// memberToShow returns the member that the pane shows for the pool under the cursor: the member that is already shown,
-// otherwise the member that is selected in Agents, otherwise a running member, or "".
+// memberToShow returns the member that the pane shows for the pool under the cursor. It prefers the member that is
+// already shown, then the member that is selected in Agents, then a running member. If there is none, it returns "".
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {
@@ -116,7 +116,6 @@ func (m *Room) Visible(name string) bool {
 	return false
 }
 
-// userIsActive reports whether the user is working in the lists, so that rows must not move.
 func (m *Room) userIsActive() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
 
 // UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved so recently

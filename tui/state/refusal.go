@@ -26,7 +26,6 @@ func Refusal(m *Room, title, why string) string {
 	return "cannot " + verb + ": " + why
 }
 
-// refused returns text that names the agent or the pools that verbs act on.
 func refused(m *Room) string {
 	rows := Targets(m)
 	switch p := m.ActionPanel(); {

@@ -42,8 +42,8 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits a cursor on the first row,
-// so that the next visit again starts at the first row, which contains the worst problem.
+// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits a cursor on the first row:
+// the next visit then starts on the first row, which contains the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {
@@ -74,6 +74,7 @@ func RestoreRoom(m *Room, old feed.SavedRoom) {
 	m.HintDismissed = old.Greeted
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.PanelOf(id).About().ID == id {
 		m.Focus = id
+		m.PanelOf(id).Entered()
 	}
 	m.Hidden = old.Hidden
 	if m.Mouse == "" && (old.Mouse == "on" || old.Mouse == "off") {
@@ -101,7 +102,6 @@ func RestoreRoom(m *Room, old feed.SavedRoom) {
 	reportRestoredFilter(m)
 }
 
-// reportRestoredFilter says in the status line that a restored filter hides rows.
 func reportRestoredFilter(m *Room) {
 	if f := Filter(m); f.Active() {
 		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyText("view.back")+

@@ -38,8 +38,8 @@ func Selected(m *Room) *panel.AgentRow {
 	return m.Agents.Find(m.Agents.SelectedKey)
 }
 
-// Targets returns the agents that a verb acts on. They come from the first of these sources that is not empty: the
-// palette line, the row under the cursor in panels such as Events, the marks, the selection.
+// Targets returns the agents that a verb acts on. It uses the first of these sources that is not empty: the palette
+// line, the row under the cursor in panels such as Events, the marks, the selection.
 func Targets(m *Room) []*panel.AgentRow {
 	if len(m.NamedAgents) > 0 {
 		rows := make([]*panel.AgentRow, len(m.NamedAgents))

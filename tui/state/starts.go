@@ -11,7 +11,6 @@ import (
 // action.
 type Starts map[string]time.Time
 
-// startsOf returns the agents that the commands start.
 func startsOf(all *panel.Agents, commands []city.Command) Starts {
 	s := Starts{}
 	for _, c := range commands {

@@ -55,8 +55,8 @@ func BeginAction(m *Room, text string) int {
 	return m.Actions
 }
 
-// IsFresh reports whether the status line is recent enough to show a success. It is also the Status.While of failures
-// that disappear on their own.
+// IsFresh reports whether the status line is recent enough to show a success. Failures that disappear on their own use
+// it as their Status.While.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
 // noteCrash shows a crash of an agent in place of the result of the action that started the agent. The message

@@ -23,7 +23,7 @@ type Undo struct {
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
 	sessions map[string]string // sessions of the agents that were draining, by agent
-	seen     map[string]bool   // names of the targets that a snapshot has shown as changed
+	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
 }
 
 // reversal returns the commands that undo the given commands, in the same order. If one of them cannot be undone, it
@@ -86,7 +86,6 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// sessionOf returns the ID of an agent's session, or "".
 func sessionOf(r *panel.AgentRow) string {
 	if r == nil || r.Session == nil || !r.Running {
 		return ""
@@ -113,8 +112,8 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. Every snapshot decides this again. If no command
-// would have an effect, the second result is the reason.
+// Possible returns the undo commands that would still have an effect. If there are none, the second result is the
+// reason.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	for _, c := range u.Commands {
 		if over := u.whyOver(m, c); over != "" {
@@ -216,7 +215,8 @@ func UndoText(m *Room) string {
 	return strings.TrimSpace("undo " + what)
 }
 
-// UndoLine returns the palette line that undoes the latest verb while the release verb does something else, or "".
+// UndoLine returns the palette line that undoes the latest verb. It returns "" if nothing can be undone, or if the
+// release key undoes the verb.
 func UndoLine(m *Room) string {
 	k := m.Keys.MainKey("view.palette")
 	if k == "" || !CanUndo(m) || Undoable(m) {

@@ -8,8 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why nothing of the latest verb is left to undo, or "". It returns "" if the time limit
-// passed long ago, because the user then does not mean that verb.
+// UndoOver returns the reason why the latest verb can no longer be undone, or "". If the time limit passed long ago, it
+// returns "", because the user is unlikely to mean that verb.
 func UndoOver(m *Room) string {
 	possible, over := m.Undo.Possible(m)
 	switch {
@@ -21,8 +21,8 @@ func UndoOver(m *Room) string {
 	return over
 }
 
-// end returns the time at which the offer to undo the latest verb ends. If undo would only cancel drains, that can be
-// the latest deadline of these drains.
+// end returns the time at which the offer to undo the latest verb ends. If undo would only cancel drains, that time can
+// be the latest deadline of the drains.
 func (u *Undo) end(m *Room) time.Time {
 	possible, _ := u.Possible(m)
 	var latest time.Time
@@ -62,7 +62,7 @@ func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	return time.Time{}
 }
 
-// noteEffect records which targets of the latest action the snapshot shows as changed.
+// noteEffect records the targets of the latest action that have changed in the snapshot.
 func (u *Undo) noteEffect(m *Room) {
 	if m.Snap == nil || u.seen == nil {
 		return

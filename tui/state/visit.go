@@ -6,7 +6,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a visit of the user to an agent's terminal. After a visit, the city may still count the user as a viewer,
+// Visit is a visit of the user to an agent's terminal. After a visit, the city might still count the user as a viewer,
 // because the city checks its sessions only periodically.
 type Visit struct {
 	Agent, session string

@@ -26,7 +26,7 @@ type News struct {
 	Ended         bool     // the stream has ended
 	Problem       string   // why no output is available
 	HistoryLimit  int      // number of history lines that the screen stores
-	Immediate     bool     // the first news of a session, which is shown without delay
+	Immediate     bool     // this is the first news of a session, so it is shown without delay
 }
 
 // ScreenMaker creates a terminal's screen.

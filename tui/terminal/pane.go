@@ -17,8 +17,8 @@ type Pane struct {
 	News    News
 	Version uint64
 	Logs    bool // show all stored output, not only the newest
-	Wrap    bool // wrap lines that are wider than the pane
-	Fit     bool // fit as much of the terminal as possible
+	Wrap    bool
+	Fit     bool // show as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
 	olderLines uint64     // number of lines in earlier sessions
@@ -51,7 +51,7 @@ type fullScreenCache struct {
 // PaneLine is a line of a terminal, or a labeled rule between two such lines.
 type PaneLine struct {
 	Text string // text and SGR
-	Rule string // label of a horizontal rule; "" = the line is output
+	Rule string // label of a horizontal rule; "" = a line of the terminal
 }
 
 // Picture is the content of a terminal at one moment.
@@ -64,7 +64,7 @@ type Picture struct {
 // rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
-// RecordOutput records the time of the latest output. It ignores the first news of a session, because they contain
+// RecordOutput records the time of the latest output. It ignores the first News of a session, because it contains
 // earlier output.
 func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {
@@ -273,7 +273,6 @@ func (p *Pane) LastTop(lines []PaneLine, w, h int) rowPosition {
 // wraps reports whether lines that are too wide are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
-// height returns the number of rows that a line needs.
 func (p *Pane) height(l PaneLine, w int) int {
 	if l.Rule != "" || !p.wraps() || widget.Width(l.Text) <= w {
 		return 1

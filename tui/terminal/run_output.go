@@ -13,9 +13,9 @@ import (
 // RunOutput collects the last lines of the output of a run.
 type RunOutput struct {
 	Lines         []string
-	clean         []string // cleaned lines
-	open          bool     // the last line is not complete
-	LinesReceived uint64   // number of lines so far
+	clean         []string
+	open          bool   // the last line is not complete
+	LinesReceived uint64 // number of lines so far
 }
 
 func (p *RunOutput) Add(piece city.Piece) {

@@ -134,7 +134,6 @@ func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	return out
 }
 
-// currentMatch is the style of the current match.
 const currentMatch = "\x1b[1;4;7m"
 
 // Nearest selects the last match at or above the given line. Without such a match, it selects the first match.

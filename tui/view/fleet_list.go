@@ -51,7 +51,6 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 // FleetHasHeadings reports whether the list of cities has a row of column headings.
 func FleetHasHeadings(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
 
-// cityRow draws the row of a city: its health, its numbers, and the reason for its health.
 func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
 	more := m.Look.Glyphs.More
 	here := c.Key() == m.Cities.SelectedKey

@@ -76,7 +76,6 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// fleetProblem returns the reason why the list is outdated, or "".
 func fleetProblem(m *state.Room) string {
 	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return ""
@@ -85,8 +84,6 @@ func fleetProblem(m *state.Room) string {
 		"; the list is outdated"
 }
 
-// fleetHeader draws the first row of the all-cities room, with the number of cities in each state of health, most
-// urgent first.
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.Look.Glyphs.More))
@@ -117,8 +114,6 @@ func fleetHeader(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetCounts returns the number of agents that need attention, followed by the number of cities in each state of
-// health, most urgent first.
 func fleetCounts(m *state.Room) []widget.Counter {
 	var parts []widget.Counter
 	switch n := len(state.AllNeeds(m)); {
@@ -146,7 +141,6 @@ func fleetCounts(m *state.Room) []widget.Counter {
 	return parts
 }
 
-// fleetTabs returns the titles of the lists.
 func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
 	all := []widget.Tab{{Name: "Cities", Count: fmt.Sprint(len(m.Cities.Rows)), Active: !needs},
 		{Name: "Agents that need attention", Count: fmt.Sprint(len(state.AllNeeds(m))),
@@ -164,7 +158,6 @@ func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
 	return all[:1]
 }
 
-// needsPanel draws the list of agents that need attention.
 func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	all, room := state.AllNeeds(m), h-1
 	m.NeedOffset = widget.ScrollTo(m.NeedCursor, m.NeedOffset, room, len(all))
@@ -214,7 +207,6 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// selectedCitySummary draws as many details of the city under the cursor as fit.
 func selectedCitySummary(m *state.Room, w, h int) []string {
 	c := state.ChosenCity(m)
 	if c == nil {
@@ -222,7 +214,7 @@ func selectedCitySummary(m *state.Room, w, h int) []string {
 	}
 	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.DisplayName, Active: true}},
 		widget.Plain(c.Info.Path))}
-	all := widget.WrapAll(m.Fleet.Details(c, &m.Look, m.Now), w-4)
+	all := widget.WrapAll(m.Fleet.Details(c, state.RunnerText(m, c), &m.Look, m.Now), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyText("fleet.details")+
 			" shows all"))
@@ -235,7 +227,6 @@ func selectedCitySummary(m *state.Room, w, h int) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// fleetFooter draws the keys that work in the all-cities room.
 func fleetFooter(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Space(1)
@@ -260,7 +251,6 @@ func fleetFooter(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetSummary returns a description of all cities in one line.
 func fleetSummary(m *state.Room, w int) string {
 	text := widget.Count(len(m.Cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)

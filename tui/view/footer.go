@@ -13,7 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// addFooter adds the status line or the line that is being typed, and the keys that currently work.
 func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	status := StatusRows(m, m.W)
 	if d := m.Dialogs.FootDialog(); d != nil {
@@ -56,11 +55,10 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	return true
 }
 
-// wideFooter is the width from which the footer always contains the key for other cities. On a narrower screen, the
-// header contains the key while there is only one city.
+// wideFooter is the minimum screen width at which the footer always contains the key for other cities. On a narrower
+// screen, the header contains the key while there is only one city.
 const wideFooter = 120
 
-// severalCities reports whether there is another city to switch to.
 func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
@@ -105,7 +103,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	slices.SortStableFunc(keys, func(a, b *state.Action) int {
 		return urgency(m, a) - urgency(m, b)
 	})
-	if m.Zone() != keymap.InLists { // put this panel's own actions first, but after undo
+	if m.Zone() != keymap.InLists { // order: back, undo, own actions, others
 		undoes := func(a *state.Action) bool { return urgency(m, a) < 0 }
 		at := slices.IndexFunc(keys, func(a *state.Action) bool { return !undoes(a) })
 		slices.SortStableFunc(keys[max(0, at):], func(a, b *state.Action) int {
@@ -173,7 +171,6 @@ func Footer(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footMarks returns text that says how many marked rows the verbs act on, or "".
 func footMarks(m *state.Room) string {
 	p := m.ActionPanel()
 	if n := len(*p.Marking().Marks); n > 0 && p.About().NoAgent == "" {
@@ -182,7 +179,7 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It may differ from the selected
+// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It can differ from the selected
 // agent.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
@@ -203,15 +200,13 @@ func changes(m *state.Room, a *state.Action) bool {
 	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
-// undrainsOnly reports whether the release verb would do nothing except cancel drains. In that case, the footer
-// contains the drain key instead of the release key.
+// undrainsOnly reports whether the release verb would do nothing except cancel drains.
 func undrainsOnly(m *state.Room) bool {
 	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),
 			func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
 
-// footText returns an action's text in the footer. The text depends on what the action currently does.
 func footText(m *state.Room, a *state.Action) string {
 	undoes := (a.ID == state.ReleaseID || a.ID == "mail.unread") && state.Undoable(m)
 	switch {

@@ -15,7 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// header draws the first row: the city's name and state, the counts of agents, and whether the controller responds.
 func header(m *state.Room, w int) string {
 	h := headerLayout(m, w, 0)
 	mode := " " + m.Look.Glyphs.Dot + " " + m.Mode.String()
@@ -48,7 +47,6 @@ func header(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// layout contains the parts of the header.
 type layout struct {
 	start  widget.Line
 	counts []widget.Counter
@@ -56,7 +54,6 @@ type layout struct {
 	end    string // state of the controller, and the time
 }
 
-// free returns the number of columns that the parts leave free.
 func (h *layout) free(w int) int {
 	return w - h.start.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4
 }
@@ -65,7 +62,7 @@ func (h *layout) free(w int) int {
 const (
 	briefPlace = 1 + iota // without the host and the mode
 	briefKey              // only the key and the number of problems of other cities
-	briefest              // like briefKey, but without the key if there is only one city
+	briefest              // also without the key if there is only one city
 )
 
 // headerLayout returns the parts of the header that fit into w columns. The parameter brief is the longest form of the
@@ -101,7 +98,7 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
-	cityBadge(m, &l, widget.Cut(state.CityName(m), w/3, m.Look.Glyphs.More))
+	cityBadge(m, &l, state.CityTitle(m, w/3))
 	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
@@ -136,8 +133,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the state of the controller with the time, first in full, then in shorter forms. The result least
-// is the form that leaves the most room for counts. It contains the state of the controller only if its patrol is late.
+// clockTexts returns the controller's state and the time, in full and then in shorter forms. The string least is the
+// form for headers with little room: the controller's state if the patrol is late, otherwise "".
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
@@ -152,10 +149,8 @@ func clockTexts(m *state.Room) (forms []string, least string) {
 	return []string{end, loop + "  " + at, at}, ""
 }
 
-// controllerOK is the state of a controller that works normally.
 const controllerOK = "controller ok"
 
-// mailBadge returns the number of unread messages for people, or "".
 func mailBadge(m *state.Room, w int) string {
 	n := state.Unread(m)
 	switch {
@@ -195,8 +190,8 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 }
 
 // headerCounts returns the counts of agents by state in at most w columns. The second result is 0 if the running agents
-// and each state that needs attention are counted. It is 1 if the agents in trouble are only counted together, and 2 if
-// at least the total is missing too.
+// and every state that needs attention are counted. It is 1 if the agents in trouble share one count, and 2 if the
+// total or more is missing too.
 func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil, 0
@@ -222,7 +217,6 @@ func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	return countParts(m, w), 2
 }
 
-// allCounts returns the counts of agents for all states that an agent has.
 func allCounts(m *state.Room) []widget.Counter {
 	all, running, rest := byState(m)
 	if running.N > 0 {
@@ -241,7 +235,6 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	return widget.FitCounters(urgent, allCounts(m)[len(urgent):], w)
 }
 
-// clockText returns the age of the last patrol, and the time of day.
 func clockText(m *state.Room) string {
 	at := m.Now.Format("15:04:05")
 	if m.ReducedMotion {
@@ -256,7 +249,7 @@ func clockText(m *state.Room) string {
 	switch {
 	case m.Snap.Patrol.Last.IsZero():
 		loop = "controller starting"
-	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time may be a few seconds old
+	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time might be a few seconds old
 		loop = controllerOK
 		if m.W < 80 {
 			return at
@@ -265,10 +258,9 @@ func clockText(m *state.Room) string {
 	return loop + "  " + at
 }
 
-// summary draws the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *state.Room, w int) string {
 	dot := " " + m.Look.Glyphs.Dot + " "
-	lead := widget.Cut(state.CityName(m), max(12, w/2), m.Look.Glyphs.More)
+	lead := state.CityTitle(m, max(12, w/2))
 	// the agents in trouble are counted below
 	if n := len(state.Alerts(m)) - len(m.Agents.Alerts(m.Env())); n > 0 {
 		lead += dot + widget.Count(n, "problem")
@@ -294,7 +286,6 @@ func summary(m *state.Room, w int) string {
 	}
 }
 
-// callBadge returns text that says how many watchdogs are calling for attention, or "" if none is.
 func callBadge(m *state.Room, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {
@@ -307,7 +298,7 @@ func callBadge(m *state.Room, w int) string {
 }
 
 // cityPosition returns text for the header that says which of the listed cities this is, and whether other cities need
-// attention. From briefKey on, it returns only the number of problems and the key for other cities.
+// attention. If brief is at least briefKey, it returns only the number of problems and the key for other cities.
 func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	key := m.Keys.KeyText("city.switch")
 	if !m.Directory || m.Fleet == nil {
@@ -348,8 +339,8 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	return position, wanting
 }
 
-// onlyCity returns the key for other cities. It is used while there is only one city. On a wide screen, it returns ""
-// because the footer shows the key.
+// onlyCity returns the key for other cities as the header shows it while there is only one city. It returns "" on a
+// wide screen, because the footer shows the key.
 func onlyCity(key string, w, brief int) string {
 	switch {
 	case w < 60 || w >= wideFooter || key == "" || brief == briefest:

@@ -8,7 +8,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// drawOverlay draws a dialog over the dimmed screen.
 func drawOverlay(m *state.Room, s Screen) Screen {
 	title, lines, w, x, y := OverlayContent(m)
 	if title == "" || m.W < 12 || m.H < 5 {

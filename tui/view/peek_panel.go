@@ -49,7 +49,6 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// paneRow draws a row of a terminal, or a rule that extends over the width of the pane.
 func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) string) string {
 	if l.Rule == "" {
 		return cropped(l.Text)
@@ -62,16 +61,16 @@ func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) str
 	return widget.Crop(out.String(), w)
 }
 
-// outputFileLine draws the name of the file that contains an exited agent's output.
 func outputFileLine(m *state.Room, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.Look.Glyphs.More))
 	return l.Fill(w)
 }
 
-// emptyPaneText returns the reason why the pane is empty.
 func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
-	switch {
+	switch stopped := m.Env().Stopped; {
+	case stopped != "" && (r.Running || r.HasOutput()):
+		return "The output of " + r.Shown + " cannot be read: " + stopped + "."
 	case m.Peek.News.Problem != "" && r.Running:
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:
@@ -80,13 +79,11 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 	return "No output yet."
 }
 
-// nothingSelected returns a sentence that says why no row of a panel is selected.
 func nothingSelected(m *state.Room, p panel.Panel) string {
 	text := state.NothingSelected(m, p)
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// noAgentText returns the reason why the pane shows no agent.
 func noAgentText(m *state.Room) string {
 	p := m.Focused()
 	name := p.Called()
@@ -108,7 +105,6 @@ func noAgentText(m *state.Room) string {
 	}
 }
 
-// peekTab returns the pane's title: the agent's name and the kind of view.
 func peekTab(m *state.Room) widget.Tab {
 	if state.ShowsRun(m) {
 		return runTab(m)
@@ -146,7 +142,6 @@ func peekTab(m *state.Room) widget.Tab {
 	return t
 }
 
-// addPaneSearch adds the search and the current match to the pane's title.
 func addPaneSearch(m *state.Room, t *widget.Tab, extra []string) []string {
 	if s := &m.Peek.Search; s.Re != nil {
 		t.Search = "/" + widget.Cut(s.Text, 24, m.Look.Glyphs.More)
@@ -164,7 +159,6 @@ func addPaneSearch(m *state.Room, t *widget.Tab, extra []string) []string {
 	return extra
 }
 
-// viewOfPane adds the pane's view mode and position to the title.
 func viewOfPane(m *state.Room, extra []string) []string {
 	switch {
 	case m.Peek.Fit:
@@ -181,7 +175,6 @@ func viewOfPane(m *state.Room, extra []string) []string {
 	return extra
 }
 
-// newOutputText returns text that says how much output has arrived since the pane was frozen.
 func newOutputText(m *state.Room) string {
 	before := ""
 	if m.Focus != panel.IDPeek {

@@ -9,7 +9,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// drawRun draws the output of the latest run of an automation.
 func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	r := m.Automations.Current()
 	end := ""
@@ -38,7 +37,6 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// emptyRunText returns the reason why the pane of an automation is empty.
 func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	heard := r.Last != nil && m.Peek.News.Run == r.Last.ID
 	switch {
@@ -56,7 +54,6 @@ func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	return "The run printed nothing."
 }
 
-// runTab returns the title of the pane: the automation's name and the state of its run.
 func runTab(m *state.Room) widget.Tab {
 	r := m.Automations.Current()
 	dot := m.Look.Glyphs.Dot

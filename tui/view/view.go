@@ -135,8 +135,8 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// drawStack draws panels one below the other. rules contains the kind of each row: 0 is not a rule, 1 is a thin rule, 2
-// is a heavy rule.
+// drawStack draws panels one below the other. It also returns the kind of rule in each row: 0 = none, 1 = thin, 2 =
+// heavy.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()
@@ -215,7 +215,6 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	return widget.ShortTabs(all, state.TabsRoom(m, at.Panel, m.W), m.Look.Glyphs.More)
 }
 
-// tabFor returns the title of the panel at the given place.
 func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	var own widget.Tab
 	if at.Panel == panel.IDPeek {

@@ -10,13 +10,13 @@ import (
 // Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a wide
 // character, they keep combining marks with their base, and they continue a style after a cut.
 
-// Walk calls f for each part of a styled line. A part is either a character with its combining marks, or an escape
-// sequence, which has the width 0. f receives the part, its column and its width. Walk stops when f returns false.
+// Walk calls f for each part of a styled line, with the part, its column and its width. A part is either a character
+// with its combining marks, or an escape sequence, which has the width 0. Walk stops when f returns false.
 func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {
 		_, w, n, next := ansi.DecodeSequence(s, state, nil)
-		// after ASCII, combining marks and joiners arrive as separate parts
+		// the decoder returns combining marks and joiners after an ASCII character as separate parts
 		for w > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
 			_, more, m, after := ansi.DecodeSequence(s[n:], next, nil)
 			if more != 0 || m <= 0 {
@@ -110,7 +110,7 @@ type Span struct {
 	Style    string // sequence that sets the style
 }
 
-// Overlay paints over ranges of a line, which must be given in order. If a range begins after the end of the line, a
+// Overlay paints over ranges of a line. The ranges must be in order. If a range begins after the end of the line, a
 // space is added and painted.
 func Overlay(s string, all ...Span) string {
 	var out strings.Builder

@@ -106,7 +106,6 @@ func FuzzCells(f *testing.F) {
 	})
 }
 
-// terminalLine returns the first line that a terminal would show for the given output.
 func terminalLine(raw string) string {
 	const cols, rows = 80, 24
 	s := screen.New(cols, rows, rows)

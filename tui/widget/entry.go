@@ -57,7 +57,6 @@ func Editing() textinput.KeyMap {
 	}
 }
 
-// editKey returns a binding with a description.
 func editKey(does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
 }
@@ -79,7 +78,6 @@ func (e *Entry) Paste(text string) {
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// dropSuggestion removes the suggestion, if there is one, so that typed text replaces it.
 func (e *Entry) dropSuggestion(typed string) {
 	if e.Suggested && typed != "" {
 		e.input.SetValue("")

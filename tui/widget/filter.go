@@ -43,7 +43,7 @@ func ParseFilter(text string) Filter {
 	return f
 }
 
-// Matches reports whether all terms match. The function matches reports whether a row matches a term, ignoring Not.
+// Matches reports whether all terms match a row. The callback reports whether a single term matches, ignoring Not.
 func (f *Filter) Matches(matches func(t *Term) bool) bool {
 	for i := range f.terms {
 		if t := &f.terms[i]; matches(t) == t.Not {

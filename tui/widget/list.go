@@ -20,8 +20,8 @@ type List struct {
 }
 
 // Fill selects the rows that belong to the list and match. The cursor stays on the selected row. If that row no longer
-// exists, the cursor keeps its position. A shown row that no longer matches stays if holds(id) is true, because a key
-// that the user is about to press may be meant for that row. If holds is nil, no such row stays.
+// exists, the cursor keeps its position. A shown row that no longer matches stays if holds(id) is true: the user might
+// be about to press a key for that row. If holds is nil, no such row stays.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool

@@ -1,7 +1,9 @@
 package widget
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"gcity/city"
 )
@@ -114,4 +116,12 @@ func OrderText(o Order, ways []string) string {
 		text += " reversed"
 	}
 	return text
+}
+
+// CompareText compares strings, ignoring case. Empty strings come last.
+func CompareText(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
 }

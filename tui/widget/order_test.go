@@ -51,7 +51,8 @@ type orderedRow struct {
 
 func (r *orderedRow) Key() string { return r.name }
 
-// A question holds pointers to its rows. They must not point to other rows when the order changes while it is open.
+// A question holds pointers to its rows. The pointers must not point to other rows when the order changes while the
+// question is open.
 func TestPointersToRowsSurviveReordering(t *testing.T) {
 	byRank := func(a, b *orderedRow) int { return a.rank - b.rank }
 	now := time.Unix(0, 0)

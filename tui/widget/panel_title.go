@@ -20,13 +20,13 @@ type Tab struct {
 	CountNote string // part of the count that may be omitted
 	Hidden    string // numbers of rows above and below the window
 	Active    bool
-	Alert     bool // Count contains something that needs attention
+	Alert     bool // the count shows that something needs attention
 	Compact   bool // less space between this title and the next
 }
 
-// Title returns the top line of a panel: its title or the titles of all panels in the same place, and a note at the
-// right. The line of the focused panel is heavy and its title is reversed, so that the focus is visible without colors.
-// If several titles share the line, the title of the visible panel is always reversed.
+// Title returns the top line of a panel: the titles of all panels in the same place, and a note at the right. The line
+// of the focused panel is heavy and its title is reversed, so that the focus is visible without colors. If several
+// titles share the line, the title of the visible panel is always reversed.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule

@@ -49,6 +49,7 @@ func (k *Styles) RowStart(s RowState) Line {
 // Reason is the reason for a state, followed by text that says what happens next.
 type Reason struct {
 	Text      string
+	Brief     string // replaces Text if Text does not fit; "" = Text is cut
 	Token     themes.Token
 	Next      Phrase
 	NextToken themes.Token
@@ -69,7 +70,7 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 				text = cmp.Or(b.Next.Least, text)
 			}
 		}
-		l.Add(b.Token, Fit(text, w, more))
+		l.Add(b.Token, Fit(b.fitting(text, w), w, more))
 		return
 	}
 	room := w - Width(tail) - 3
@@ -77,7 +78,7 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 		l.Add(b.Token, Fit(tail, w, more))
 		return
 	}
-	text = Cut(text, room, more)
+	text = Cut(b.fitting(text, room), room, more)
 	l.Add(b.Token, text)
 	if text != "" {
 		l.Add(themes.Dim, " "+k.Glyphs.Dot+" ")
@@ -87,6 +88,14 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	if text == "" {
 		l.Space(3)
 	}
+}
+
+// fitting returns the text or, if it is the reason and exceeds w columns, the brief form of the reason.
+func (b *Reason) fitting(text string, w int) string {
+	if text == b.Text && b.Brief != "" && Width(text) > w {
+		return b.Brief
+	}
+	return text
 }
 
 // Phrase says what will happen to an agent next, and when. Full is the long form, and Brief is the form next to the

@@ -73,7 +73,6 @@ func styleOf(t themes.Style) lipgloss.Style {
 // Reset is the sequence that ends every style.
 const Reset = ansi.ResetStyle
 
-// startSequence returns the escape sequence that a style writes before text.
 func startSequence(s lipgloss.Style) string {
 	on, _, _ := strings.Cut(s.Render("x"), "x")
 	return on

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -93,6 +94,16 @@ func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int,
 	return at, place, moved
 }
 
+// PruneMarks removes the marks on rows that no longer exist.
+func (t *Records[R, P]) PruneMarks() {
+	for key := range t.Marks {
+		if t.Find(key) == nil {
+			t.Marks = maps.Clone(t.Marks)
+			delete(t.Marks, key)
+		}
+	}
+}
+
 func keyOf[R any, P keyed[R]](r *R) string { return P(r).Key() }
 
 func (t *Records[R, P]) Len() int { return len(t.Rows) }
@@ -113,7 +124,7 @@ func (t *Records[R, P]) Find(key string) P {
 type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
 	List        List
-	SelectedKey string // the key under the cursor
+	SelectedKey string
 	hiddenKey   string // the key that the user had selected before a filter hid its row; "" = none
 	awaited     string // the key of a row that is selected as soon as it is listed; "" = none
 }
@@ -130,7 +141,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	if added := t.awaited; added != "" && t.Find(added) != nil {
 		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // count it as a shown row
 		t.awaited = ""
-		// the caller created its function holds before this row was selected
+		// the caller created holds before this row was selected
 		others := holds
 		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}

@@ -5,8 +5,8 @@ import (
 )
 
 // ShortTabs shortens the titles of panels in one place, so that they fit into w columns. The visible panel keeps its
-// name, search and counts. Other panels keep their keys as long as there is room. Names, notes and counts of other
-// panels are added if they fit, starting with the panels nearest to the visible one, so the titles scroll with the
+// name, search and counts. Other panels keep their keys as long as there is room. If names, notes and counts of other
+// panels fit, they are added, starting with the panels nearest to the visible one. The titles therefore scroll with the
 // visible panel. The number of hidden rows may replace the name of a panel without problems, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
@@ -85,8 +85,8 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the number of hidden rows if there is room for it, or if it can replace names of panels without
-// problems.
+// withHidden adds the number of hidden rows if there is room for it. To make room, it can shorten the names of panels
+// that have no problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
@@ -134,7 +134,6 @@ func TabAt(all []Tab, x int) string {
 	return ""
 }
 
-// tabGap returns the number of columns between two titles.
 func tabGap(all []Tab) int {
 	if len(all) > 0 && all[0].Compact {
 		return 1

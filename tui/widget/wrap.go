@@ -85,8 +85,8 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps text with a hanging indent. The first line begins with the text lead, and the other lines are indented
-// by the width of lead.
+// Hanging wraps text with a hanging indent. The first line begins with lead, and the other lines are indented by its
+// width.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))

@@ -23,7 +23,8 @@ func main() {
 	}
 }
 
-// open opens the provider for a city. Agents keep running after the provider has exited, and the next one adopts them.
+// open opens the provider for a city. Agents keep running after the provider has exited, and the next provider adopts
+// them.
 func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	exe, err := os.Executable()
 	if err != nil {

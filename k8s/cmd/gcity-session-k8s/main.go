@@ -14,7 +14,6 @@ import (
 	"gcity/session/protocol"
 )
 
-// version is set by the linker.
 var version = "dev"
 
 func main() {

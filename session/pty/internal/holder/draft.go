@@ -1,19 +1,19 @@
 package holder
 
-// draft counts the characters that viewers have typed on the program's input line and have neither submitted nor
-// deleted. How the program handles each key is unknown, so draft may count characters of a draft that does not exist,
-// but only until the next Enter. It stores no text.
+// draft counts the characters on the program's input line that viewers have typed and neither submitted nor deleted.
+// It is unknown how the program handles each key, so the count may be wrong, but only until the next Enter. draft
+// stores no text.
 type draft struct {
-	n      int // number of characters
+	n      int
 	before int // the value of n before an Escape byte that might begin a sequence
 
 	state  keyState
-	num    int    // the parameter being read
+	num    int
 	params [2]int // first parameters of a sequence
-	at     int    // index in params
-	odd    bool   // the sequence contains characters other than digits and separators
-	paste  bool   // within a bracketed paste
-	skip   int    // remaining bytes of an old mouse report
+	at     int
+	odd    bool // the sequence contains characters other than digits and separators
+	paste  bool // within a bracketed paste
+	skip   int  // remaining bytes of a mouse report in the old format
 }
 
 type keyState uint8
@@ -37,7 +37,7 @@ func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key press of its own
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a separate key press
 		d.state, d.before = keyGround, 0
 	}
 	for _, c := range p {
@@ -48,7 +48,7 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // two bytes are Alt and a key; every reply from a terminal is longer
+	case keyString: // two bytes are Alt and a key, because every reply of a terminal is longer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
@@ -103,7 +103,7 @@ func (d *draft) key(c byte) {
 }
 
 func (d *draft) escaped(c byte) {
-	// the Escape arrived in an earlier write but begins this sequence
+	// the Escape came with an earlier write but begins this sequence
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
@@ -150,8 +150,8 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced handles a complete sequence: the start or end of a paste, an old mouse report, or a key that the terminal
-// encodes as numbers.
+// sequenced handles a complete sequence: the start or end of a paste, a mouse report in the old format, or a key that
+// is encoded as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -164,7 +164,7 @@ func (d *draft) sequenced(final byte) {
 	}
 }
 
-// numbered handles the key with this number and these modifiers.
+// numbered handles the given key, pressed with the modifiers in held.
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {

@@ -16,7 +16,7 @@ func TestDraft(t *testing.T) {
 		"abc\x15":                           0,
 		"abc\x1b":                           0,
 		"abc\x1b|d":                         1, // the Escape key, then another key
-		"abc\x1b|[D":                        3, // an arrow key in two pieces
+		"abc\x1b|[D":                        3, // an arrow key in two parts
 		"abc\x1b\x1b":                       0,
 		"\x1b[A\x1bOB\x1b[3~\x1b[1;5C":      0,
 		"\x1b[|1;|5|C":                      0,
@@ -42,7 +42,7 @@ func TestDraft(t *testing.T) {
 		var d draft
 		from := 0
 		for i := range in {
-			if in[i] == '|' { // a write ends here
+			if in[i] == '|' { // the sequence continues in the next write
 				d.Write([]byte(in[from:i]))
 				from = i + 1
 			}
@@ -54,7 +54,7 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// For any keys, in any pieces, Enter outside a paste ends a draft, and a character begins one.
+// However the keys are split, Enter outside a paste ends a draft, and a character begins one.
 func FuzzDraft(f *testing.F) {
 	f.Add([]byte("a\x1b[200~b\x1b[201~\x1b]x\x1b"), 3)
 	f.Add([]byte("\x1b[M\x1b[9;9;9;9u\x1b[<1M"), 1)

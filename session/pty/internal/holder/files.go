@@ -12,13 +12,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lockWait is how long to wait for the lock if a previous holder is still exiting.
+// lockWait is how long to wait for the lock while the previous holder is exiting.
 const lockWait = 500 * time.Millisecond
 
-// settle prepares the session's folder: it enters the folder, locks it, listens in it and writes its files. It can be
-// called again if the folder is deleted. Only the main goroutine may call it.
+// settle prepares the session's folder: it enters the folder, locks it, listens in it and writes its files. If the
+// folder is deleted, settle can be called again. Only the main goroutine may call it.
 func (h *holder) settle() error {
-	// do not create the parents of these folders: if the city was moved, they must not appear again at the old path
+	// do not create the parents of these folders: after the city was moved, they must not appear at the old path again
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot create the session's folder: %w", err)
@@ -96,7 +96,7 @@ const lockNumber = 200
 // locked while any of them is alive.
 func (h *holder) takeLock() error {
 	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
-		return nil // this holder has the lock already and only lost its socket
+		return nil // this holder has the lock and has only lost its socket
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
@@ -143,7 +143,7 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave makes the holder exit. It removes the session's files, unless they contain an exit that the controller has not
+// leave makes the holder exit. It removes the session's files unless they contain an exit that the controller has not
 // recorded yet. The caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
@@ -157,8 +157,8 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the session's files and folder. It does nothing if another process has deleted the folder and
-// created it again, because the folder then belongs to another holder.
+// removeFiles removes the session's files and folder. If another process has replaced the folder, it does nothing,
+// because the new folder belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return
@@ -197,11 +197,11 @@ func (h *holder) writeActivity(l *life) {
 	l.activity.last = time.Now()
 }
 
-// activityEvery is the minimum interval between writes of the activity record if nothing but times has changed.
+// activityEvery is the minimum interval between writes of the activity record if only its times have changed.
 const activityEvery = 100 * time.Millisecond
 
 // touch writes the activity record after output or input. If the last write was less than activityEvery ago, touch
-// schedules the write instead. The caller must hold h.mu.
+// schedules the write. The caller must hold h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

@@ -8,7 +8,6 @@ type history struct {
 	cleared       uint64 // position at which the output was last cleared
 }
 
-// add appends new output to the history.
 func (k *history) add(text []byte) {
 	if k.modes.state == ground {
 		k.restartPoints.add(k.out.end)
@@ -29,8 +28,8 @@ func (k *history) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns a position near the end of the output, such that the output after it is enough to draw the screen. ok is
-// false if no position meets this condition.
+// tail returns a position near the end of the output if the output from there on is enough to draw the screen.
+// Otherwise, ok is false.
 func (k *history) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
 		return 0, false
@@ -48,7 +47,6 @@ type restartPoints struct {
 
 const restartPointEvery = 4 << 10
 
-// add adds a position, unless it is too close to the previous one.
 func (c *restartPoints) add(pos uint64) {
 	if c.n > 0 && pos-c.at[(c.n-1)%len(c.at)] < restartPointEvery {
 		return
@@ -57,7 +55,6 @@ func (c *restartPoints) add(pos uint64) {
 	c.n++
 }
 
-// before returns the newest position that is at most limit.
 func (c *restartPoints) before(limit uint64) (pos uint64, ok bool) {
 	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
 		if pos = c.at[i%len(c.at)]; pos <= limit {

@@ -30,11 +30,11 @@ import (
 // output cause no allocations.
 const gcPercent = 25
 
-// idleLife is how long a holder waits for another session after a session has ended, while a controller is connected.
+// idleLife is how long, after the end of a session, a holder waits for another one while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
-	// absolute path; the folder is also the working folder, which keeps the socket's path short enough
+	// absolute path; the folder is also the working folder, so that the socket's relative path is short enough
 	dir   string
 	clock wire.Clock
 	boot  string
@@ -43,7 +43,7 @@ type holder struct {
 	tasks chan func() // functions to run in the main goroutine
 	done  chan struct{}
 	wg    sync.WaitGroup
-	lock  int // file descriptor of the lock
+	lock  int
 
 	mu       sync.Mutex
 	cond     *sync.Cond
@@ -51,7 +51,7 @@ type holder struct {
 	activity *os.File
 	current  *life // current or last session; nil before the first start
 	previous *life // the session before the current one; its output can still be captured
-	// open connections; the value is false for a connection that only reads and does not keep the holder alive
+	// open connections; the value is false for a read-only connection, which does not keep the holder alive
 	held    map[*conn]bool
 	leaving bool
 }
@@ -118,12 +118,11 @@ func open(dir string, first *conn) (*holder, error) {
 	return h, h.settle()
 }
 
-// run serves requests until the holder is done. It runs in the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
 	}
-	// The calls below come after the start of the agent, because each of them takes as long as the start itself.
+	// The calls below come after the agent's start, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -139,8 +138,8 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// firstStart reads the first request, which must be a start, and performs it. It takes half the time of a later start
-// because no other goroutines exist yet.
+// firstStart reads the first request, which must be a start, and performs it. It takes half as long as a later start,
+// because there are no other goroutines yet.
 func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
@@ -179,7 +178,6 @@ func (h *holder) handleSignal(s os.Signal) {
 	}
 }
 
-// terminate stops the agent and ends the holder.
 func (h *holder) terminate() {
 	h.stop(terminateGrace, false)
 	h.mu.Lock()
@@ -187,7 +185,6 @@ func (h *holder) terminate() {
 	h.leave()
 }
 
-// onMain runs f in the main goroutine and returns its result.
 func (h *holder) onMain(f func() error) error {
 	result := make(chan error, 1)
 	select {

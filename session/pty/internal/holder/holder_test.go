@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ring keeps the newest bytes for any sizes of writes. Positions count all bytes.
+// For writes of any size, the ring keeps the newest bytes. Positions count all bytes.
 func FuzzRing(f *testing.F) {
 	f.Add([]byte("hello"), 3, 7)
 	f.Add(bytes.Repeat([]byte("0123456789"), 3000), 1000, 2)
@@ -57,7 +57,7 @@ func TestModes(t *testing.T) {
 		"\x1b[?1;25;1049h":                 "\x1b[?1h\x1b[?1049h",
 		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
 		"\x1b[?2004h\x1bc":                 "",
-		"\x1b[2004h":                       "", // not a private mode without "?"
+		"\x1b[2004h":                       "", // without "?", this is not a private mode
 		"\x1b[?2004$p":                     "", // a query
 		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
 		"\x1b[?20\x1804h":                  "",
@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The modes do not depend on where the stream is split, and restore's output restores them.
+// The modes do not depend on where the stream is split. The output of restore restores them.
 func FuzzModes(f *testing.F) {
 	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {
@@ -112,7 +112,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A client that connects before the first session and disconnects again has no effect.
+// A client that connects and disconnects before the first session has no effect.
 func TestDisconnectBeforeStart(t *testing.T) {
 	h := &holder{held: map[*conn]bool{}}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

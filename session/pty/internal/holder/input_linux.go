@@ -18,7 +18,7 @@ import (
 // of a longer line.
 const maxLine = 4095
 
-// readPause is how long to wait for a program to read the text before Enter is sent.
+// readPause is how long to wait for a program to read the text before pressing Enter.
 const readPause = 500 * time.Millisecond
 
 var errNoTerminal = reject("the session has no terminal")
@@ -88,7 +88,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l, (*draft).end) // a draft on the line was submitted together with the text
+	h.noteInput(l, (*draft).end) // Enter also submitted a draft on the line
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.writeActivity(l) // the client may compare this time with the time of output
@@ -138,7 +138,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged, and updates the draft with the given function.
+// typeBytes types bytes unchanged. The function note updates the draft.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -152,8 +152,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input, and updates the draft with the given function. The caller must hold the typing
-// token.
+// noteInput records the time of input. The function note updates the draft. The caller must hold the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
@@ -168,8 +167,8 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the maximum time, even on a busy machine, until the reader of a terminal can read bytes that were written
-// to it.
+// arrival is the maximum time, even on a busy machine, after which a terminal's reader can read bytes that were
+// written to it.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

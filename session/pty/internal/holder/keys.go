@@ -81,7 +81,6 @@ func cursorKey(key string) (final string, ok bool) {
 	return "", false
 }
 
-// controlKey returns the byte for Ctrl with a key.
 func controlKey(key string) (string, bool) {
 	if key == "Space" {
 		return "\x00", true

@@ -13,10 +13,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxRing is the maximum number of bytes of a session's output that are kept.
+// maxRing is how many bytes of a session's output are kept.
 const maxRing = 256 << 10
 
-// life is the state of one session.
 type life struct {
 	rec   wire.Record
 	began time.Time
@@ -28,33 +27,31 @@ type life struct {
 	ended   chan struct{} // closed when the field exit is set and the exit has been reported
 
 	history
-	draft    draft // changes require both the typing token and mu
-	size     wire.Screen
-	resizes  int // number of times that the size has changed
-	meta     map[string]string
-	attached int
-	viewers  int // number of viewers, including those that only watch
-	frozen   bool
-	reaped   bool // the agent's process has been reaped, so its PID can belong to another process
-	asked    bool
-	lost     bool
-	stopping *stopping
-	// signal that asks the agent to exit
+	draft      draft // changes require both the typing token and mu
+	size       wire.Screen
+	resizes    int // number of size changes
+	meta       map[string]string
+	attached   int
+	viewers    int // number of viewers, including those that only watch
+	frozen     bool
+	reaped     bool // the agent's process has been reaped, so its PID can belong to another process
+	asked      bool
+	lost       bool
+	stopping   *stopping
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // in CLOCK_MONOTONIC nanoseconds, as are the next two fields
+	output     int64 // CLOCK_MONOTONIC in nanoseconds, like the next two fields
 	input      int64
 	typed      int64
 	activity   activityWrites
 }
 
-// activityWrites keeps track of writes of the activity record.
 type activityWrites struct {
 	last       time.Time
-	timer      *time.Timer // nil before its first use
-	waiting    bool        // the timer is running
-	complained bool        // a failed write has been logged
+	timer      *time.Timer
+	waiting    bool
+	complained bool // a failed write has been logged
 }
 
 // begin starts a session. Only the main goroutine may call it.
@@ -95,7 +92,7 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// resourceError converts an error to a wire.Failure if it means that the machine is out of some resource. It returns
+// resourceError converts an error that means that the machine is out of some resource to a wire.Failure. It returns
 // other errors unchanged.
 func resourceError(err error) error {
 	if !proc.Exhausted(err) {
@@ -104,7 +101,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the previous session again after a failed start. It returns the error of the start.
+// restore writes the records of the previous session again after a failed start. It returns the start's error.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -147,7 +144,7 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 }
 
 // launch starts the agent, without a shell if its command line does not need one. If the kernel cannot execute the
-// program, such as a script without an interpreter line, launch lets a shell run the command line. It returns other
+// program, for example a script without an interpreter line, launch runs the command line in a shell. It returns other
 // errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
@@ -158,8 +155,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program in a new terminal or with new pipes. The terminal cannot be reused after a failed exec,
-// because the failed process was the leader of a session in it.
+// spawn starts a program in a new terminal or with new pipes. After a failed exec, the terminal cannot be reused,
+// because the failed process led a session in it.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -177,13 +174,12 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	return err
 }
 
-// forkError is an error from fork or exec.
 type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
 
-// fork creates the agent's process. The process leads a new Unix session, has the terminal if there is one, inherits
-// the lock, and is killed when this thread exits.
+// fork creates the agent's process, which leads a new Unix session and inherits the lock. The kernel kills the process
+// when this thread exits.
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
@@ -191,7 +187,7 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	}
 	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
-		Env:   append([]string{}, s.Env...), // nil would mean the holder's environment
+		Env:   append([]string{}, s.Env...), // nil means the holder's environment
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0,
 			Pdeathsig: syscall.SIGKILL},
@@ -203,13 +199,11 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	return nil
 }
 
-// isFull reports whether err means that the system has no room for another process, terminal or pipe.
 func isFull(err error) bool {
 	return !errors.As(err, new(forkError)) ||
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure converts an error from fork or exec to one that explains the cause, if it is known.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err
@@ -247,7 +241,7 @@ func (h *holder) reap() {
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		// hold the lock, so that no goroutine signals the PID after Wait4 has freed it and before reaped is set
+		// after Wait4 has freed the PID, no goroutine may signal it before reaped is set, so hold the lock
 		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.current
@@ -277,8 +271,8 @@ func (h *holder) reap() {
 	}
 }
 
-// finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, the
-// holder has no other child and nothing needs to be killed, because every orphan becomes the holder's child.
+// finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, there
+// is nothing to kill: every orphan becomes the holder's child, and the holder has no other child.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.logError("cannot kill all of the agent's remaining processes",

@@ -9,7 +9,7 @@ import (
 // viewer's replay starts after the sequences that set the modes, the viewer first receives sequences that set them
 // again. Output can be split anywhere.
 type modes struct {
-	on     uint32 // bit i is set if privateModes[i] is not as in a new terminal
+	on     uint32 // bit i is set if privateModes[i] differs from a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)
 	// a sequence has changed other lasting state, for example the margins: see isPlain
 	lasting bool
@@ -17,7 +17,7 @@ type modes struct {
 	state  scanState
 	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
 	inter  byte // intermediate byte of the sequence; 0 = none
-	num    int  // the parameter being read
+	num    int
 	given  bool // this parameter has digits
 	params [16]int
 	n      int
@@ -111,7 +111,6 @@ func (m *modes) escape(c byte) {
 	}
 }
 
-// designate handles the bytes of an escape sequence after an intermediate byte.
 func (m *modes) designate(c byte) {
 	if c < 0x30 {
 		m.inter = c
@@ -123,7 +122,6 @@ func (m *modes) designate(c byte) {
 	}
 }
 
-// control handles one byte of a control sequence.
 func (m *modes) control(c byte) {
 	switch {
 	case c >= 0x40:
@@ -144,7 +142,6 @@ func (m *modes) control(c byte) {
 	}
 }
 
-// final applies a complete control sequence.
 func (m *modes) final(c byte) {
 	switch {
 	case m.inter != 0:
@@ -159,8 +156,8 @@ func (m *modes) final(c byte) {
 	}
 }
 
-// private sets or resets private modes. Mode 6 is the origin of cursor positions. Mode 1048 saves and restores the
-// cursor.
+// private sets or resets private modes. Mode 6 makes cursor positions relative to the margins. Mode 1048 saves and
+// restores the cursor.
 func (m *modes) private(on bool) {
 	if m.bad {
 		m.lasting = true
@@ -208,7 +205,6 @@ func (m *modes) has(num int) bool {
 	return false
 }
 
-// restore returns the sequences that set these modes in a new terminal.
 func (m *modes) restore() []byte {
 	var b []byte
 	for i, mode := range privateModes {

@@ -9,8 +9,8 @@ func TestPace(t *testing.T) {
 	at := time.Unix(1000, 0)
 	for _, c := range []struct {
 		name  string
-		sizes []int         // sizes of the pieces
-		gap   time.Duration // time between pieces
+		sizes []int
+		gap   time.Duration
 		rests []bool
 	}{
 		{"lines of a log", []int{80, 80, 80}, 5 * time.Millisecond, []bool{false, true, true}},

@@ -46,7 +46,7 @@ func (r *ring) grow(need int) {
 	}
 }
 
-// readAt copies bytes starting at position pos and returns their number. The ring must contain pos.
+// readAt copies bytes from position pos on, which the ring must contain. It returns the number of bytes.
 func (r *ring) readAt(pos uint64, p []byte) int {
 	n := 0
 	for n < len(p) && pos < r.end {
@@ -59,14 +59,12 @@ func (r *ring) readAt(pos uint64, p []byte) int {
 	return n
 }
 
-// bytes returns a copy of the ring's content.
 func (r *ring) bytes() []byte {
 	p := make([]byte, r.end-r.start)
 	r.readAt(r.start, p)
 	return p
 }
 
-// clear removes all bytes and frees their memory.
 func (r *ring) clear() {
 	r.start = r.end
 	r.buf = nil

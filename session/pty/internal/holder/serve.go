@@ -10,7 +10,6 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// serve handles the requests of one connection until the connection ends.
 func (h *holder) serve(c *conn) {
 	defer h.hangUp(c)
 	for {
@@ -31,7 +30,6 @@ func (h *holder) serve(c *conn) {
 	}
 }
 
-// hangUp closes a connection.
 func (h *holder) hangUp(c *conn) {
 	c.Close()
 	h.mu.Lock()
@@ -89,7 +87,6 @@ func (h *holder) handle(c *conn, req *wire.Request) error {
 	return c.send(wire.Done, data)
 }
 
-// act performs a request that needs a live agent.
 func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), req.Wait)
 	defer cancel()

@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // the method leave closed the socket, or the method settle replaced it
+			return // leave has closed the socket, or settle has replaced it
 		}
 		if err := sameUser(fd); err != nil {
 			h.logError("rejected a connection", err)
@@ -100,7 +100,6 @@ func (h *holder) accept(ln *os.File) {
 	}
 }
 
-// acceptFrom waits for a connection.
 func acceptFrom(ln *os.File) (fd int, err error) {
 	raw, err := ln.SyscallConn()
 	if err != nil {
@@ -117,8 +116,8 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser returns an error if the peer's process belongs to another user. This is a second check: the permissions of
-// the socket's folder already keep other users out.
+// sameUser returns an error if the peer's process belongs to another user. The permissions of the socket's folder
+// already keep other users out; this is a second check.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -130,7 +129,6 @@ func sameUser(fd int) error {
 	return nil
 }
 
-// closeWrite signals the end of the output to the peer.
 func (c *conn) closeWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -140,7 +138,6 @@ func (c *conn) closeWrite() error {
 	return errors.Join(ctlErr, err)
 }
 
-// request reads the next request.
 func (c *conn) request() (req wire.Request, err error) {
 	m, err := c.r.Next()
 	if err != nil {
@@ -162,7 +159,6 @@ func (c *conn) send(kind wire.Kind, data []byte) error {
 	return wire.Write(c, kind, data)
 }
 
-// sendRaw sends encoded messages in one write.
 func (c *conn) sendRaw(messages []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 const (
 	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long, during a stop, the holder waits before it looks for stopped processes in the tree and
-	// resumes them. Most trees end earlier, and the search has to read a dozen files in /proc.
+	// resumeAfter is how long, during a stop, the holder waits before it resumes stopped processes in the tree. Most
+	// trees end earlier, and the search reads a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
 	// promptPoll is how often, during a stop, the holder checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
@@ -29,7 +29,7 @@ type stopping struct {
 }
 
 // stop stops the current session and returns when none of its processes is left. If asked is true, the exit counts as
-// requested. Otherwise the session counts as lost, unless an earlier stop was requested.
+// requested. Otherwise, the session counts as lost unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.current
@@ -59,7 +59,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end stops the agent: it sends the stop signal, then SIGTERM, then SIGKILL.
+// end ends the agent with SIGKILL. If ask is true, it first tries the stop signal and SIGTERM.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -111,7 +111,7 @@ func (h *holder) ask(l *life) bool {
 }
 
 // endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent is
-// such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
+// such a shell. Any other program, even a script that traps SIGINT, has its whole grace period.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -140,7 +140,7 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup sends a signal to the agent's process group, unless the agent's process has been reaped.
+// signalGroup sends a signal to the agent's process group. After the agent's process has been reaped, it does nothing.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,7 +149,6 @@ func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	}
 }
 
-// graceLeft returns the time until the current stop's deadline.
 func (h *holder) graceLeft(l *life) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

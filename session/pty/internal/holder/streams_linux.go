@@ -70,15 +70,15 @@ func (h *holder) drain(l *life) {
 // pace detects continuous output in small pieces. If the holder read each piece immediately, it would wake up for every
 // line. Instead it rests between reads, for a time that is too short for a user to notice.
 type pace struct {
-	last  time.Time // when the last piece was read
-	large time.Time // when the last large piece was read
+	last  time.Time
+	large time.Time
 }
 
 const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum time between pieces of continuous output
 	largeSize = 2 << 10      // about half of the kernel's terminal buffer
-	// time after a large piece during which the reader does not rest, so that a program with much output need not wait
+	// after a large piece, the reader does not rest for this time, so that a program with much output need not wait
 	largeTime = 200 * time.Millisecond
 )
 
@@ -92,7 +92,6 @@ func (p *pace) steady(n int, now time.Time) bool {
 	return gap < gapTime && now.Sub(p.large) >= largeTime
 }
 
-// rest waits for restTime, or until the agent exits.
 func (l *life) rest() {
 	timer := time.NewTimer(restTime)
 	defer timer.Stop()

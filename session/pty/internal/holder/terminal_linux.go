@@ -22,8 +22,8 @@ type terminal struct {
 	stdin      *os.File // for writing the agent's input if it has pipes; non-blocking
 	childFiles []int    // file descriptors to close once the agent has started
 
-	// slave stays open so that the output does not end if the agent closes its terminal and opens it again. It is -1 if
-	// there are pipes instead.
+	// slave stays open so that the output does not end if the agent closes its terminal and opens it again. With
+	// pipes, it is -1.
 	slave int
 
 	typing chan struct{} // holds a token while no call is typing
@@ -31,7 +31,6 @@ type terminal struct {
 	torn bool
 }
 
-// newTerminal returns a terminal of this size. It is not open yet.
 func newTerminal(cols, rows int) terminal {
 	t := terminal{cols: cols, rows: rows, typing: make(chan struct{}, 1)}
 	if cols < 1 || rows < 1 {
@@ -61,7 +60,6 @@ func (t *terminal) openTerminal() error {
 	return nil
 }
 
-// openSlave unlocks the agent's side of a terminal, sets its size and opens it.
 func (t *terminal) openSlave(master int) error {
 	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
 		return err
@@ -88,7 +86,6 @@ func openPeer(master int) (int, error) {
 	return int(fd), nil
 }
 
-// openPipes creates the pipes for an agent without a terminal.
 func (t *terminal) openPipes() error {
 	t.slave = -1
 	var in, out [2]int
@@ -109,7 +106,6 @@ func (t *terminal) openPipes() error {
 	return nil
 }
 
-// closeChildFiles closes the file descriptors that only the agent needs.
 func (t *terminal) closeChildFiles() {
 	for _, fd := range t.childFiles {
 		unix.Close(fd)
@@ -123,7 +119,6 @@ func (t *terminal) closeSlave() {
 	}
 }
 
-// closeOwnFiles closes the holder's ends of the terminal or pipes.
 func (t *terminal) closeOwnFiles() {
 	t.master.Close()
 	if t.stdin != t.master {
@@ -142,8 +137,8 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine writes text and a line feed to a pipe. If the pipe has accepted only part of an earlier line, writeLine
-// first writes a line feed to end that line. The caller must hold the typing token.
+// writeLine writes text and a line feed to a pipe. If the pipe has accepted only part of the previous line, writeLine
+// first ends that line with a line feed. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -186,7 +181,6 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// waitRead waits briefly for the program to read the typed input.
 func (t *terminal) waitRead(ctx context.Context) {
 	now := time.Now()
 	end, there := now.Add(readPause), now.Add(arrival)

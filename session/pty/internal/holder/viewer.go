@@ -14,11 +14,10 @@ type viewer struct {
 	l       *life
 	types   bool
 	pos     uint64 // position of the next byte to send
-	resizes int    // value of life.resizes when the size was last sent
+	resizes int    // life.resizes when the size was last sent
 	cleared uint64
 }
 
-// view serves a viewer until the session or the connection ends.
 func (h *holder) view(c *conn, req *wire.Request) {
 	l, err := h.living()
 	if err != nil {
@@ -112,8 +111,8 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the session ends or the viewer disconnects, and an
-// error if a write fails.
+// show sends the replay and then new output. It returns nil when the session ends or the viewer disconnects. If a
+// write fails, it returns an error.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -161,7 +160,6 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	return n, l.size, resized, false, false
 }
 
-// replayTo sends the replay of the retained output.
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()
 	size := v.l.size
@@ -178,8 +176,8 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types input from an attached viewer. It disconnects the viewer if the terminal does not accept the input within
-// writeTimeout.
+// typed types input from an attached viewer. If the terminal does not accept the input within writeTimeout, typed
+// disconnects the viewer.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

@@ -15,12 +15,12 @@ const (
 	DrainAckMark = "GC_DRAIN_ACK"
 )
 
-// MaxDrainBy is the maximum number of bytes of DrainByMark that fit in the record.
+// MaxDrainBy is the maximum length of DrainByMark in the record, in bytes.
 const MaxDrainBy = 16
 
-// Drain contains the values of the drain marks. They are not validated; session.ParseDrain does that.
+// Drain contains the values of the drain marks. session.ParseDrain validates them.
 type Drain struct {
-	Since int64  // Unix seconds; <= 0 = not draining
+	Since int64  // Unix seconds; not draining if <= 0
 	By    string // at most MaxDrainBy bytes
 	Acked bool
 }
@@ -57,7 +57,7 @@ func (d Drain) Mark(key string) string {
 // processes share until the next boot; 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
-	// a viewer's draft is on the input line; older holders never set it
+	// a viewer's draft is on the input line; always false in a record from an older holder
 	Draft bool
 
 	PID      int32
@@ -73,7 +73,7 @@ type Activity struct {
 	Drain  Drain
 }
 
-// Sizes of the record: in this build, and in older builds, which do not write a drain.
+// Sizes of the record. Holders of older builds write the smaller record, which has no drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -141,7 +141,7 @@ func decodeDrain(b []byte) Drain {
 	return Drain{Since: since, By: string(by), Acked: b[1]&flagAcked != 0}
 }
 
-// DecodeActivity decodes a record. ok is false if the record has another version.
+// DecodeActivity decodes a record. If the record has another version, ok is false.
 func DecodeActivity(b []byte) (a Activity, ok bool) {
 	if len(b) < firstActivity || b[0] != Version {
 		return a, false

@@ -13,7 +13,7 @@ type Clock struct {
 	mono int64
 }
 
-// NewClock reads both clocks once.
+// NewClock reads both clocks. The Clock does not read them again.
 func NewClock() Clock {
 	var ts unix.Timespec
 	// cannot fail for this clock and a valid pointer
@@ -24,7 +24,7 @@ func NewClock() Clock {
 // Mono returns t in CLOCK_MONOTONIC nanoseconds.
 func (c Clock) Mono(t time.Time) int64 { return c.mono + int64(t.Sub(c.at)) }
 
-// Time is the inverse of Mono. It returns the zero time for 0.
+// Time is the inverse of Mono. For 0, it returns the zero time.
 func (c Clock) Time(mono int64) time.Time {
 	if mono == 0 {
 		return time.Time{}

@@ -75,8 +75,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes a request in encoding/json's format that contains only numbers, booleans, and strings without
-// escapes. ok is false for any other request.
+// flatRequest decodes a request that encoding/json has encoded, if it contains only numbers, booleans, and strings
+// without escapes. For any other request, ok is false.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {
@@ -103,7 +103,6 @@ func flatRequest(data []byte) (r Request, ok bool) {
 	}
 }
 
-// setFlat decodes the value of one field.
 func (r *Request) setFlat(key string, data []byte) (rest []byte, ok bool) {
 	var text *string
 	switch key {
@@ -137,7 +136,6 @@ func (r *Request) setFlat(key string, data []byte) (rest []byte, ok bool) {
 	return rest, ok
 }
 
-// flatString reads a string without escapes.
 func flatString(data []byte) (s string, rest []byte, ok bool) {
 	data, ok = bytes.CutPrefix(data, []byte{'"'})
 	text, rest, found := bytes.Cut(data, []byte{'"'})
@@ -159,7 +157,6 @@ func flatDuration(d *time.Duration, data []byte) (rest []byte, ok bool) {
 	return rest, ok
 }
 
-// flatNumber reads a positive integer.
 func flatNumber(data []byte) (v int64, rest []byte, ok bool) {
 	n := bytes.IndexFunc(data, func(r rune) bool { return r < '0' || r > '9' })
 	if n < 1 || data[0] == '0' {

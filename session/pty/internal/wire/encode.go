@@ -10,7 +10,7 @@ import (
 // With encoding/json, each holder would need 80 kB more for the types that it has seen. Tests compare the results with
 // those of encoding/json.
 
-// object is a JSON object to which fields are appended one at a time.
+// object is a JSON object. Its methods append one field each.
 type object []byte
 
 func (o object) key(name string) object {
@@ -33,7 +33,6 @@ func (o object) unsigned(name string, n uint64) object {
 	return strconv.AppendUint(o.key(name), n, 10)
 }
 
-// set writes a field with the value true, or nothing if value is false.
 func (o object) set(name string, value bool) object {
 	if !value {
 		return o
@@ -41,7 +40,6 @@ func (o object) set(name string, value bool) object {
 	return append(o.key(name), "true"...)
 }
 
-// appendString appends s as a JSON string. It replaces invalid UTF-8.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// encoding/json decodes everything that this package encodes, and the reverse.
+// encoding/json decodes what this package encodes, and this package decodes what encoding/json encodes.
 func FuzzEncode(f *testing.F) {
 	f.Add("a", "echo \"x\\y\" <&>\n\x01\u2028", "", 7, uint64(8), true)
 	f.Add("", "\xff\xfe", "SIGKILL", -1, uint64(1)<<63, false)
@@ -32,7 +32,6 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// valid replaces invalid UTF-8 as encoding/json does.
 func valid(s string) string { return string([]rune(s)) }
 
 func same(t *testing.T, v Encoder, into any) {

@@ -8,7 +8,7 @@ import (
 // Op is the operation of a request.
 type Op string
 
-// The operations. Each comment lists the Request fields that an operation uses, and its response.
+// The operations. The comment on each lists its Request fields and its response.
 const (
 	// Look; returns a State; after that, the holder pushes exits and accepts start requests
 	OpHold      Op = "hold"
@@ -50,7 +50,7 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// number of bytes at the end of the output that are enough for the caller; 0 = all; older holders always send
+	// how many bytes at the end of the output are enough for the caller; 0 for all; older holders always send
 	// everything
 	Tail int `json:"tail,omitempty"`
 }
@@ -62,20 +62,20 @@ type Spec struct {
 	City    string `json:"city"`
 	ID      string `json:"id"`
 	Command string `json:"command"`
-	// program to execute with Args; "" = let a shell run Command
+	// program to execute with Args; if "", a shell runs Command
 	Path string   `json:"path,omitempty"`
 	Args []string `json:"args,omitempty"`
 	Dir  string   `json:"dir"`
 	Env  []string `json:"env"`
 	Cols int      `json:"cols"`
 	Rows int      `json:"rows"`
-	// number of the signal that asks the agent to exit; 0 = SIGINT
+	// number of the signal that asks the agent to exit; 0 for SIGINT
 	StopSignal int `json:"stop_signal,omitempty"`
 	// kept for the controller; the holder does not interpret it
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// Exit has the same fields as session.Exit, so that the two can be converted.
+// Exit has the same fields as session.Exit, so that one can be converted to the other.
 type Exit struct {
 	Name   string        `json:"name"`
 	Agent  string        `json:"agent"`
@@ -112,7 +112,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Screen is the size of a terminal, and how many bytes of its output have been dropped.
+// Screen is the size of a terminal, and the number of bytes of its output that were dropped.
 type Screen struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
@@ -122,7 +122,7 @@ type Screen struct {
 }
 
 // Record identifies a session. The holder writes the record to the session's folder before it starts the agent. If the
-// holder dies, the controller uses the record to find the session's processes.
+// holder dies, the controller finds the session's processes with the record.
 type Record struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -143,7 +143,7 @@ type Record struct {
 type State struct {
 	Record Record `json:"record"`
 	PID    int    `json:"pid"`             // PID of the agent
-	Exit   *Exit  `json:"exit,omitempty"`  // nil = the session is alive
+	Exit   *Exit  `json:"exit,omitempty"`  // nil while the session is alive
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 

@@ -1,6 +1,6 @@
 // Package wire defines the protocol between a holder and its controllers: messages on a unix socket, and files in the
-// session's folder. A holder can be older than its controller, so a change needs a new Version unless the other side
-// can safely ignore it.
+// session's folder. A holder can be older than its controller. A change therefore needs a new Version unless the other
+// side can safely ignore it.
 package wire
 
 import (

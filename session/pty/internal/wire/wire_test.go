@@ -85,7 +85,7 @@ func TestActivityOfOlderBuild(t *testing.T) {
 	}
 }
 
-// For any input, a record that was decoded can be encoded, and decoding it again yields the same record.
+// Any input that can be decoded can be encoded again. Decoding the result yields the same record.
 func FuzzActivity(f *testing.F) {
 	b := Activity{Alive: true, Marked: true, Drain: Drain{Since: 1000, By: "pool", Acked: true}}.Encode()
 	f.Add(b[:])
@@ -102,7 +102,6 @@ func FuzzActivity(f *testing.F) {
 	})
 }
 
-// Processes exchange times as readings of the monotonic clock (L13).
 func TestClock(t *testing.T) {
 	a, b := NewClock(), NewClock()
 	now := time.Now()

@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gcity/tui/widget"
+)
+
+// Distinguish adds a folder to the display names of cities that have the same name, for example "demo (shop)".
+func Distinguish(rows []City) {
+	names := make(map[string]bool, len(rows))
+	for i := range rows {
+		names[rows[i].Info.Name] = true
+	}
+	same := map[string][]int{}
+	for i := range rows {
+		name := rows[i].ownName(names)
+		same[name] = append(same[name], i)
+	}
+	for _, at := range same {
+		if len(at) < 2 {
+			continue
+		}
+		paths := make([]string, len(at))
+		for k, i := range at {
+			paths[k] = rows[i].Info.Path
+		}
+		for k, folder := range distinctFolders(paths) {
+			c := &rows[at[k]]
+			c.Folder = widget.Plain(folder)
+			if c.DisplayName = widget.Plain(c.Info.Name); c.Folder != c.DisplayName {
+				c.DisplayName += " (" + c.Folder + ")"
+			}
+		}
+	}
+}
+
+// ownName returns the name in the city's configuration. If that is unknown, it is the name in the list, without the
+// number that distinguishes it from another listed name.
+func (c *City) ownName(listed map[string]bool) string {
+	base, number, _ := cutLast(c.Info.Name, "-")
+	if c.Summary.Name == "" && number != "" && strings.Trim(number, "0123456789") == "" &&
+		listed[base] {
+		return base
+	}
+	return cmp.Or(c.Summary.Name, c.Info.Name)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// distinctFolders returns for each path the shortest part that differs from the other paths: "a" and "b" for
+// "/srv/a/demo" and "/srv/b/demo".
+func distinctFolders(paths []string) []string {
+	parts := make([][]string, len(paths))
+	for i, p := range paths {
+		parts[i] = strings.Split(strings.Trim(p, "/"), "/")
+		slices.Reverse(parts[i])
+	}
+	shared := func(a, b []string) (n int) {
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return n
+	}
+	folders := make([]string, len(paths))
+	for i, own := range parts {
+		// the parts up to "from" are those that all paths share
+		from, to := len(own), 0
+		for k, other := range parts {
+			if k != i {
+				n := shared(own, other)
+				from, to = min(from, n), max(to, n+1)
+			}
+		}
+		to = min(to, len(own))
+		folder := slices.Clone(own[min(from, to-1):to])
+		slices.Reverse(folder)
+		folders[i] = strings.Join(folder, "/")
+	}
+	return folders
+}
