@@ -63,16 +63,13 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		by = "[workspace]"
 	}
 	if word[0] == '/' {
-		return missingProgram{fmt.Sprintf("the program %s is not executable or does not "+
-			"exist; it is "+
-			"the command of the provider %q (%s), which %s names. Correct the command, or use "+
-			"a different provider",
-			word, p.Name, p.Origins["command"], by), lack}
+		return missingProgram{fmt.Sprintf("the program %s, the command of the provider %q "+
+			"(%s), is not executable or does not exist; correct the command, or use a different "+
+			"provider for %s", word, p.Name, p.Origins["command"], by), lack}
 	}
-	return missingProgram{fmt.Sprintf("the program %q is not on the PATH (%s); it is the "+
-		"command of the "+
-		"provider %q (%s), which %s names. Install it, or use a different provider",
-		word, folders(path), p.Name, p.Origins["command"], by), lack}
+	return missingProgram{fmt.Sprintf("the program %q, the command of the provider %q (%s), is "+
+		"not on the PATH (%s); install it, or use a different provider for %s",
+		word, p.Name, p.Origins["command"], folders(path), by), lack}
 }
 
 // folders returns text such as "3 folders" for a PATH. A list of the folders would make the message too long.

@@ -47,9 +47,9 @@ func TestPrograms(t *testing.T) {
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"$MINE\"":        `p: $MINE|{arg }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"claude\"\nsession = \"exec:far\"":               `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"claude\"": `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|` +
-			`the program "claude" is not on the PATH (3 folders); it is the command of the provider "claude" (preset claude), which the agent (city.toml:3:1) names. Install it, or use a different provider`,
+			`the program "claude", the command of the provider "claude" (preset claude), is not on the PATH (3 folders); install it, or use a different provider for the agent (city.toml:3:1)`,
 		"provider = \"p\"\n[[agents]]\nname = \"a\"\n[providers.p]\ncommand = \"/opt/none\"": `p: /opt/none|{arg }|"" 0s|` +
-			`the program /opt/none is not executable or does not exist; it is the command of the provider "p" (city.toml:7:11), which [workspace] names. Correct the command, or use a different provider`,
+			`the program /opt/none, the command of the provider "p" (city.toml:7:11), is not executable or does not exist; correct the command, or use a different provider for [workspace]`,
 	} {
 		w := one(t, text+"\n", h)
 		got := fmt.Sprintf("%s: %s|{%s %s}|%q %s|%s", w.Program, w.Spec.Command, w.Prompt.Mode, w.Prompt.Flag, w.Spec.Ready.Prefix, w.Spec.Ready.Delay, w.Problem)

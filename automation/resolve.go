@@ -93,8 +93,8 @@ func (o resolveInput) resolve() *resolution {
 func (d Definition) unknownPool(pools []string) string {
 	target := d.Target()
 	if len(pools) == 0 {
-		return fmt.Sprintf("pool %q not found: this city has no pools; add an [agents.pool] "+
-			"table to an agent to make it one", target)
+		return fmt.Sprintf("pool %q not found: this city has no pools; an agent with an "+
+			"[agents.pool] table is a pool", target)
 	}
 	if target != d.Pool && slices.Contains(pools, d.Pool) {
 		return fmt.Sprintf("rig %s has no pool %q, and the city's pool of that name does not "+

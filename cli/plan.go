@@ -30,7 +30,7 @@ import (
 
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
-		Use: "plan [FILE]", Short: "Show what an edit of the configuration would change",
+		Use: "plan [FILE]", Short: "Show the effect of configuration changes before they apply",
 		Long: `plan shows what the configuration on disk would change now, without applying it.
 While a controller is running, it also lists pools, rigs, watchdogs and restart policies
 that change.

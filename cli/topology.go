@@ -176,6 +176,6 @@ func sayFetched(e *env.Env, r topology.Result) {
 	case r.Was == "":
 		e.Sayf("fetched %s at %.12s", r.Name, r.Commit)
 	default:
-		e.Sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
+		e.Sayf("fetched %s at %.12s (previously at %.12s)", r.Name, r.Commit, r.Was)
 	}
 }

@@ -110,8 +110,8 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot be included: file not found: %s; create it or remove "+
-			"this entry", path)
+		return nil, fmt.Errorf("cannot be included, because the file %s was not found; create it "+
+			"or remove this entry", path)
 	case errors.As(err, &f):
 		return nil, fmt.Errorf("cannot be included: %s", f.Msg)
 	case err != nil:

@@ -114,7 +114,7 @@ nam = "x"
 		t.Fatal("loaded")
 	}
 	want := strings.ReplaceAll(
-		`city.toml:2:2: include: "none.toml" cannot be included: file not found: DIR/none.toml; create it or remove this entry
+		`city.toml:2:2: include: "none.toml" cannot be included, because the file DIR/none.toml was not found; create it or remove this entry
 city.toml:2:15: include: "../up.toml" is outside the city's folder; use an absolute path if this is intended
 city.toml:2:70: include: "rooms" cannot be included: it is not a regular file
 blank.toml: the file contains only comments; an included file needs at least one key or table

@@ -269,7 +269,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 			c.note(s.at(n.Get("base").At), "the provider %s takes its command and args from %s, "+
 				"but no other settings", n.Key, name)
 		default:
-			c.note(s.at(n.Get("base").At), "base in the provider %s has no equivalent", n.Key)
+			c.note(s.at(n.Get("base").At), "the base of the provider %s has no equivalent", n.Key)
 		}
 	}
 	if t.values["command"] == "" && preset(n.Key) == nil {

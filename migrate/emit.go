@@ -210,8 +210,7 @@ func (e emitter) moved(path string) string {
 func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	path, ok := e.find(a, v)
 	if !ok {
-		e.note(v.place(), "%s for %s names %s, which does not exist; it was omitted", key, a.name,
-			v.text())
+		e.note(v.place(), "%s for %s was omitted, because %s does not exist", key, a.name, v.text())
 		return
 	}
 	if strings.Contains(path, "{{") {

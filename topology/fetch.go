@@ -221,7 +221,7 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 	}
 	switch {
 	case err != nil && commit != "":
-		return "", fmt.Errorf("%s no longer has commit %.12s, which %s names; `gcity topology "+
+		return "", fmt.Errorf("%s no longer has commit %.12s, which %s pins; `gcity topology "+
 			"fetch %s --update` fetches the newest", w.From, commit, LockFile, w.Name)
 	case err != nil && w.Ref == "":
 		return "", fmt.Errorf("%s has no default branch; set ref", w.From)

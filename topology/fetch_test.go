@@ -194,7 +194,7 @@ func TestFetchFails(t *testing.T) {
 		{at("--upload-pack=touch /tmp/x", ""), "", "git does not accept"},
 		{at(repo, "--all"), "", "git does not accept"},
 		{at("ext::sh -c true", ""), "", "names a git helper program"},
-		{at(repo, ""), "[topologies.x]\nsource = \"" + repo + "\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n", "no longer has commit aaaaaaaaaaaa, which topologies.lock names; `gcity topology fetch x --update` fetches the newest"},
+		{at(repo, ""), "[topologies.x]\nsource = \"" + repo + "\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n", "no longer has commit aaaaaaaaaaaa, which topologies.lock pins; `gcity topology fetch x --update` fetches the newest"},
 		{at(repo, ""), "[topologies.x]\ncommit = \"main\"\n", "topologies.lock:2:10: topologies.x.commit: is not a commit; remove the table, and run `gcity topology fetch` to write it again"},
 		{at(repo, ""), "[topologies.x]\ncomit = \"\"\n", "topologies.lock:2:1: topologies.x.comit: unknown key; did you mean \"commit\"?"},
 	} {

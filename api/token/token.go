@@ -19,8 +19,8 @@ func Read(path string) (string, error) {
 	// O_NONBLOCK keeps a pipe from blocking the reader.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", fmt.Errorf("cannot read the token: %w; `head -c 32 /dev/urandom | base64 > "+
-			"FILE` creates one, then run chmod 600 FILE", err)
+		return "", fmt.Errorf("cannot read the token: %w; create one with `head -c 32 "+
+			"/dev/urandom | base64 > FILE`, then run `chmod 600 FILE`", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()

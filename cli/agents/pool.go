@@ -84,7 +84,7 @@ size and no member is draining.`,
 		if !size.Auto {
 			n, err := strconv.Atoi(rest[0])
 			if err != nil {
-				return exit.Usage("invalid size %q: use a number or \"auto\": %s", rest[0],
+				return exit.Usage("invalid size %q; use a number or \"auto\": %s", rest[0],
 					"gcity pool scale NAME N|auto")
 			}
 			size.Size = n

@@ -18,14 +18,14 @@ import (
 
 // WatchdogCommand returns the watchdog command.
 func WatchdogCommand(e *env.Env) *cobra.Command {
-	c := env.Group("watchdog", "Show health checks of agents, run one now, acknowledge an alert",
+	c := env.Group("watchdog", "Show the health checks of agents, run one now, acknowledge a call",
 		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
 		watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
 whether the agent is running, how old its heartbeat is, and whether it has unread
 mail. Then a triage agent, or the age of the heartbeat alone, decides what to do. If
-several wake-ups have no effect, the watchdog calls for a person. "gcity help
-watchdogs" describes the rules. These lines in city.toml declare a watchdog:
+several wake-ups have no effect, the watchdog escalates: it calls for a person. "gcity
+help watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 
   [[watchdogs]]
   name    = "chain"
@@ -142,8 +142,8 @@ func watchdogAcknowledge(e *env.Env) *cobra.Command {
 		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's call for a person",
 		Aliases: []string{"ack"},
 		Long: `acknowledge marks a watchdog's call as seen, so that it is no longer shown as new.
-The watchdog keeps checking its agent. It calls again if the agent recovers and then
-fails again.`,
+The watchdog keeps checking its agent. It calls again only if the agent recovers and
+then fails again.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Acknowledge{Watchdog: w.Name, By: e.Actor()})
 	})

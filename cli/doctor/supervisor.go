@@ -52,7 +52,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		}
 	}
 	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		lines = append(lines, fmt.Sprintf("other users can open %s (%v); chmod 700 prevents that",
+		lines = append(lines, fmt.Sprintf("other users can open %s (%v); run `chmod 700 %[1]s`",
 			home.Dir, info.Mode().Perm()))
 	}
 	if runs && r.Version != e.Version {

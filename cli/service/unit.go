@@ -75,7 +75,7 @@ func (s *unit) UnitText() (string, error) {
 		scope, install = "", "multi-user.target"
 	}
 	line("# %s", s.mark())
-	line("# Written by `gcity %s install`, which overwrites it, and removed by `gcity %s "+
+	line("# Written and overwritten by `gcity %s install`, and removed by `gcity %s "+
 		"uninstall`.", s.group, s.group)
 	line("# Put your own settings into a drop-in: systemctl%s edit %s", scope, s.UnitName())
 	line("[Unit]")

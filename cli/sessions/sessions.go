@@ -216,8 +216,8 @@ func (h *opener) find(name, path string) (string, error) {
 func (h *opener) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot determine the path of this program, which holds every "+
-			"session: %w", err)
+		return "", fmt.Errorf("cannot determine the path of this program, which gcity runs to "+
+			"hold each session: %w", err)
 	}
 	return exe, nil
 }

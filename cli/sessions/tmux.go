@@ -13,8 +13,8 @@ import (
 func (h *opener) openTmux() (session.Provider, func(), error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot determine the path of this program, which starts "+
-			"every agent: %w", err)
+		return nil, nil, fmt.Errorf("cannot determine the path of this program, which gcity "+
+			"runs to start each agent: %w", err)
 	}
 	p, err := tmux.New(tmux.Options{City: h.Dir, Binary: exe, Observe: h.Observe, Logger: h.Logger,
 		Broken: h.Broken})

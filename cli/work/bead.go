@@ -96,7 +96,7 @@ automation history" and "gcity mail".`,
 			func(d *depot.Store) error { return printBeads(ctx, e, d, q, nil) })
 	})
 	c.Flags().StringSliceVar(&f.status, "status", nil,
-		"only open, in_progress or closed; if repeated, any may match")
+		"only beads with this status: open, in_progress or closed; if repeated, any may match")
 	f.flags(c)
 	return c
 }

@@ -64,7 +64,8 @@ func beadCreate(e *env.Env) *cobra.Command {
 	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME assigns the work "+
 		"to that pool")
 	c.Flags().StringVar(&b.Assignee, "assignee", "", "assign the bead to this agent or person")
-	c.Flags().StringVar(&b.ParentID, "parent", "", "the ID of the bead that this is a step of")
+	c.Flags().StringVar(&b.ParentID, "parent", "",
+		"the ID of the parent; the new bead becomes a step of it")
 	c.Flags().StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
 	c.Flags().StringVar(&file, "description-file", "",
 		"read the description from this file; - is standard input")
@@ -115,7 +116,8 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
 	c.Flags().StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
 		"empty removes the assignee")
-	c.Flags().StringVar(&f.parent, "parent", "", "the bead that this is a step of; empty = none")
+	c.Flags().StringVar(&f.parent, "parent", "",
+		"the ID of the new parent; empty removes the parent")
 	c.Flags().StringVar(&f.description, "description", "", "the new description")
 	c.Flags().StringVar(&f.file, "description-file", "",
 		"read the new description from this file; - is standard input")

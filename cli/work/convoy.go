@@ -103,8 +103,8 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, id
 		b, err := d.Get(ctx, id)
 		if errors.Is(err, beads.ErrNotFound) {
 			if _, p, findErr := owned(ctx, e, d, []string{id}); findErr == nil && p != nil {
-				return exit.Usage("%s is in the store of %s, and the convoy is in that of %s: "+
-					"both must be in the same store; create a convoy in the bead's store", id,
+				return exit.Usage("%s is in the store of %s, but the convoy is in the store of "+
+					"%s; create a convoy in the bead's store", id,
 					p.Title(), d.Title())
 			}
 		}

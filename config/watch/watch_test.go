@@ -333,7 +333,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 		_, err := config.Load(dir)
 		return fmt.Sprint(err)
 	}
-	if !strings.Contains(said(), "file not found") {
+	if !strings.Contains(said(), "was not found") {
 		t.Error(said())
 	}
 	team := filepath.Join(dir, "team.toml")
@@ -359,7 +359,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	poked(t, pokes)
-	if !strings.Contains(said(), "file not found") {
+	if !strings.Contains(said(), "was not found") {
 		t.Error(said())
 	}
 }

@@ -763,7 +763,7 @@ func (onCall) counts() bool { return false }
 
 func (onCall) noRestart(a *record) string {
 	return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
-		"checks; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
+		"checks; `gcity watchdog triage %s` starts a check", a.name, a.want.TriageOf,
 		a.want.TriageOf)
 }
 

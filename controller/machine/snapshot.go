@@ -199,7 +199,7 @@ func (a *record) nextOfStop() string {
 	case !a.until.IsZero():
 		return "is stopped again"
 	case a.phase.State() == lifecycle.Unknown:
-		return "is stopped once its provider's sessions can be listed"
+		return "is stopped when its provider's sessions can be listed"
 	}
 	return "stops after the agents that depend on it"
 }

@@ -445,7 +445,7 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	}
 	msg := suggest.NotFound(suggest.Pool, name, names).Error()
 	if ps.city.IsAgent(name) {
-		msg = fmt.Sprintf("%s is an agent, not a pool; add [agents.pool] to make it one", name)
+		msg = fmt.Sprintf("%s is an agent; an [agents.pool] table makes the agent a pool", name)
 	}
 	ps.out.Reject(id, city.NotFound, msg)
 	return nil, false

@@ -177,7 +177,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Reject(id, city.Unavailable,
-				fmt.Sprintf("automation %s cannot be run: its record could not be created: %v",
+				fmt.Sprintf("automation %s cannot be run, because its record cannot be "+
+					"created: %v",
 					name, in.Err))
 		}
 		delete(rs.FireWaiters, name)

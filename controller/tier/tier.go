@@ -166,8 +166,8 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	// the recursion ends, because watchdogs cannot watch each other's triage agents in a cycle
 	if o := wd.tier(a.TriageOf); o != nil {
 		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
-			return fmt.Sprintf("it watches the triage agent of watchdog %s, which is paused: %s",
-				o.want.Name, why)
+			return fmt.Sprintf("it watches the triage agent of watchdog %s, and that watchdog "+
+				"is paused: %s", o.want.Name, why)
 		}
 	}
 	return ""

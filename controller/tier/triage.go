@@ -263,7 +263,7 @@ func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	wd.degrade(t, t.fallback)
 	wd.beginBeat(t)
-	return fmt.Sprintf("watchdog %s: the decision %q was overruled: %s; the thresholds decide",
+	return fmt.Sprintf("watchdog %s overruled the decision %q: %s; the thresholds decide",
 		t.want.Name, d,
 		t.fallback)
 }

@@ -223,7 +223,7 @@ func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error)
 	case gone:
 		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, session.ErrNotFound)
 	case err != nil:
-		return nil, fmt.Errorf("cannot %s %q: there is no stream to its pod: %w", verb, name, err)
+		return nil, fmt.Errorf("cannot %s %q without a stream to its pod: %w", verb, name, err)
 	}
 	return l, nil
 }

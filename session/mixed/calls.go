@@ -56,9 +56,8 @@ func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) err
 				"provider cannot list its sessions: %w", name, o.name, err)
 		}
 		if !p.hasNoLive(o, name) {
-			return fmt.Errorf("cannot start %q in %s: it is running in %s: %w", name, m.name,
-				o.name,
-				session.ErrExists)
+			return fmt.Errorf("cannot start %q in %s, because it is running in %s: %w", name,
+				m.name, o.name, session.ErrExists)
 		}
 	}
 	return nil

@@ -165,7 +165,7 @@ func TestMarksOutliveController(t *testing.T) {
 	if err != nil || len(all) != 2 || all[1].ID != st.ID || all[1].Provider != "one" {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" in two: it is running in one`) {
+	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" in two, because it is running in one`) {
 		t.Errorf("start of a second copy: %v", err)
 	}
 	if err := next.Stop(t.Context(), "b", 0); err != nil {

@@ -52,7 +52,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, unix.ENOENT) {
-			return nil, fmt.Errorf("%s no longer exists: restart the controller with the current "+
+			return nil, fmt.Errorf("%s no longer exists; restart the controller with the current "+
 				"gcity binary: %w",
 				binary, err)
 		}

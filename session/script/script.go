@@ -248,7 +248,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	case old.Name == "":
 		return fmt.Errorf("cannot start %q: the script already has a session with this name, "+
 			"which belongs "+
-			"to another city or has lost its record: stop it, or rename the city: %w",
+			"to another city or has lost its record; stop that session, or rename the city: %w",
 			name,
 			session.ErrExists)
 	case old.Exit == nil:
@@ -299,8 +299,8 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x: "+
-			"send it as a key with send-keys: %w", name, text[i],
+		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x; "+
+			"send that key with send-keys: %w", name, text[i],
 			session.ErrRejected)
 	}
 	if _, err := p.living("send to", name); err != nil {

@@ -28,7 +28,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
 		return fail("send to", name, session.ErrRejected, "the text contains the control "+
-			"character %#02x: send it as a key with send-keys", text[i])
+			"character %#02x; send that key with send-keys", text[i])
 	}
 	return p.typing(ctx, "send to", name, func(ctx context.Context, rec *record) error {
 		tty, err := openTTY(rec)

@@ -58,8 +58,8 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		select {
 		case conn = <-arrival:
 		default:
-			return rec, errors.New("the process in the pane exited before it connected: check " +
-				"that this file still exists: " + p.binary)
+			return rec, errors.New("the process in the pane exited before it connected; check " +
+				"that " + p.binary + " still exists")
 		}
 	case <-ctx.Done():
 		return rec, fmt.Errorf("the process in the pane did not connect in time: %w",

@@ -58,11 +58,10 @@ func finderActions() []state.Action {
 		return func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Page(n); return nil }
 	}
 	return []state.Action{
-		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history: the next newer line",
+		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history: later commands",
 			"down", "ctrl+n"), In: f,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Down(); return nil }},
-		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row: earlier lines in "+
-			"its history",
+		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row: earlier commands",
 			"up", "ctrl+p", "shift+tab"), In: f,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Up(); return nil }},
 		{ID: "finder.complete",

@@ -19,7 +19,7 @@ func mailActions() []state.Action {
 		[]keymap.Zone{keymap.InReader}
 	return []state.Action{
 		{ID: state.MailID,
-			Key: keymap.Bind("write mail to the agent or the pool: it can be read later", "W"),
+			Key: keymap.Bind("write mail to the agent or the pool, to be read later", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
 		{ID: state.SlingID, Key: keymap.Bind("sling a bead to the agent or the pool, and notify it",
 			"B"),

@@ -38,7 +38,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return reject("the text contains the control character %#02x: send it as a key "+
+		return reject("the text contains the control character %#02x; send that key "+
 			"with send-keys", text[i])
 	}
 	release, err := l.takeTyping(ctx)
