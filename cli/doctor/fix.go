@@ -23,7 +23,7 @@ import (
 type repair struct {
 	what string
 	idle bool   // repair only while no process holds the city's lock
-	then string // advice to print while the lock is held
+	then string // advice to print if another process holds the lock
 
 	needsConfig bool // repair only while the configuration is valid
 	// does nothing if the problem no longer exists

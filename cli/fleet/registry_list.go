@@ -114,8 +114,8 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 	return all, len(entries), err
 }
 
-// addRecent appends the cities that this user has opened recently to the given lists. It forgets a city that is not
-// running and has no city.toml.
+// addRecent returns the given cities, followed by those that this user has opened recently. It forgets a recent city
+// that is not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) ([]city.Info, error) {
 	home, err := env.Home(l.e)
