@@ -128,8 +128,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// When Stop returns, none of the session's processes is left, even of those that try to outlive the session (L10).
-// After the acknowledgement, the holder and its folder are gone too.
+// When Stop returns, no process of the session is left, not even one that tries to outlive the session (L10). After the
+// acknowledgement, the holder and its folder are gone too.
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -418,7 +418,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// Now the holder exists: its last session stays as it was.
+	// If a start fails, an existing holder keeps its last session.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)

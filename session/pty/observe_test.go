@@ -121,7 +121,7 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	}()
 	opened := make(chan error, 1)
 	var f *os.File
-	go func() { // returns when the holder waits at the gate
+	go func() { // OpenFile returns when the holder opens the fifo
 		var err error
 		f, err = os.OpenFile(gate, os.O_WRONLY, 0)
 		opened <- err

@@ -58,8 +58,8 @@ type Options struct {
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start; if Group is nil or returns "", this is the process's
-	// own control group
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// process's own control group.
 	Group func() string
 
 	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened

@@ -58,7 +58,7 @@ func TestModes(t *testing.T) {
 		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
 		"\x1b[?2004h\x1bc":                 "",
 		"\x1b[2004h":                       "", // without "?", this is not a private mode
-		"\x1b[?2004$p":                     "", // a query
+		"\x1b[?2004$p":                     "", // a query, not a change
 		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
 		"\x1b[?20\x1804h":                  "",
 		"\x1b[?99999999999999999999;1000h": "\x1b[?1000h",
