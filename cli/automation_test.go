@@ -69,7 +69,7 @@ func TestWhyOfAutomations(t *testing.T) {
 	}
 }
 
-// NEXT and WHY show the same remaining time, even if the snapshot is old. Without a controller, neither shows one.
+// NEXT and WHY show the same remaining time, even if the snapshot is old. Without a controller, neither shows a time.
 func TestAutomationNext(t *testing.T) {
 	s := busyCity()
 	at := noon.Add(31 * time.Second)

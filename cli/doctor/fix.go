@@ -34,7 +34,7 @@ const freeAdvice = "`gcity doctor --fix` removes the file when no controller is 
 
 var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
-// leftoverAge is the age from which a temporary file is treated as a leftover.
+// leftoverAge is the minimum age of a temporary file that is treated as a leftover.
 const leftoverAge = time.Hour
 
 func openFolder(dir string) []repair {

@@ -285,7 +285,7 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 }
 
 // earlierRun is the temporary error for a city that this process is still running, for example because its folder was
-// registered under another path before.
+// previously registered under another path.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
