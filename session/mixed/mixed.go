@@ -62,7 +62,7 @@ type Provider struct {
 	mu      sync.Mutex
 	members map[string]*member
 	order   []*member // sorted by name, after the default provider
-	// by session name; complete for each member with the field listed set
+	// by session name; complete for each member with listed == true
 	held   map[string][]location
 	closed bool
 }

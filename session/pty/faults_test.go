@@ -537,7 +537,7 @@ func TestSweepRuns(t *testing.T) {
 		"GC_RUN="+city+":web:1 setsid sleep 997 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "all runs", func() bool { // their environment contains the marker only after the exec
+	until(t, "all runs", func() bool { // a process has the marker in its environment only after its exec
 		runs := 0
 		for _, pid := range marked(t, s.ID) {
 			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {

@@ -205,7 +205,7 @@ func TestUnacknowledgedExitWithObservers(t *testing.T) {
 	}
 }
 
-// Without a controller, an observer can stop a session and acknowledge its exit. Nothing is left after that.
+// Without a controller, an observer can stop a session and acknowledge its exit. That leaves nothing behind.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -53,7 +53,7 @@ type Options struct {
 	// the running sessions but cannot reach them.
 	Observe bool
 
-	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a
+	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be pressed, and Send writes a
 	// line to standard input. As on a terminal, each line feed in the output follows a carriage return. See package
 	// subprocess.
 	Plain bool
@@ -103,7 +103,7 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// adoptTimeout is how long New looks for existing sessions at most.
+// adoptTimeout limits how long New looks for existing sessions.
 const adoptTimeout = 10 * time.Second
 
 // New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.

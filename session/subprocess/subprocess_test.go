@@ -227,7 +227,7 @@ func TestInterruptAndStop(t *testing.T) {
 	}
 }
 
-// A program that closes its output keeps running. Its exit is reported when it does exit.
+// A program that closes its output keeps running. Its exit is reported only when it exits.
 func TestClosedOutputIsNotAnExit(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)
