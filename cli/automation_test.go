@@ -52,7 +52,7 @@ func TestAutomationPictures(t *testing.T) {
 	}
 }
 
-// The first reason of a failing automation is why it fails. The time of a schedule has a time zone.
+// `gcity why` explains a failing automation, and shows the time zone of a schedule.
 func TestWhyOfAutomations(t *testing.T) {
 	s := busyCity()
 	at := noon.Add(time.Minute)
@@ -69,7 +69,7 @@ func TestWhyOfAutomations(t *testing.T) {
 	}
 }
 
-// NEXT and WHY agree, also if the snapshot is older than the list. Without a controller nothing runs next.
+// NEXT and WHY show the same remaining time, even if the snapshot is old. Without a controller, neither shows a time.
 func TestAutomationNext(t *testing.T) {
 	s := busyCity()
 	at := noon.Add(31 * time.Second)

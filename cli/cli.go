@@ -153,8 +153,8 @@ func branches() []branch {
 
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds the top-level command that args name. Otherwise it builds all of them, which takes longer than most
-// commands run.
+// tree builds only the top-level command that args name, or all commands if necessary. Building all of them takes
+// longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
 	// this global setting of cobra keeps the commands in the help in the order in which they are added
 	cobra.EnableCommandSorting = false

@@ -71,7 +71,7 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 }
 
 // Check returns the errors for which a controller would reject the configuration, and the line of the first error in
-// file. An error in another file does not set line, because its text contains its position.
+// file. It does not return the line of an error in another file, because the error's text contains its position.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)

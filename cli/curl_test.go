@@ -105,7 +105,7 @@ func TestCurlLines(t *testing.T) {
 		case strings.HasSuffix(line, "> reader)"):
 			write("token_file = \"token\"\nread_token_file = \"reader\"\n")
 			until("200", fmt.Sprintf(status, "reader"))
-		case strings.Contains(line, "cat reader"): // the lines after it use the city's own token again
+		case strings.Contains(line, "cat reader"): // the commands after it use the city's own token again
 			write("")
 			until("200", fmt.Sprintf(status, ".gc/api.token"))
 		}

@@ -19,7 +19,7 @@ import (
 	"gcity/cli/output"
 )
 
-// machine returns the environment of a command line on a machine with the cities in d. If d is nil, no supervisor is
+// machine returns the environment of a command on a machine that has the cities in d. If d is nil, no supervisor is
 // running.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{

@@ -266,7 +266,7 @@ func TestTextIsNotAKey(t *testing.T) {
 	}
 }
 
-// drain-check returns the result as its exit code. No error has the exit code for "not draining".
+// drain-check returns the result as its exit code. No error exits with the code that means "not draining".
 func TestDrainCheck(t *testing.T) {
 	for _, c := range []struct {
 		agent string

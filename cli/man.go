@@ -174,7 +174,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs fills paragraphs, but leaves indented lines as they are.
+// paragraphs writes text in man's format. man fills the paragraphs, but prints indented lines unchanged.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {

@@ -35,7 +35,7 @@ var wrongArgs = map[string]string{
 	"start|wake|nudge|nothing": "",
 }
 
-// notNamed has the commands whose argument may be a new name.
+// notNamed lists the commands whose argument may be a new name.
 var notNamed = []string{"gcity convoy create"}
 
 // wrongNames returns a command line with a wrong name for each command that takes an object's name.

@@ -87,7 +87,7 @@ type planShape struct {
 	Held *heldShape `json:"held,omitempty"`
 	// providers that could not list their sessions, which are missing from the plan
 	Unknown []string `json:"unknown,omitempty"`
-	// settings that change without starting or stopping an agent; set only if a controller runs a different revision
+	// changed settings that neither start nor stop an agent; set only if the controller uses another revision
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	from     string    // where the configuration comes from, such as "on disk"
@@ -234,7 +234,7 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// the edit does not remove a session that was not declared before
+		// the edit does not remove an undeclared agent, so do not count it
 		if !g.Running || g.Source == "" {
 			continue
 		}

@@ -72,7 +72,7 @@ func (v *planInput) histories() effect.Histories {
 		case city.Quarantined, city.Backoff, city.Failed:
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
-			} else if g.Available || v.inForce { // otherwise, the edit removes the cause
+			} else if g.Available || v.inForce { // an edit can make an unavailable agent available
 				saved.Exited = &effect.SavedExit{Why: g.Reason}
 			}
 		}
@@ -86,7 +86,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; bar handles agents that are waiting for a list
+		// a running controller has already listed the sessions; planInput.bar handles its agents that wait for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}

@@ -149,7 +149,7 @@ func settled(t *testing.T) (b *plannedCity, end func(city.Shutdown)) {
 	b.sessions.Crash("exited", 0, "")
 	for range 3 {
 		b.sessions.Crash("quarantined", 1, "")
-		time.Sleep(30 * time.Second) // on the bubble's clock, longer than the backoff
+		time.Sleep(30 * time.Second) // fake time, longer than the backoff
 		synctest.Wait()
 	}
 	for range 2 {
@@ -194,7 +194,7 @@ func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 	plan := changes(v)
 	if anew {
 		end = b.run(next)
-	} else if _, err = b.Do(ctx, city.Reload{}); err != nil { // held, because it removes most agents
+	} else if _, err = b.Do(ctx, city.Reload{}); err != nil { // the controller holds an edit that removes most agents
 		_, err = b.Do(ctx, city.Reload{Confirm: true})
 	}
 	if err != nil {

@@ -28,7 +28,8 @@ type declared struct {
 	settings [][2]string
 }
 
-// inspected is the maximum number of agents for which restart policies are compared. Each comparison needs a request.
+// inspected limits the number of agents for which restart policies are compared, because each comparison needs a
+// request.
 const inspected = 32
 
 // changedSettings returns how a configuration differs from the running controller's, apart from the definitions of

@@ -251,7 +251,7 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	}
 }
 
-// A plan reads no more from standard input than it would from a file.
+// A plan reads standard input with the same size limit as a file.
 func TestPlanLimitsTheStandardInput(t *testing.T) {
 	in, err := os.Create(filepath.Join(t.TempDir(), "in"))
 	if err != nil {

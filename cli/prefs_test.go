@@ -64,7 +64,7 @@ func TestPrefsPanic(t *testing.T) {
 	changes := env.WatchPrefs(t.Context(), a, &wg, env.OwnPrefs{Files: f}, slog.New(slog.NewTextHandler(&said, nil)))
 	again, late := time.NewTicker(time.Second), time.After(eventually.Timeout)
 	defer again.Stop()
-	for n, open := 0, true; open; n++ { // the watch does not report its start, and reads a file only when it no longer changes
+	for n, open := 0, true; open; n++ { // nothing reports when the watch has started, so write until it reads the file
 		if err := os.WriteFile(f.Config, fmt.Appendf(nil, "# %d\n", n), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ import (
 type roomOptions struct {
 	city     city.Control // nil if the room shows all cities
 	dir      string
-	cities   city.Directory // nil for this machine's list of cities, if there is one
+	cities   city.Directory // if nil, the room uses this machine's list of cities
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger

@@ -34,7 +34,7 @@ const (
 // Limits lists the abilities that a provider lacks.
 type Limits struct {
 	Lacks []Ability
-	// why the provider lacks them, as a clause such as "it has no terminal"; "" if unknown
+	// why the abilities are missing, as a clause such as "it has no terminal"; "" if unknown
 	Why string
 }
 
@@ -160,9 +160,8 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
-// Await completes a result of List, which is passed as all and err. It waits for the providers that err reports as
-// late, and adds their sessions. It returns a PartialError for the providers that still fail or do not respond before
-// ctx ends.
+// Await completes the result of a List call, all and err. It waits for the providers that err reports as late, and adds
+// their sessions. It returns a PartialError for the providers that still fail or do not respond before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {

@@ -19,7 +19,7 @@ import (
 // time.
 type stage struct {
 	*fake.Provider
-	deaf bool // does not accept keys
+	deaf bool // does not support SendKeys
 
 	mu      sync.Mutex
 	scenes  []scene
@@ -31,7 +31,7 @@ type stage struct {
 type scene struct {
 	screen string
 	key    string
-	lasts  time.Duration // how long the scene lasts without a key
+	lasts  time.Duration // if key is "", how long the screen is shown
 }
 
 func (p *stage) Output(context.Context, string, int) (string, error) {
@@ -96,7 +96,7 @@ func TestDialogs(t *testing.T) {
 		dialogs []session.Dialog
 		ready   session.Ready
 		deaf    bool
-		want    string // the keys that were pressed; the reports; "nudged" or the error
+		want    string // pressed keys, reported questions, and "nudged" or the error, separated by semicolons
 	}{
 		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter Down Enter; a: trust, a: bypass; nudged"},

@@ -232,8 +232,7 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// A running automation's reason says why the run started, as if the automation were due. dueOf therefore adds that it
-// is running.
+// If an automation is running, its reason says why the run started. dueOf adds that the automation is running.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

@@ -123,7 +123,7 @@ type runText struct {
 	to    io.Writer
 	clean screen.Stream
 	shown bool
-	inner bool // the text so far ends within a line
+	inner bool // the output so far does not end with a newline
 }
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }

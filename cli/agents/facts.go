@@ -203,7 +203,7 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 		e.Sayf("\nrecent decisions")
 	}
 	for _, d := range decided {
-		// the reason of a failed check begins with "the check"
+		// a failed check's reason begins with "the check"
 		what, why := d.What, d.Why
 		if what == "check failed" {
 			what, why = "check", strings.TrimPrefix(why, "the check ")

@@ -196,7 +196,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 				return nil
 			})
 		}
-		_ = g.Wait() // the results contain the errors
+		_ = g.Wait() // the functions return nil; their errors are in results
 	}
 	return printRestarted(e, f.Rig.Name, results)
 }

@@ -87,7 +87,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		// a reason that names only the agent's file or pool is less useful than the description
+		// a description says more than a reason that names only the agent's file or pool
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {

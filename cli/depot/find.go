@@ -39,7 +39,7 @@ func (d *Store) route(id string) []workstore.Place {
 }
 
 // Find looks for a bead in the stores on its route. It returns the bead and the first store that contains it. If a
-// store fails, Find still searches the others. The function closeOther closes the returned store unless that is d.
+// store fails, Find still searches the others. The function closeOther closes the returned store unless the store is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -97,7 +97,7 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 // AllStores is a store that lists and counts the beads in all of a city's stores. All other operations use only the
 // first store.
 type AllStores struct {
-	workstore.Store // the first store
+	workstore.Store // used for everything except List and Count
 	others          []*Store
 }
 

@@ -106,7 +106,7 @@ func judgeStarts(agents []city.Agent) finding {
 }
 
 // judgeAgents reports agents that cannot start because the preflight check or the test of their session provider
-// failed. If an agent's provider was not tested, it refers to the finding about the provider.
+// failed. For an untested provider, judgeAgents refers to the finding about that provider.
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string

@@ -187,7 +187,7 @@ type Subject struct {
 	close    func()
 	trials   map[string]finding
 	slow     env.Slowly // reports slow checks; may be nil
-	takeover string     // says how a controller takes over the running sessions
+	takeover string     // how a controller takes over the running sessions, for messages
 }
 
 func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {

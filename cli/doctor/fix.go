@@ -23,7 +23,7 @@ import (
 type repair struct {
 	what string
 	idle bool   // repair only while no process holds the city's lock
-	then string // advice to print while the lock is held
+	then string // advice to print if another process holds the lock
 
 	needsConfig bool // repair only while the configuration is valid
 	// does nothing if the problem no longer exists
@@ -34,7 +34,7 @@ const freeAdvice = "`gcity doctor --fix` removes the file when no controller is 
 
 var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
-// leftoverAge is the age from which a temporary file is treated as a leftover.
+// leftoverAge is the minimum age of a temporary file that is treated as a leftover.
 const leftoverAge = time.Hour
 
 func openFolder(dir string) []repair {

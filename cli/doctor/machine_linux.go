@@ -108,7 +108,7 @@ func checkFiles(_ context.Context, p *Subject) finding {
 	return ok("up to %d", limit)
 }
 
-// tasksPerAgent is the most processes and threads that one agent is expected to need.
+// tasksPerAgent is the expected maximum number of processes and threads of one agent.
 const tasksPerAgent = 40
 
 func checkTasks(_ context.Context, p *Subject) finding {

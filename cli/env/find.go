@@ -182,7 +182,7 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 type PoolError struct {
 	Pool    string
 	Problem *city.Error
-	Instead string // what to run for the whole pool; "" = no such command
+	Instead string // how to act on the whole pool; "" if impossible
 }
 
 func (p *PoolError) Error() string {

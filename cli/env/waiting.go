@@ -92,8 +92,8 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly reports what a slow operation is waiting for, and for how long at most. The caller must call done at the end
-// of the operation.
+// Slowly reports what a slow operation is waiting for, and the maximum wait. The caller must call done at the end of
+// the operation.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
 // SaySlow prints on stderr what an operation is waiting for, if it is still waiting after SayAfter.

@@ -19,7 +19,7 @@ const (
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
-	CodeConflict    = 4  // already running, or conflict with the current state
+	CodeConflict    = 4  // already running, or in conflict with the current state
 	CodeConfig      = 78 // EX_CONFIG: the configuration is invalid
 )
 

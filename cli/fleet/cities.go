@@ -285,7 +285,7 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	return host.Registered{}, missing
 }
 
-// Resolved resolves the symbolic links in a path, including a path that does not exist.
+// Resolved resolves the symbolic links in a path, even if the path does not exist.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {

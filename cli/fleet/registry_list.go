@@ -56,7 +56,7 @@ type registrarList struct {
 	city.Registrar
 }
 
-// Unregister implements city.Registrar. It says what to do about a city that is in the list but not registered.
+// Unregister implements city.Registrar. If the city is in the list but not registered, the error says what to do.
 func (l registrarList) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	r, err := l.Registrar.Unregister(ctx, name)
 	if exit.HasCode(err, city.NotFound) {
@@ -99,8 +99,8 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// find returns the cities when no supervisor is running. The registered ones come first; find also returns their
-// number.
+// find returns the cities when no supervisor is running, with the registered ones first. It also returns how many are
+// registered.
 func (l *registryList) find(ctx context.Context) (all []city.Info, registered int, err error) {
 	home, err := env.Home(l.e)
 	if err != nil {
@@ -114,8 +114,8 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 	return all, len(entries), err
 }
 
-// addRecent appends the cities that this user has opened recently to the given lists. It forgets a city that is not
-// running and has no city.toml.
+// addRecent returns the given cities, followed by those that this user has opened recently. It forgets a recent city
+// that is not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) ([]city.Info, error) {
 	home, err := env.Home(l.e)

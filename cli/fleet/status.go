@@ -83,8 +83,8 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	return splitTroubles(all, host.DefaultFleetAddr(home))
 }
 
-// splitTroubles separates problems with the default TCP address from other problems. If byDefault is "", a setting
-// names the address, so there are no notes.
+// splitTroubles separates the notes, which are about the default TCP address byDefault, from other problems. If
+// byDefault is "", there are no notes.
 func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	for _, t := range all {
 		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {

@@ -34,7 +34,7 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is the age of the loop's last pass from which the loop is reported as hung. It does not apply during a
+// HangsAfter is how old the loop's last pass must be for the loop to be reported as hung. It does not apply during a
 // shutdown.
 const HangsAfter = 10 * time.Second
 

@@ -9,7 +9,7 @@ import (
 // Faults receives panics from a city's goroutines.
 type Faults chan error
 
-// NewFaults returns Faults with a capacity of one error.
+// NewFaults returns a Faults that can hold one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
 // Report sends an error without blocking. If another error is queued, Report drops the new one, because one error is

@@ -50,7 +50,7 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 		_ = own.Close() // asyncWriter.Close always returns nil
 		select {
 		case <-own.done:
-			_ = file.Close() // lines are lost
+			_ = file.Close() // an error cannot be logged anymore
 		default: // the disk does not respond, so Close would block
 		}
 	}

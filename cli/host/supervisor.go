@@ -247,7 +247,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains the limiter for tenants, and a supervisor's listeners except for its own socket.
+// listeners contains a supervisor's TCP and tenant listeners, and the limiter for tenants.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -285,7 +285,7 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 }
 
 // earlierRun is the temporary error for a city that this process is still running, for example because its folder was
-// registered under another path before.
+// previously registered under another path.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
@@ -361,7 +361,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
 				k.last.Limit(), "what", what)
 		}
-		if fault != nil { // a panic that was not reported yet
+		if fault != nil { // a panic that has not been reported yet
 			panic(fault)
 		}
 		return ended

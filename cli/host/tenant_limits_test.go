@@ -19,7 +19,7 @@ func TestLimitsWithoutGroups(t *testing.T) {
 	l.own = func() (*cgroup.Tree, error) { return nil, errors.New("not delegated") }
 	ctx, cancel := context.WithCancel(context.Background())
 	told, ended := make(chan string, 8), make(chan struct{})
-	go func() { // the deferred function waits for it
+	go func() { // the deferred function below waits for this goroutine
 		defer close(ended)
 		l.keep(ctx, func(problem string) { told <- problem })
 	}()

@@ -23,7 +23,7 @@ func TestTenantSockets(t *testing.T) {
 	s := &tenantSockets{wants: make(chan map[string]api.TenantConfig), cities: m, o: api.Options{Log: slog.New(slog.DiscardHandler)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { // the deferred function waits for it
+	go func() { // the deferred function below waits for this goroutine
 		defer close(ended)
 		s.keep(ctx)
 	}()

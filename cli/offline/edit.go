@@ -82,7 +82,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	}
 	e := events.Event{Type: f.on}
 	if f.declared {
-		e.Subject = f.target.Agent + f.target.Rig // at most one of the two is set
+		e.Subject = f.target.Agent + f.target.Rig // at most one of Agent and Rig is set
 	}
 	set := b.suspensionOf(f)
 	switch {

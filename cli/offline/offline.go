@@ -123,8 +123,8 @@ func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. For an agent that has exited, it returns the last output. That is in the session
-// until the exit is recorded, and then in the crash file.
+// Output implements city.Control. For an agent that has exited, it returns the last output. The last output is in the
+// session until the exit is recorded, and then in the crash file.
 func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {

@@ -26,13 +26,14 @@ import (
 	"gcity/trust"
 )
 
-// besides returns a city without a controller, and its fake provider with a session for each name in alive.
+// besides returns a city without a controller, and the city's fake provider, which has a session for each name in
+// alive.
 func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	return configured(t, "", alive...)
 }
 
-// configured is like besides, with additional lines in city.toml.
+// configured is like besides, but adds toml to city.toml.
 func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	dir := t.TempDir()
@@ -349,7 +350,7 @@ func TestOfflineForcedKill(t *testing.T) {
 	}
 }
 
-// half is a provider with several backends, of which tmux does not respond.
+// half is a provider that combines several providers. The one for tmux does not respond.
 type half struct{ *fake.Provider }
 
 func (h half) List(ctx context.Context) ([]session.Status, error) {

@@ -10,7 +10,7 @@ import (
 // Limits of a request. After one is reached, package cli repeats the request.
 const (
 	maxSeconds  = 2       // for each read and write
-	maxResponse = 1 << 20 // bytes
+	maxResponse = 1 << 20 // in bytes
 )
 
 // get sends an HTTP GET request to a unix socket and returns the whole response. It fails if another user's process is

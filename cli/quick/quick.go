@@ -66,7 +66,7 @@ func parse(args []string, city string) (p peek, ok bool) {
 	return p, p.agent != ""
 }
 
-// maxLines is the most lines that a controller returns.
+// maxLines is the maximum number of lines that a controller returns.
 const maxLines = 10000
 
 // isName reports whether s can be part of a URL's path if each "/" in it is escaped.

@@ -33,14 +33,15 @@ type ServiceKind struct {
 	Group string // the command group, for example "daemon"
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
-	// known returns only the folder, so that uninstall works even if everything else is unreadable
+	// known returns the kind, "city" or "supervisor", and the folder. It reads no configuration, so uninstall works
+	// even if that is invalid.
 	known func() (kind, at string, err error)
 	// isRunning reports whether the city or supervisor is running, as a service or otherwise
 	isRunning  func(at string) (bool, error)
 	pid        func(at string) int // returns the process ID, or 0 if it is unknown
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
 	stop       string // the command that stops the city or supervisor
-	adopt      string // a clause that names the commands that take over the agents
+	adopt      string // for messages: the commands that take over or stop the agents
 	folder     string // the owner of this folder is the default user of a system unit
 	flags      func(*cobra.Command) *cobra.Command
 }

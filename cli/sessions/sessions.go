@@ -72,8 +72,8 @@ type SessionOptions struct {
 	Observe bool        // the caller does not hold the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics from goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start; if Group is nil or returns "", this is the process's
-	// own control group
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// process's own control group.
 	Group func() string
 }
 
@@ -244,7 +244,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // errs contains all errors
+	_ = g.Wait() // the functions return nil; their errors are in errs
 	return errors.Join(errs...)
 }
 

@@ -139,8 +139,8 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of owned molecules from a list of ready work. If the query selects an assignee,
-// withSteps adds the steps of the molecules that the assignee owns. It does not change a list of one bead's steps.
+// withSteps removes the steps of assigned molecules from a list of ready work. If the query selects an assignee,
+// withSteps adds the steps that belong to that assignee. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
@@ -172,7 +172,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 		if all, total, err = pick(d, all); err != nil {
 			return err
 		}
-	} else if most := q.MaxResults(); most >= 0 && total >= most { // the store might have more
+	} else if most := q.MaxResults(); most >= 0 && total >= most { // the limit may hide more beads
 		if total, err = d.Count(ctx, q); err != nil {
 			return err
 		}

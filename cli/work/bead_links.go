@@ -70,8 +70,8 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	}
 }
 
-// owned returns the first of the IDs that belongs to a bead in another store of the city, and that store. It returns
-// nil if it finds none.
+// owned returns the first of the IDs that belongs to a bead in another store of the city, and that store. If it finds
+// no such bead, the store is nil.
 func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {

@@ -77,7 +77,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// changed prints a change to a bead, and then reports it as an event. It does not wait until the city reacts.
+// changed prints a change to a bead, and then reports it as an event. It does not wait for the city to react.
 func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {

@@ -238,7 +238,6 @@ func shown(e *env.Env, text string) string {
 	return text
 }
 
-// injectLimit is the maximum number of beads in a text for a model.
 const injectLimit = 10
 
 func injectWork(e *env.Env, w *foundWork) error {

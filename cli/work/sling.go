@@ -156,8 +156,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError completes an error about the work. If the target is also unknown, the returned error begins with
-// that.
+// withTargetError returns wrong. If wrong means that the work was not found and the target does not exist either, the
+// returned error reports both.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong

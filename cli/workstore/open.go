@@ -78,8 +78,8 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err erro
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes from which a write-ahead log is reported as too large. Such a log is apparently no
-// longer truncated.
+// LargeLog is the size in bytes at which a write-ahead log is reported as too large. Such a log is apparently no longer
+// truncated.
 const LargeLog = sqlite.LargeLog
 
 // ExamineStore checks a place's store without creating anything. It also returns the records that this version of gcity

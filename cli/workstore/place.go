@@ -27,8 +27,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns advice for a bead that must be imported into this place, because the place's store already
-// contains it.
+// ImportHint returns advice for importing a bead into this place.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"

@@ -23,7 +23,7 @@ type Provider struct {
 	lives   map[string]*life // latest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // error of all starts, by agent
+	failing map[string]error // the error with which an agent's starts fail, by agent
 	started map[string]int   // number of starts so far, by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
@@ -207,7 +207,7 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets the simulated usage of an agent's live session until the session ends. Without it, the usage is that of one
+// Take sets the simulated usage of an agent's live session until the session ends. By default, the usage is that of one
 // idle process.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.withAgent(agent, func(l *life) { l.usage = u })

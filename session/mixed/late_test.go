@@ -49,7 +49,7 @@ func TestLateList(t *testing.T) {
 			began := time.Now()
 			all, err := p.List(t.Context())
 			partial, ok := errors.AsType[*session.PartialError](err)
-			// by the bubble's clock
+			// time.Since uses the fake clock of the synctest bubble
 			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second {
 				t.Fatalf("%+v, %v after %s", all, err, time.Since(began))
 			}

@@ -99,7 +99,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		// the provider had no sessions before, so p.held will contain all of them
+		// an unmarked provider has no sessions, so p.held is complete
 		m.inUse, m.listed = true, true
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {

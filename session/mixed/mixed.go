@@ -62,7 +62,7 @@ type Provider struct {
 	mu      sync.Mutex
 	members map[string]*member
 	order   []*member // sorted by name, after the default provider
-	// by session name; contains all sessions of each member with the field listed set
+	// by session name; complete for each member with listed == true
 	held   map[string][]location
 	closed bool
 }
@@ -77,7 +77,7 @@ type member struct {
 	// the provider might have sessions: it is marked, is being marked, or is the default one
 	inUse  bool
 	marked bool
-	listed bool // held contains all sessions of this provider
+	listed bool // Provider.held contains all of this provider's sessions
 	list   *sharedList
 	starts int // number of starts in progress
 	gen    int // number of starts so far

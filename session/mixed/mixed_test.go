@@ -21,7 +21,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// house holds a city's providers by name, so that a new mixed provider finds their sessions again.
+// house holds a city's providers by name. A new mixed provider gets the same providers, with their sessions.
 type house struct {
 	dir    string
 	kept   map[string]session.Provider

@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// While the disk with the marks file hangs, only callers that write the file wait. The controller's loop asks only for
-// a provider's patience and does not wait.
+// While the disk with the marks file hangs, only calls that write the file wait. Patience does not wait, because the
+// controller's loop calls it.
 func TestMarksOnHungDisk(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

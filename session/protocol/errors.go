@@ -10,7 +10,7 @@ import (
 
 // Error is the error from a failed call. Callers distinguish errors by Kind.
 type Error struct {
-	Kind    string  `json:"kind"` // the word of a kind (see kinds), or "failed"
+	Kind    string  `json:"kind"` // one of the words in kinds, or "failed"
 	Message string  `json:"message"`
 	Ability Ability `json:"ability,omitempty"` // the missing ability if the kind is "unsupported"
 }

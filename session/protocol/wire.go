@@ -44,30 +44,30 @@ func abilities() map[session.Ability]Ability {
 // own. The comment on each field lists the calls that use it.
 type Target struct {
 	Name  string `json:"name"`
-	ID    string `json:"id,omitempty"`       // acknowledge, capture
-	Grace int64  `json:"grace_ns,omitempty"` // stop
-	// stop; if true, the call does not wait for the host to confirm the end
+	ID    string `json:"id,omitempty"`       // parameter of acknowledge and capture
+	Grace int64  `json:"grace_ns,omitempty"` // parameter of stop
+	// parameter of stop; if true, the call does not wait for the host to confirm the end
 	Force bool   `json:"force,omitempty"`
-	Lines int    `json:"lines,omitempty"` // output; 0 = visible screen
-	Text  string `json:"text,omitempty"`  // send
-	// send; the call fails if a viewer has typed within this duration
+	Lines int    `json:"lines,omitempty"` // parameter of output; 0 = visible screen
+	Text  string `json:"text,omitempty"`  // parameter of send
+	// parameter of send; the call fails if a viewer has typed within this duration
 	Quiet *int64   `json:"quiet_ns,omitempty"`
-	Keys  []string `json:"keys,omitempty"`  // keys
-	Key   string   `json:"key,omitempty"`   // mark, meta
-	Value string   `json:"value,omitempty"` // mark; "" removes the mark
-	Cols  int      `json:"cols,omitempty"`  // attach
-	Rows  int      `json:"rows,omitempty"`  // attach
+	Keys  []string `json:"keys,omitempty"`  // parameter of keys
+	Key   string   `json:"key,omitempty"`   // parameter of mark and meta
+	Value string   `json:"value,omitempty"` // parameter of mark; "" removes the mark
+	Cols  int      `json:"cols,omitempty"`  // parameter of attach
+	Rows  int      `json:"rows,omitempty"`  // parameter of attach
 }
 
 // Response is the result of calls without a result type of their own. The comment on each field lists the calls that
 // set it.
 type Response struct {
-	Session  *Status          `json:"session,omitempty"`  // start, look
-	Sessions []Status         `json:"sessions,omitempty"` // list
-	Text     string           `json:"text,omitempty"`     // output, meta
-	Data     []byte           `json:"data,omitempty"`     // capture, in base64
+	Session  *Status          `json:"session,omitempty"`  // result of start and look
+	Sessions []Status         `json:"sessions,omitempty"` // result of list
+	Text     string           `json:"text,omitempty"`     // result of output and meta
+	Data     []byte           `json:"data,omitempty"`     // result of capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list; why providers did not respond, by provider
+	// result of list: why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }

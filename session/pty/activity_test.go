@@ -7,7 +7,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A record that is truncated while it is mapped is missing until the holder writes it again.
+// A record that is truncated while it is mapped counts as missing until the holder writes it again.
 func TestTruncatedActivity(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))

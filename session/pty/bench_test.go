@@ -197,7 +197,7 @@ func BenchmarkHolderMemory(b *testing.B) {
 	p := benchProvider(b)
 	const n = 100
 	startMany(b, p, n)
-	time.Sleep(2 * time.Second) // until the holders are idle
+	time.Sleep(2 * time.Second) // gives the holders time to become idle
 	before := holderCPU(b, p, n)
 	for b.Loop() {
 		time.Sleep(3 * time.Second) // the measured period, not a wait for something

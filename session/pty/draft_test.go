@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// A large text is rejected while a viewer's draft is on the line. If it is sent again after the draft was deleted, it
+// A large text is rejected while a viewer's draft is on the line. If the text is sent again without the draft, it
 // arrives completely.
 func TestLargeTextAfterDraft(t *testing.T) {
 	city := t.TempDir()

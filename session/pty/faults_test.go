@@ -128,8 +128,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// When Stop returns, none of the session's processes is left, even of those that try to outlive the session (L10).
-// After the acknowledgement, the holder and its folder are gone too.
+// When Stop returns, no process of the session is left, not even one that tries to outlive the session (L10). After the
+// acknowledgement, the holder and its folder are gone too.
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -418,7 +418,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// Now the holder exists: its last session stays as it was.
+	// If a start fails, an existing holder keeps its last session.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)
@@ -537,7 +537,7 @@ func TestSweepRuns(t *testing.T) {
 		"GC_RUN="+city+":web:1 setsid sleep 997 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "all runs", func() bool { // their environment contains the marker only after the exec
+	until(t, "all runs", func() bool { // a process has the marker in its environment only after its exec
 		runs := 0
 		for _, pid := range marked(t, s.ID) {
 			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {

@@ -171,8 +171,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holderFolder returns the session folder of one of this city's holders. For any other process, ok is false. This is
-// also so for a holder that has not entered its folder yet and therefore cannot handle SIGHUP.
+// holderFolder returns the session folder of one of this city's holders. ok is false for any other process, and for a
+// holder that has not entered its folder yet and therefore cannot handle SIGHUP.
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||

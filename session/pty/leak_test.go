@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// After a provider was used and closed, no goroutine, file descriptor or child is left (L10).
+// After a used provider is closed, no goroutine, file descriptor or child process is left (L10).
 func TestCloseLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	round := func() {
@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // opens the things that a process opens only once
+	round() // the first round opens what stays open until the process exits
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	}()
 	opened := make(chan error, 1)
 	var f *os.File
-	go func() { // returns when the holder waits at the gate
+	go func() { // OpenFile returns when the holder opens the fifo
 		var err error
 		f, err = os.OpenFile(gate, os.O_WRONLY, 0)
 		opened <- err
@@ -205,7 +205,7 @@ func TestUnacknowledgedExitWithObservers(t *testing.T) {
 	}
 }
 
-// Without a controller, an observer can stop a session and acknowledge its exit. Nothing is left after that.
+// Without a controller, an observer can stop a session and acknowledge its exit. That leaves nothing behind.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -53,13 +53,13 @@ type Options struct {
 	// the running sessions but cannot reach them.
 	Observe bool
 
-	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a
+	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be pressed, and Send writes a
 	// line to standard input. As on a terminal, each line feed in the output follows a carriage return. See package
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start; if Group is nil or returns "", this is the process's
-	// own control group
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// process's own control group.
 	Group func() string
 
 	// Broken is called with a panic from one of the provider's goroutines. After that, the provider must be opened
@@ -103,7 +103,7 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// adoptTimeout is how long New looks for existing sessions at most.
+// adoptTimeout limits how long New looks for existing sessions.
 const adoptTimeout = 10 * time.Second
 
 // New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.

@@ -45,7 +45,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	case errors.Is(err, session.ErrNotFound):
 		return nil
 	case err == nil:
-		e.awaitEnd(ctx) // so that the next List or Start sees the end
+		e.awaitEnd(ctx) // so that the next List or Start sees that the session has ended
 		return nil
 	case asked.Err() != nil && ctx.Err() == nil, errors.Is(err, errGone):
 		return p.stopWithoutHolder(ctx, e)
@@ -106,6 +106,6 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("stop", rec.Name, errOther, "cannot kill these processes: pids %v", left)
 	}
-	p.recordEnd(e, rec) // so that the next List or Start sees the end
+	p.recordEnd(e, rec) // so that the next List or Start sees that the session has ended
 	return nil
 }

@@ -106,7 +106,7 @@ while True:
 		t.Fatal(err)
 	}
 	shows(t, p, "a", `b'\x1b[A\x03\x1bx\x1b[15~\rtext'`)
-	// the program reads keys, so it gets the key
+	// the program reads individual keys, so Interrupt types the key
 	if err := p.Interrupt(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}

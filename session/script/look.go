@@ -18,7 +18,7 @@ const (
 	sweepLimit = 5 * time.Second
 	// asksAtOnce is the maximum number of concurrent script calls about individual sessions.
 	asksAtOnce = 8
-	// asksLimit is the time limit for all of these calls together.
+	// asksLimit is the time limit for all script calls about individual sessions during one call of List.
 	asksLimit = opLimit
 )
 

@@ -172,7 +172,7 @@ func muxPID(path string) int {
 	return pid
 }
 
-// together returns when three calls of it are in progress.
+// together waits until three script calls are in progress at the same time.
 func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err

@@ -106,7 +106,7 @@ func TestStartOfKilledController(t *testing.T) {
 }
 
 // If a script forgets a session, the session does not end: its processes on this machine keep running, and it is not
-// started again. When it does end, none of its processes is left.
+// started again. After the session has ended, none of its processes is left.
 func TestScriptLosesItsState(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")
@@ -147,7 +147,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
 		t.Fatal(err)
 	}
-	late := exec.Command("sleep", "1000") // simulates a process of a late start
+	late := exec.Command("sleep", "1000") // simulates a process of the first session that starts after Stop
 	late.Env = []string{sessionMark + first.ID}
 	if err := late.Start(); err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A session's program has no terminal. The provider reports that it cannot attach and press keys.
+// A session's program has no terminal. The provider reports that it can neither attach nor press keys.
 func TestNoTerminal(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; (: </dev/tty) 2>/dev/null || echo nowhere; echo wrong >&2; exec cat`)
@@ -227,7 +227,7 @@ func TestInterruptAndStop(t *testing.T) {
 	}
 }
 
-// A program that closes its output keeps running. Its exit is reported when it does exit.
+// A program that closes its output keeps running. Its exit is reported only when it exits.
 func TestClosedOutputIsNotAnExit(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)

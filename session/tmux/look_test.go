@@ -9,7 +9,8 @@ import (
 	"gcity/session"
 )
 
-// Look returns the same status as List. It calls tmux once, or not at all once the session's exit has been reported.
+// Look returns the same status as List. It calls tmux once, or not at all if the session's exit has already been
+// reported.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -176,8 +176,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the responses to the two requests of ask. For the first response, it returns the numbers in it,
-// which the caller passes to the next call.
+// received handles the two responses to ask. It returns the numbers in the first response, and the caller passes them
+// to the call for the second one.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {

@@ -58,7 +58,7 @@ func TestModes(t *testing.T) {
 		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
 		"\x1b[?2004h\x1bc":                 "",
 		"\x1b[2004h":                       "", // without "?", this is not a private mode
-		"\x1b[?2004$p":                     "", // a query
+		"\x1b[?2004$p":                     "", // a query, not a change
 		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
 		"\x1b[?20\x1804h":                  "",
 		"\x1b[?99999999999999999999;1000h": "\x1b[?1000h",
@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The modes do not depend on where the stream is split. The output of restore restores them.
+// The modes do not depend on where the stream is split. The output of the function restore sets the same modes again.
 func FuzzModes(f *testing.F) {
 	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {

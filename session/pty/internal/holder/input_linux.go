@@ -91,7 +91,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.noteInput(l, (*draft).end) // Enter also submitted a draft on the line
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writeActivity(l) // the client may compare this time with the time of output
+	h.writeActivity(l) // at once, because the client may compare this time with the time of output
 	return nil
 }
 
@@ -167,8 +167,7 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the maximum time, even on a busy machine, after which a terminal's reader can read bytes that were
-// written to it.
+// arrival is the maximum time that bytes written to a terminal take to reach its reader, even on a busy machine.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

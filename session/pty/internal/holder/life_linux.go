@@ -101,7 +101,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the previous session again after a failed start. It returns the start's error.
+// restore writes back the previous session's records after a failed start, and returns the error of that start.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause

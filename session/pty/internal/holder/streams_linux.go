@@ -78,7 +78,7 @@ const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum time between pieces of continuous output
 	largeSize = 2 << 10      // about half of the kernel's terminal buffer
-	// after a large piece, the reader does not rest for this time, so that a program with much output need not wait
+	// how long the reader does not rest after a large piece, so that it does not slow down a program with much output
 	largeTime = 200 * time.Millisecond
 )
 

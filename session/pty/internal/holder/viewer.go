@@ -14,7 +14,7 @@ type viewer struct {
 	l       *life
 	types   bool
 	pos     uint64 // position of the next byte to send
-	resizes int    // life.resizes when the size was last sent
+	resizes int    // value of life.resizes when the size was last sent
 	cleared uint64
 }
 

@@ -10,20 +10,20 @@ type Op string
 
 // The operations. The comment on each lists its Request fields and its response.
 const (
-	// Look; returns a State; after that, the holder pushes exits and accepts start requests
+	// request: Look; response: a State; after that, the holder pushes exits and accepts start requests
 	OpHold      Op = "hold"
-	OpStart     Op = "start"     // Spec, Ready, Plain; returns a State
-	OpStop      Op = "stop"      // Grace
+	OpStart     Op = "start"     // request: Spec, Ready, Plain; response: a State
+	OpStop      Op = "stop"      // request: Grace
 	OpInterrupt Op = "interrupt" // no fields
-	OpSend      Op = "send"      // Text, Wait, Quiet
-	OpKeys      Op = "keys"      // Keys, Wait
-	OpOutput    Op = "output"    // Tail; returns a Screen, then Output
-	OpCapture   Op = "capture"   // ID; returns the bytes
+	OpSend      Op = "send"      // request: Text, Wait, Quiet
+	OpKeys      Op = "keys"      // request: Keys, Wait
+	OpOutput    Op = "output"    // request: Tail; response: a Screen, then Output
+	OpCapture   Op = "capture"   // request: ID; response: the bytes
 	OpClear     Op = "clear"     // no fields
-	OpSetMeta   Op = "set-meta"  // Key, Value
-	OpMeta      Op = "meta"      // Key; returns the value
-	OpAck       Op = "ack"       // ID; returns whether the holder exits too
-	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
+	OpSetMeta   Op = "set-meta"  // request: Key, Value
+	OpMeta      Op = "meta"      // request: Key; response: the value
+	OpAck       Op = "ack"       // request: ID; response: whether the holder exits too
+	OpAttach    Op = "attach"    // request: Cols, Rows; response: Reset, Output, Live, Output …
 	OpWatch     Op = "watch"     // like OpAttach, without input
 )
 
