@@ -360,7 +360,7 @@ func TestResize(t *testing.T) {
 	if _, err := io.WriteString(term, "x"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // after the echo, the resize has arrived too
+	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // the echo follows the resize
 		t.Fatal(err)
 	}
 	if f.ScreenRaw("rig/stop") {

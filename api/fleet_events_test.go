@@ -187,7 +187,7 @@ func sameWords(a, b string) bool {
 	return true
 }
 
-// If a cursor does not fit a city's log, the stream sends a gap event.
+// If a cursor does not belong to a city's log, the stream sends a gap event.
 func TestFleetCursors(t *testing.T) {
 	a, b := named("a"), named("b")
 	happen(a, 3, "x.y")

@@ -30,7 +30,7 @@ func FuzzFleet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, token string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil || !word(method) || strings.ContainsAny(token, "\r\n") || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
-			return // net/http rejects these requests, or they block
+			return // net/http rejects these requests, or their handlers block
 		}
 		prod, foreign := citytest.NewFake("prod", city.Agent{Name: citytest.Worker, Running: true}), citytest.NewFake("foreignland", city.Agent{Name: citytest.Worker, Running: true})
 		g := &Guard{Fleet: true, Token: "all-of-it-0123456789", Tenants: map[string]Tenant{

@@ -49,8 +49,8 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	return nil
 }
 
-// checkName returns an error if the city in a folder has a different name. It returns nil if that cannot be known in
-// advance.
+// checkName returns an error if the city in a folder does not have the given name. It returns nil if the city's name
+// cannot be determined in advance.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Previewer)
 	if !ok {

@@ -33,7 +33,7 @@ func FuzzGuard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, host, asks, body, origin, auth string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil || !word(method) || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
-			return // net/http rejects these requests, or they block
+			return // net/http rejects these requests, or their handlers block
 		}
 		fake := citytest.NewFake("town", city.Agent{Name: citytest.Worker, Running: true})
 		s := newServer(t.Context(), fake, Options{Guard: &Guard{Hosts: []string{"city.example"}, Token: "0123456789abcdef"}})

@@ -195,7 +195,7 @@ func TestRejections(t *testing.T) {
 	for _, c := range f.Commands() {
 		switch c.(type) {
 		case city.Restart, city.Nudge, city.Emit:
-			// the city itself rejects these commands: an unknown agent, a suspended agent, the type "x y"
+			// the API accepts these requests, and the city rejects them
 		default:
 			t.Errorf("%#v was carried out", c)
 		}

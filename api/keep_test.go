@@ -19,7 +19,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// listenerProbe is a running call of KeepListening. The test sends settings to the call and receives its reports.
+// listenerProbe is a call to KeepListening that is in progress. The test sends it settings and receives its reports.
 type listenerProbe struct {
 	t     *testing.T
 	wants chan api.TCP
@@ -152,7 +152,7 @@ func TestKeepBadAddress(t *testing.T) {
 	d.until("", "does not have that address")
 }
 
-// The port stays closed while the token cannot be used. A changed token is valid immediately.
+// The port stays closed while the token cannot be used. A changed token takes effect immediately.
 func TestKeepToken(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

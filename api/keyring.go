@@ -28,8 +28,8 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke arranges that the function cut is called when the key is revoked. The returned function cancel prevents that
-// call. If cut is already running, cancel waits until it returns.
+// onRevoke registers the function cut, which is called when the key is revoked. The returned function cancel
+// unregisters cut. If cut is already running, cancel waits until it returns.
 func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })

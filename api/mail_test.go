@@ -55,7 +55,7 @@ func TestMail(t *testing.T) {
 		{"PATCH", "/v0/mail", `{}`, 405, []string{"GET, POST"}},
 		{"GET", "/v0/mail/tw-4/read", "", 405, []string{"POST"}},
 	} {
-		if c.path == "/v0/status" { // the controller counts the mail after its response
+		if c.path == "/v0/status" { // the message counts change shortly after the response
 			f.Await(t, func(s *city.Snapshot) bool { return s.Mail.Total == 1 })
 		}
 		status, _, body := send(t, hc, c.method, c.path, c.body)

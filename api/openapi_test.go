@@ -58,7 +58,7 @@ func TestDocumentMatchesAPI(t *testing.T) {
 		}
 	}
 	for _, k := range kinds(t) {
-		// the profiler is only on the socket, and a run is part of an automation
+		// the profiler is not documented, and a run's path belongs to its automation
 		if k == wire.KindDebug || k == wire.KindRun {
 			continue
 		}
@@ -157,7 +157,7 @@ func TestDocumentedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	// the search below does not find these: the cursor is in a variable, and the others have no effect
+	// the search below misses "after_seq", which is read through a variable; "git" and "tail" have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
 		// the profiler is not documented

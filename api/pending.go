@@ -10,9 +10,9 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls keeps track of calls to cities that have not returned. If the caller of such a call gave up a while ago,
-// the city might never respond. That city is not called again until the call returns, which limits the number of calls
-// that hang.
+// pendingCalls keeps track of calls to cities that have not returned. If a call's deadline passed a while ago, its city
+// might never respond. No further calls to that city are made until the call returns, so the number of hung calls is
+// limited.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name

@@ -163,8 +163,8 @@ func TestResumeBeforeCityRuns(t *testing.T) {
 	}
 }
 
-// With the parameter since, events are listed oldest first or, on request, newest first. This is true for one city and
-// for all cities.
+// Events of one city, or of all cities, are listed oldest first if the query has "since". The parameter "order" can
+// reverse this.
 func TestSinceOrder(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})

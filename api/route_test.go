@@ -200,13 +200,13 @@ func about(rt wire.Route) wire.Kind {
 	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
 		return wire.KindBead
 	}
-	return wire.KindAgent // or a pool or a rig, because an agent can have the same name
+	return wire.KindAgent // also for pools and rigs, because an agent can have the same name
 }
 
 // part is the last part of a path, with the kind that the path is parsed to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns the last parts of the paths of a route's target, except for verbs.
+// partsOf returns the valid last parts of a path for a route's target, without verbs.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomation:
@@ -237,7 +237,7 @@ func roundTrip(t *testing.T, path string) wire.Route {
 	return rt
 }
 
-// commandsOf returns every command for a route's target. Changes to beads have no verbs.
+// commandsOf returns every command for a route's target, without changes to beads.
 func commandsOf(rt wire.Route) []city.Command {
 	name := rt.Target
 	switch about(rt) {

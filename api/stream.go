@@ -22,7 +22,7 @@ import (
 type stream struct {
 	w     http.ResponseWriter
 	limit writeLimit
-	ahead int // number of items that may be read in advance
+	ahead int // maximum number of items to read ahead
 
 	gathers  bool // writes are buffered until flush
 	gathered []byte

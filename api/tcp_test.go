@@ -307,8 +307,8 @@ func TestCraftedPaths(t *testing.T) {
 	})
 }
 
-// Clients that send too little, too much, half a request or nothing are disconnected. Other clients get responses all
-// the while.
+// Clients that send too little, too much, half a request or nothing are disconnected. Other clients still get
+// responses.
 func TestHostileClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

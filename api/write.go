@@ -52,8 +52,8 @@ func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command)
 	return nil
 }
 
-// debug serves profiles as net/http/pprof does, but not the command line. It does so only on a unix socket, because
-// memory contains secrets.
+// debug serves the profiles of net/http/pprof, but not the command line. It serves them only on a unix socket, because
+// they can contain secrets.
 func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if s.o.Guard != nil {
 		s.fail(w, wire.UnknownPath())

@@ -117,8 +117,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// BlockedWhile returns why the automation cannot run, or "" if it can. suspended is the reason why its rig or the city
-// is suspended. Some automations run even then.
+// BlockedWhile returns the given reason for a suspension of the automation's rig or city. It returns "" if the
+// automation runs even then.
 func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""

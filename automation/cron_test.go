@@ -57,7 +57,7 @@ func TestSchedules(t *testing.T) {
 	from := time.Date(2026, 11, 22, 10, 11, 30, 0, time.UTC) // a Sunday
 	for text, want := range map[string]string{
 		"* * * * *":           "2026-11-22 10:12",
-		"11 10 * * *":         "2026-11-23 10:11", // that minute has already begun
+		"11 10 * * *":         "2026-11-23 10:11", // 10:11 today has already begun
 		"*/5 * * * *":         "2026-11-22 10:15",
 		"0 3 * * *":           "2026-11-23 03:00",
 		" 0\t3  * * * ":       "2026-11-23 03:00",

@@ -24,7 +24,8 @@ type drill struct {
 
 func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	d := &drill{t: t, r: NewRuns(most), defs: defs, now: noon(), seq: 1041}
-	d.r.Load(defs, d.seq, d.now.Add(-time.Minute)) // they were loaded before this minute
+	// loaded a minute ago, so that schedules can fire in the current minute
+	d.r.Load(defs, d.seq, d.now.Add(-time.Minute))
 	return d
 }
 

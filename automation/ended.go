@@ -80,7 +80,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 		return
 	}
 	m.Tries = run.Retry + 1
-	// a retry handles the same events again, and those that have occurred since then
+	// a retry handles the failed run's events again, together with newer ones
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
 		it.giveBack(run)

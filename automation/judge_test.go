@@ -112,7 +112,7 @@ func TestCron(t *testing.T) {
 		// missed by more than Late, for example during sleep
 		{"a late patrol", Facts{JudgedAt: ago(9*time.Hour + time.Minute)}, next},
 	})
-	// A scheduled time since the last turn is found, however late this turn is.
+	// A late call to Judge still finds a scheduled time since the previous call.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
 	if v := Judge(rare, Facts{JudgedAt: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {

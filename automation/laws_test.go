@@ -116,7 +116,7 @@ func (p *player) take() {
 	}
 }
 
-// answer completes the opening of a run, with success or an error.
+// answer calls Unopened or Opened, at random, for a run that is being opened.
 func (p *player) answer(name string) {
 	run, ok := p.opening[name]
 	if !ok {

@@ -106,7 +106,7 @@ func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// misplaced returns why a folder without an automation file looks like a mistake, or "" if it does not.
+// misplaced explains why a folder without an automation file is probably a mistake. It returns "" for any other folder.
 func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"

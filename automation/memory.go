@@ -199,7 +199,7 @@ func (r *Runs) leave(it *item, now time.Time) {
 	}
 }
 
-// forgetUnhandled forgets the events that no run has handled. If the automation comes back, See accepts these events
+// forgetUnhandled forgets the events that no run has handled, so that See accepts them if the automation is added
 // again.
 func (it *item) forgetUnhandled() {
 	it.seen = it.memory.Cursor

@@ -58,7 +58,7 @@ func rigKey(_, rig string) string {
 	return fmt.Sprintf("add rig = %q", rig)
 }
 
-// scopedName returns advice on how to name a rig's automation if its name must contain the rig.
+// scopedName returns advice to use the scoped name of a rig's automation.
 func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
 // unknown returns the error for an automation that does not exist, with a suggestion. If the name exists in a different

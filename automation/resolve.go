@@ -196,7 +196,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 // stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // any later change to the file also changes the field info
+	sure bool // a later change to the file always changes its FileInfo
 }
 
 // stampOf returns the stamp of a file that is about to be read. Its field sure is false if the file was written within

@@ -30,7 +30,7 @@ func cooks(formula string, more string) string {
 	return "gate = 'manual'\nformula = '" + formula + "'\n" + more
 }
 
-// An automation with a formula or pool that cannot work is broken. The problem suggests the intended name.
+// An automation with an invalid formula or pool is broken. If the name is unknown, the problem suggests a similar one.
 func TestMissingFormulaAndPool(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}
@@ -159,7 +159,7 @@ warning: city/automations/x.toml: is ignored: an automation is a folder; move it
 `)
 }
 
-// A run that times out names the setting that limited it.
+// The error for a run that times out names the setting that limited the run.
 func TestTimeoutNamesItsSetting(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, toml.Place{File: "city.toml", Line: 3, Column: 15}

@@ -37,8 +37,8 @@ type item struct {
 	memory Memory
 
 	judgedAt      time.Time
-	settled       bool   // since the last call of Judge, only the time has changed
-	suspended     string // why the automation was suspended in the last call of Judge
+	settled       bool   // since the last call to Judge, only the time has changed
+	suspended     string // why the automation was suspended in the last call to Judge
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
@@ -92,7 +92,7 @@ type Run struct {
 	gate   string // why the gate was already open when a user requested the run; "" = it was closed
 }
 
-// began returns when the run was opened. If it is not open yet, began returns when it became due.
+// began returns the time when the run was opened or, if it is not open yet, the time when it became due.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since

@@ -28,7 +28,7 @@ func TestEvents(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1044-1045)")
 	d.r.Ended("e", OK, d.now)
 	d.is(d.turn(0), "")
-	// While the record of a run cannot be written, there is no run. Its events wait together with new events.
+	// A run does not start until its record is written. Until then, its events wait together with newer ones.
 	d.happen("bead.closed", 0) // event 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
@@ -79,7 +79,7 @@ func TestCrashAtEachStep(t *testing.T) {
 			tried = "e#1(1 in 1041-1042)"
 		}
 		for step, want := range []struct{ interrupted, next string }{
-			{"", "e(1 in 1041-1042)"}, // the event was seen
+			{"", "e(1 in 1041-1042)"}, // See has handled the event
 			{"", "e(1 in 1041-1042)"}, // due, the record is being written
 			{"e", tried},              // running
 			{"", ""},                  // ended
@@ -109,7 +109,7 @@ func TestCrashAtEachStep(t *testing.T) {
 	d.is(d.turn(time.Second), "a")
 }
 
-// Note adds what a run's record contains and the memory lacks.
+// Note adds the information in a run's record that the memory lacks.
 func TestNote(t *testing.T) {
 	m := Memory{Last: noon(), Cursor: 5, Open: false, Retry: 2, Queued: noon()}
 	for _, c := range []struct {
@@ -244,8 +244,8 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	}
 }
 
-// A cursor that only a run's record contains is kept, so that no later event is lost. Earlier events are not handled
-// again, even if the run is retried.
+// An automation resumes after the cursor in a run's record, even if no saved state contains that cursor. It handles no
+// earlier event again, and misses no later one.
 func TestCursorOfARecordIsKept(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1,

@@ -35,7 +35,7 @@ func TestSlowerThanItsInterval(t *testing.T) {
 	d.is(d.turn(time.Minute), "")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("c", OK, d.now)
-	d.is(d.turn(5*time.Second), "a") // its gate is still open; the schedule's times have passed
+	d.is(d.turn(5*time.Second), "a") // a's gate is still open; c's scheduled times have passed
 	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but the run that started at 2026-11-22 12:02 "+
 		"UTC has not ended c")
 }
@@ -224,7 +224,7 @@ func TestClockJumps(t *testing.T) {
 		if a, c := count(2); a > 1 || c > 1 {
 			t.Errorf("a jump by %v: %d and %d runs immediately", jump, a, c)
 		}
-		// four hours: a schedule does not run again while the clock repeats times
+		// after a jump back, the schedule does not run again for the same times
 		if a, c := count(480); a < 235 || c < 2 || c > 5 {
 			t.Errorf("after a jump by %v: %d and %d runs in four hours", jump, a, c)
 		}

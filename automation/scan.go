@@ -131,7 +131,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 		dir, local := filepath.Join(l.Dir, Folder), s.local
 		before := cmp.Or(s.layers[dir], &layerCache{})
 		see[i] = func() *layerCache { return readLayer(dir, before, local, now) }
-		_ = s.reading.Start(dir, see[i]) // the call of Do below reports a read that was not started
+		_ = s.reading.Start(dir, see[i]) // if this fails, the call to Do below fails too
 	}
 	out, layerCaches := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
 	for i, l := range layers {

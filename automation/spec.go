@@ -137,7 +137,7 @@ func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt is like problem, but uses the position of place, another key, because key itself might not be set.
+// problemAt is like problem, but for a key that might not be set. The position is that of another key, place.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {

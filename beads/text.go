@@ -22,8 +22,8 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// the character that replaces characters that a terminal cannot display; Plain can shorten an emoji sequence, but
-	// does not replace it
+	// Plain replaces each undisplayable character with this one. Its other changes, such as shorter emoji sequences, do
+	// not matter here.
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "contains characters that cannot be displayed: %s", quote(s))

@@ -59,7 +59,7 @@ type (
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
 		// why the agent's host wants the drain, such as "its pod is terminating"; "" = a user wants it. After a drain
-		// with a reason, the agent restarts whatever its restart policy is.
+		// with a reason, the agent restarts regardless of its restart policy.
 		Why string `json:"why,omitempty"`
 	}
 	// Undrain cancels a Drain. The session keeps running or, if a Final drain has already stopped it, a new one starts.

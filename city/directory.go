@@ -45,7 +45,8 @@ type Starter interface {
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
-	// Problems returns problems of the process and its files, apart from those of individual cities. It does not block.
+	// Problems describes the process's own problems, such as an invalid registry. It omits the problems of cities, and
+	// does not block.
 	Problems() []string
 }
 

@@ -196,7 +196,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns why no agent currently reads mail to an address, or "" if one does.
+// unread returns text for the receipt if no agent currently reads mail to an address. Otherwise it returns "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {

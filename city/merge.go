@@ -75,7 +75,7 @@ const (
 	// readBefore is how far back to read the events of an added city. The city might have started before the directory
 	// listed it.
 	readBefore = time.Minute
-	// finishTimeout is how long the end of a stream waits for the cities' goroutines.
+	// finishTimeout is how long a stream that ends waits for the cities' goroutines.
 	finishTimeout = 2 * time.Second
 )
 
@@ -204,9 +204,9 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// completeCursor returns the cursor with an entry for every city in the directory. Where the end of a log is unknown,
-// because the city is not running or does not respond, the entry is 0. A reader that resumes then gets all of the
-// city's events.
+// completeCursor returns the cursor with an entry for every city in the directory. The entry is 0 if the end of a log
+// is unknown, because the city is not running or does not respond. A reader that resumes from 0 gets all of the city's
+// events.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -310,7 +310,7 @@ func (m *merge) updateCities(all []Info) {
 			m.joinedAt[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// request the city's events again as soon as it runs
+		// reset the delay, so that the city's events are requested as soon as it runs
 		if r, resting := m.retries[name]; resting && !all[i].Running {
 			m.retries[name] = retryDelay{took: r.took}
 		}

@@ -178,8 +178,8 @@ func gapEvent(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns a gap event for a cursor that does not fit a log. The parameter last is the seq of the newest event
-// in the log.
+// BeyondLog returns a gap event for a cursor that does not belong to a log. The parameter last is the seq of the newest
+// event in the log.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

@@ -80,7 +80,7 @@ func TestMerged(t *testing.T) {
 		wantRead(t, r, "b:4")
 
 		c := citytest.NewFake("c")
-		record(c, 1) // c's start, before the merged stream includes c
+		record(c, 1) // an event from before c is added
 		m.Add("c", "/c", c)
 		wantRead(t, r, "c:1")
 		record(c, 1)
@@ -145,9 +145,9 @@ func TestMergedLate(t *testing.T) {
 		r := merged(ctx, m, city.Cursor{"a": 0})
 		defer r.end()
 		wantRead(t, r, "a:1")
-		record(c, 500) // c runs outside the directory
+		record(c, 500) // c is not in the directory yet
 		time.Sleep(time.Hour)
-		record(c, 2) // c restarts within the directory
+		record(c, 2) // c starts again shortly before it is added
 		m.Add("c", "/c", c)
 		e, err, ok := r.next()
 		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.IsInsertedGap(&e.Event) || !strings.Contains(e.Message, "city c was added") {
@@ -273,7 +273,7 @@ type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A panic in one city is reported at a limited rate, and does not end the events of the others.
+// A panic in one city is reported at a limited rate. The stream still contains the events of the other cities.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

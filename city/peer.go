@@ -95,8 +95,8 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns the author of a command. A program outside all sessions can name any author. An agent is always the
-// author itself.
+// signBy returns the author of a command that names an author. An agent can name only itself. Programs outside all
+// sessions can name anyone.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)

@@ -113,7 +113,7 @@ func (s *Snapshot) Pool(name string) (*Pool, bool) {
 	return nil, false
 }
 
-// While a pool restarts, Pool.Reason ends with ReasonGap, PoolRestarts and the progress.
+// While a pool restarts, Pool.Reason ends with text such as "; restarting, 1 of 3 done".
 const (
 	ReasonGap    = "; "
 	PoolRestarts = "restarting, "

@@ -13,7 +13,7 @@ import (
 // after it is closed.
 const WispLabel = "wisp"
 
-// DigestType is the type of a bead that summarizes a wisp. It is created as closed, and is kept.
+// DigestType is the type of a bead that summarizes a wisp. The bead is closed from the start.
 const DigestType = "digest"
 
 // digestOf is the prefix of a digest's label; the ID of the wisp follows. The label ensures that a wisp gets only one

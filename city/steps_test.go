@@ -72,7 +72,8 @@ func TestSteps(t *testing.T) {
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	wants("bob's", titles(city.StepsOf(t.Context(), s.List, "bob")), "")
 
-	change(way, beads.Patch{Assignee: new("ann")}) // an agent that has both gets the steps only once
+	// an agent that has both the molecule and its bead gets each step only once
+	change(way, beads.Patch{Assignee: new("ann")})
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	change(way, beads.Patch{Assignee: new("")})
 

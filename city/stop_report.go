@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Ending is the progress of stopping the city. The agents in the snapshot show which of them the city is waiting for.
+// Ending is the progress of stopping the city. It does not list the agents that are still running; see Snapshot.Agents.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short

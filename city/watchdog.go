@@ -35,7 +35,7 @@ type WatchMode string
 const (
 	ByTriage     WatchMode = "triage"     // an agent that is started for each check decides
 	ByThresholds WatchMode = "thresholds" // the age of the heartbeat decides
-	// the age of the heartbeat decides; the provider cannot type, so a very stale agent is restarted
+	// like ByThresholds, but restarts the agent instead of waking it, because the provider cannot type
 	ByRestart WatchMode = "restart"
 )
 
@@ -85,7 +85,7 @@ type Watchdog struct {
 type TriageRun struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"` // when the thresholds will decide instead
-	Beat  string    `json:"beat"`  // ID of the check that the agent is to decide
+	Beat  string    `json:"beat"`  // ID of the check that the agent works on
 }
 
 // Judgement is the result of a check.
@@ -145,7 +145,7 @@ type (
 	Beat struct {
 		Watchdog string `json:"-"`
 	}
-	// Decide is what a triage agent or a user decides at a check.
+	// Decide submits the decision of a triage agent or a user about a check.
 	Decide struct {
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`

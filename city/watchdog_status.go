@@ -22,7 +22,7 @@ func (w *Watchdog) StatusWord() string {
 }
 
 // NeedsAttention reports whether a user should look at a watchdog: it has escalated, its mode is not the configured
-// one, or the monitored agent has been silent for too long. If it is suspended, only an escalation counts.
+// one, or the monitored agent has been silent for too long. If the watchdog is suspended, only an escalation counts.
 func (w *Watchdog) NeedsAttention() bool {
 	if w.Suspended {
 		return w.IsEscalated()

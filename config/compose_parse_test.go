@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Any bytes as a topology produce either a valid city or problems with valid places, and never a panic. Agent names are
+// Any topology file produces either a valid city or problems with valid places, and never a panic. Agent names are
 // unique, and the printed configuration can be loaded again.
 func FuzzTopology(f *testing.F) {
 	stories, err := os.ReadFile("testdata/compose.txt")

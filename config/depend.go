@@ -40,8 +40,8 @@ func (d dependencies) depend() {
 }
 
 // needed returns the agent or pool that a name refers to. The agent's own rig takes precedence over the city. If the
-// name is invalid, the first result is nil and the second one is the reason. The reason is "" if the name could be
-// declared in a file that could not be read.
+// name is invalid, the first result is nil and the second one is the reason. The reason is "" if an unreadable file
+// might declare the name.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where the name might be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {

@@ -11,7 +11,7 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// affects reports whether a source that one of these rigs uses could not be read. The name "" means the city.
+// affects reports whether the city (the name "") or one of these rigs uses a source that could not be read.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

@@ -13,7 +13,7 @@ import (
 
 const maxIncludes = 100
 
-// Messages for files without keys.
+// Hints in errors about files without keys.
 const (
 	cityNeeds    = "a city needs at least [workspace] or one [[agents]]"
 	includeNeeds = "an included file needs at least one key or table"

@@ -199,7 +199,8 @@ func TestSourceContents(t *testing.T) {
 	}
 }
 
-// An agent lists the places that change it, in order of application. An agent without changes has an empty list.
+// An agent lists the positions of the patches and overrides that change it, in order of application. Without any, the
+// list is empty.
 func TestPatchOrigins(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +

@@ -40,7 +40,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// The settings for automations keep their positions. Problems with them are reported at these positions.
+// Problems with the settings for automations are reported at the settings' positions in city.toml.
 func TestAutomationOptions(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		".gc/formulas/automations/sweep/automation.toml": "[automation]\nexec = \"true\"\ngate = " +

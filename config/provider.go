@@ -40,7 +40,7 @@ func (d providerChecker) provider(p *Provider) {
 	table := "providers." + p.Name
 	switch {
 	case all.Command == "" && d.failedSources.any():
-		// a topology that could not be read might set the command
+		// an unreadable file might set the command
 	case all.Command == "":
 		d.addError(p.Origin, table,
 			fmt.Sprintf(`has no command, and no preset has the name %q; set command = "…"%s`,

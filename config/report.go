@@ -48,7 +48,7 @@ type loading struct {
 type problemInfo struct {
 	cause      bool   // the problem might cause other errors, so it is reported first
 	withoutRig string // the message without the name of the rig
-	// the rigs with the problem, "" = the city; empty = the problem is not about an agent
+	// rigs of the agents that have the problem, "" = the city; empty = the problem is not about an agent
 	rigs []string
 }
 

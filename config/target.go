@@ -26,11 +26,11 @@ type Target struct{ Agent, Rig string }
 
 // Flag is the position of a key `suspended`: a table in one file.
 type Flag struct {
-	File string // as in Origin
+	File string // as in Origin.File
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
 	List      string
 	Dir, Name string // dir and name of the table, as written
-	Rig       string // the rig with the overrides that contain the table; "" = none
+	Rig       string // the rig, if List is "rigs.overrides"
 	On        bool   // the effective value
 	NoTable   bool   // the table does not exist yet, which is possible only in "patches.agents"
 }

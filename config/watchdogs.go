@@ -94,7 +94,7 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 }
 
 // invalidAgent returns the reason why a name does not refer to a single agent that always runs. It returns "" if the
-// name is valid, or could be declared in a file that could not be read.
+// name is valid, or if an unreadable file might declare it.
 func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	a := d.agentsByName[name]
 	rig, _ := cutRig(name)

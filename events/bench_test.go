@@ -135,5 +135,5 @@ func BenchmarkFanOut100(b *testing.B) {
 		b.Fatal(err)
 	}
 	followers.Wait()
-	b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "events/s") // until the last follower has the last event
+	b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "events/s")
 }

@@ -51,8 +51,8 @@ func fill(l *Log) (given int, err error) {
 	return given, err
 }
 
-// settled checks the log after there is room on the disk again. One gap event has the number of lost events, and all
-// other events are in the log, in order.
+// settled checks the log after there is room on the disk again. One gap event contains the number of lost events, and
+// all other events are in the log, in order.
 func settled(t testing.TB, dir string, given, queue int) {
 	t.Helper()
 	got := all(t, dir)
@@ -95,7 +95,7 @@ func TestDiskFull(t *testing.T) {
 	settled(t, dir, given, 10)
 }
 
-// A file reaches the limit on file sizes, which any user can set.
+// A log that reaches the limit on file sizes behaves as on a full disk.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "full", dir).Output()
@@ -323,7 +323,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A panic in the keeper is reported and does not end the program. Later calls of Append and Close do not block.
+// A panic in the keeper is reported and does not end the program. Later calls to Append and Close do not block.
 func TestKeeperPanicIsReported(t *testing.T) {
 	told := make(chan error, 1)
 	l := open(t, t.TempDir(), Options{

@@ -120,7 +120,8 @@ func (p *page) take(line []byte) (more bool, err error) {
 	return len(p.found) < p.limit && p.bytes < pageBytes, nil
 }
 
-// recent reports whether a backward search with Since must continue after a line that it did not select.
+// recent reports whether a backward search should continue after a line that does not match the query. The search stops
+// after oldInARow consecutive lines older than Since.
 func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true

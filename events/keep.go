@@ -53,7 +53,7 @@ func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duratio
 	return wait, any
 }
 
-// flushDue writes the queued events if a retry is due. It returns when the next sync and the next retry are due.
+// flushDue writes the queued events if a retry is due. It returns the times of the next sync and the next retry.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,7 +64,7 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns when the next retry is due. ok is false if there is nothing to retry: no events are queued, the last
+// retryAt returns the time of the next retry. ok is false if there is nothing to retry: no events are queued, the last
 // write succeeded, and the reserve is full.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {

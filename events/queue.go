@@ -25,7 +25,7 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear removes the events without counting them as dropped, because their callers get an error.
+// clear removes the events without counting them as dropped, because the callers that appended them get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
 // trim drops the oldest events until at most limit events and 16 MiB are left.

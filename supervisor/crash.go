@@ -15,7 +15,7 @@ import (
 // different type, because the city has already logged the panic.
 type unlogged struct{ *recovery.Panic }
 
-// guarded calls f, which runs a city's code. It returns a panic in f as an unlogged error.
+// guarded calls f, which runs a city's code. If f panics, guarded returns the panic as an error of type unlogged.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -87,7 +87,8 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	}
 }
 
-// why formats an error as a single line. It says so if the city's agents keep running.
+// why returns the first line of an error. Unless the line mentions agents, the result also says that the city's agents
+// keep running.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {

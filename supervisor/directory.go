@@ -16,7 +16,7 @@ import (
 
 const (
 	nameTimeout = 2 * time.Second
-	// watchInterval is how often the supervisor polls the cities' own snapshots, because they send no notification.
+	// watchInterval is how often the supervisor polls the snapshots of its cities, which do not report changes.
 	watchInterval = time.Second
 	// settleLimit is how long Register waits for a city to run or fail.
 	settleLimit = 20 * time.Second
@@ -136,8 +136,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// Register implements city.Registrar. It returns when the city is running or when it is known why the city is not
-// running.
+// Register implements city.Registrar. It waits at most settleLimit for the city to run or fail.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil {

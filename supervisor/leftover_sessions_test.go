@@ -35,8 +35,8 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// If a city cannot be opened, the sessions from its earlier run are shown. The city waits for them and is stopped
-// together with them. Another controller's sessions are left alone.
+// If a city cannot be opened, the sessions from its earlier run are counted, and stopped when the city is stopped.
+// Another controller's sessions are left alone.
 func TestSessionsOfUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

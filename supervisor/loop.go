@@ -56,7 +56,7 @@ func (s *Supervisor) count() int {
 }
 
 // idlePulses is the number of consecutive pulses without cities after which a supervisor exits on its own. A command
-// that starts a supervisor registers its city in less time.
+// that starts a supervisor registers a city well before that.
 const idlePulses = 30
 
 func (s *Supervisor) wait(pulse <-chan time.Time) {

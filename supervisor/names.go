@@ -13,7 +13,7 @@ import (
 
 type takenError struct {
 	name, path string // name and path of the other city
-	next       string // the other city's name after its next start; "" = it is stopping
+	next       string // the other city's name after its next start; "" = that city is stopping
 }
 
 func (e *takenError) Error() string {
@@ -100,8 +100,8 @@ func (s *Supervisor) unknown(name string) error {
 	return city.Missing(suggest.NoSuch(suggest.City, name))
 }
 
-// namesOf returns names for the cities that have no name in the registry. A known city gets its next name. Any other
-// city gets the name in its configuration, if its folder responds.
+// namesOf returns names for the cities that have no name in the registry. For a city with a worker, that is the name
+// for its next start. Any other city gets the name in its configuration, if its folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()
@@ -119,7 +119,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
 	for _, path := range unknown { // start all calls first, so that they run concurrently
-		_ = s.names.Start(path, see(path)) // if this fails, the call of Do below fails too
+		_ = s.names.Start(path, see(path)) // if this fails, the call to Do below fails too
 	}
 	for _, path := range unknown {
 		names[path], _ = s.names.Do(s.lifetime(), path, began, nameTimeout, see(path))

@@ -57,7 +57,7 @@ func Remember(h Home, e Entry, now time.Time) error {
 
 // Forget removes a city from the recently opened cities.
 func Forget(h Home, path string) {
-	_ = os.Remove(h.recentFile(path)) // if this fails, the next list tries again
+	_ = os.Remove(h.recentFile(path)) // ignore the error: at worst, the city is still listed
 }
 
 // Recent returns the recently opened cities, sorted by path. It skips records that it cannot read.

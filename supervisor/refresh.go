@@ -47,7 +47,7 @@ type refresher struct {
 
 	// number of consecutive reads that were not applied because they would stop cities
 	doubts int
-	last   []Entry // entries from the latest read that would stop cities
+	last   []Entry // entries of the latest read that was not applied
 
 	waiting []chan<- struct{} // callers that are waiting for a read that has not started yet
 	// callers that are waiting for the read in progress, or for the read that confirms a doubtful result

@@ -156,7 +156,7 @@ func TestUnregisterDuringRead(t *testing.T) {
 				done <- err
 			}()
 		}
-		time.Sleep(1500 * time.Millisecond) // after that read and before the next one
+		time.Sleep(1500 * time.Millisecond) // wait until the read has ended
 		l.city("/c/slow").Hurry()
 		for range 2 {
 			if err := <-done; err != nil {

@@ -33,7 +33,7 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 })
 
-// CheckName returns why a name is invalid for a city, or "" if it is valid.
+// CheckName returns an error message for an invalid city name, or "" if the name is valid.
 func CheckName(name string) string { return checkName("city", name) }
 
 func checkName(kind, name string) string {
@@ -151,7 +151,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder certainly does not exist.
+// gone returns true only if the folder is known not to exist.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {

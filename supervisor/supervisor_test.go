@@ -452,7 +452,7 @@ func TestRegistrar(t *testing.T) {
 		l.mu.Lock()
 		clear(l.wrong)
 		l.mu.Unlock()
-		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // retried
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning {
 			t.Errorf("%+v, %v", i, err)
 		}
 		l.city(filepath.Join(real, "b")).fails <- nil // stopped by a user
@@ -547,7 +547,7 @@ func TestRenameWhileOpening(t *testing.T) {
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/a\"\nname = \"n\"\n[[cities]]\npath = \"/d/a\"\nname = \"a\"\n")
 		time.Sleep(10*time.Second + 2*quietPeriod)
 		l.want("a starting, a-2 refused 10s")
-		time.Sleep(10 * time.Second) // longer than OpenTimeout: the city is retried, and is still being opened
+		time.Sleep(10 * time.Second) // OpenTimeout has passed, but Open has not returned
 		l.want("a refused 5s, a-2 refused 10s")
 		close(opening)
 		tick()
@@ -565,8 +565,8 @@ func TestRenameWhileOpening(t *testing.T) {
 	})
 }
 
-// A stop stops all cities at the same time, waits for each, and names those that may have agents left. A second stop
-// request kills the agents immediately.
+// A stop request stops all cities at the same time, waits for each of them, and reports which ones might still have
+// agents. A second request kills the agents immediately.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

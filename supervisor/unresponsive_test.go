@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// However often a folder that does not respond is registered, at most one read of it is in progress.
+// If a folder that does not respond is registered several times, at most one read of it is in progress.
 func TestFolderDoesNotRespond(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

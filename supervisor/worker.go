@@ -32,7 +32,7 @@ type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before the channel gone if the agents must keep running
+	left chan struct{} // closed before gone is closed, if the agents must keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // receives a value to request an immediate retry
 
@@ -219,7 +219,7 @@ func (w *worker) begin() (err error) {
 			err = w.takeName()
 		}
 		select {
-		case <-w.wake: // a retry was requested, and this attempt is that retry
+		case <-w.wake: // this attempt is the requested retry
 		default:
 		}
 		w.changeState(city.CityStarting)

@@ -48,8 +48,8 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 	return resumed(ctx, c, func() (string, url.Values) { return path, nil }, func(city.Frame) {})
 }
 
-// resumed yields the items of a stream until the city ends it. If the connection is lost, it reconnects. It gets the
-// path and query that resume the stream from resumePath, and calls onItem with each item.
+// resumed yields the items of a stream until the city ends it. If the connection is lost, resumed reconnects with the
+// path and query from resumePath. It calls onItem with each item.
 func resumed[T any](ctx context.Context, c *Client, resumePath func() (string, url.Values),
 	onItem func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// The error of a client without a server names the program and the socket. It is also a *city.Error.
+// If no server is running, the client's error names the program and the socket. The error is also a *city.Error.
 func TestNotRunningNamesTheSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	_, err := Dial(path)

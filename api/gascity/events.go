@@ -21,8 +21,8 @@ func Cursor(r *http.Request) string {
 	return cmp.Or(r.Header.Get("Last-Event-ID"), named)
 }
 
-// OldestFirst parses the query parameter order. By default, events are listed newest first. A query with the parameter
-// since, but without a position in the log, lists the oldest events first.
+// OldestFirst reports whether events are listed oldest first. Without the query parameter "order", the result is true
+// only if the query has "since" and no position in the log.
 func OldestFirst(v url.Values) (bool, error) {
 	switch order := v.Get("order"); order {
 	case "":

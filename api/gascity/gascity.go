@@ -27,7 +27,7 @@ type Request struct {
 
 	// Do executes a command for the client.
 	Do func(context.Context, city.Command) (city.Receipt, error)
-	// Select parses the query parameters that select work.
+	// Select returns the bead query that the request's parameters describe.
 	Select func() (beads.Query, error)
 	// Page returns the part of a list that the parameters limit and cursor select, given the sorted names of the list's
 	// items.

@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// Filter lists the query parameters that select work.
+// Filter lists the query parameters of requests that list work.
 const Filter = "index wait limit cursor rig" +
 	" status label type not_type assignee parent ref ready assigned closed_since"
 

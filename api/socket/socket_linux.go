@@ -118,7 +118,7 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	// the listener to close: the new one if Close was called in the meantime
+	// close the old listener or, if the socket was closed in the meantime, the new one
 	old := fresh
 	if !s.closed {
 		old, s.bound = s.bound, fresh

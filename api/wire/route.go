@@ -15,7 +15,7 @@ const (
 	KindHealth Kind = "health"
 	KindCities Kind = "cities"
 
-	// this kind and the next two exist only on a supervisor
+	// only a supervisor serves this kind and the next two
 	KindCitiesStream Kind = "cities/stream"
 	KindRegister     Kind = "register"
 	KindUnregister   Kind = "unregister"

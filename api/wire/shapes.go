@@ -70,7 +70,7 @@ func AgentOf(a city.Agent) Agent {
 type Cities struct {
 	List[city.Info]
 	Running  int      `json:"running"`
-	Troubles []string `json:"troubles,omitempty"` // problems of the supervisor
+	Troubles []string `json:"troubles,omitempty"` // the supervisor's own problems
 }
 
 // ConfigText is a configuration, or a part of one, as text for users.

@@ -319,7 +319,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, beads.NotFound(id)
 }
 
-// Find implements foreign.Backend. The options include issues that "bd list" hides by default.
+// Find implements foreign.Backend. It also returns issues that "bd list" hides by default.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if there, err := k.exists(); !there || err != nil {
 		return nil, errors.Join(err, ctx.Err())

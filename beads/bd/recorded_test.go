@@ -95,7 +95,7 @@ func understood(t *testing.T, r *recording) string {
 	return strings.Join(lines, "\n")
 }
 
-// The store can parse all recorded output of bd. Review every change of the golden file.
+// The store can parse all recorded output of bd. Review every change to the golden file.
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {

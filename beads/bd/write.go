@@ -262,7 +262,7 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 		}
 	}
 	before, after := stored(was), stored(now)
-	if closing { // the later close call sets the reason
+	if closing { // "bd close" sets the reason
 		delete(after, beads.CloseReason)
 	}
 	for _, key := range slices.Sorted(maps.Keys(after)) {

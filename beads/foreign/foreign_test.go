@@ -21,7 +21,7 @@ import (
 type keeper struct {
 	of     *fake.Store
 	breaks string
-	found  int // number of calls of Find
+	found  int // number of calls to Find
 
 	readies  atomic.Int64
 	getReady func(ctx context.Context) error // nil = always ready
@@ -80,7 +80,7 @@ func open(t *testing.T, breaks string) (*foreign.Store, *keeper) {
 	return foreign.New(k, filepath.Join(t.TempDir(), "at", "lock")), k
 }
 
-// The store on top of a simple program has all guarantees of a store. It uses the program's revisions.
+// A store on top of a simple program passes the test suite for stores. It uses the program's revisions.
 func TestSuite(t *testing.T) {
 	const times = "times and revisions of its own: the program of this test gives them"
 	beadstest.Run(t, beadstest.Harness{
@@ -129,7 +129,7 @@ func TestWaitForReady(t *testing.T) {
 	})
 }
 
-// After a failure no part of a batch is left open, even if little time is left.
+// After a failure, no bead of the batch stays open, even if little time remains.
 func TestBatchFailsPartway(t *testing.T) {
 	s, k := open(t, "third")
 	ctx, cancel := context.WithCancel(t.Context())

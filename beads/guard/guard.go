@@ -47,13 +47,13 @@ type Store struct {
 	reads, writes Breaker // protected by the mutex in Guards
 }
 
-// Report describes the current problems of all stores.
+// Report lists the stores that currently fail.
 type Report struct {
 	Rev    uint64 // increases with each report
 	Stores []Trouble
 }
 
-// Trouble describes the problem of a scope's store.
+// Trouble says which calls to a scope's store fail, and why.
 type Trouble struct {
 	Scope         string
 	Reads, Writes bool // kinds of calls that fail
@@ -136,7 +136,7 @@ func (gs *Guards) troubles(now time.Time) Report {
 	return in
 }
 
-// TroubleIn describes the problem of a store with these breakers. Text is "" if the store works.
+// TroubleIn derives the Trouble of a store from its breakers. Text is "" if the store works.
 func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	t := Trouble{Scope: scope, Reads: reads.Open(), Writes: writes.Open()}
 	what, b := "read", reads

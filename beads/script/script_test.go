@@ -69,7 +69,7 @@ type folderStore struct {
 	dir string
 }
 
-// A short script that stores its input has all guarantees of a store.
+// A short script that stores its input passes the test suite for stores.
 func TestSuite(t *testing.T) {
 	path := folder(t)
 	beadstest.Run(t, beadstest.Harness{

@@ -93,8 +93,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 }
 
 // change changes a bead. It calls the operation "update" unless it only has to close the bead. If "update" did not
-// store the metadata, it calls "set-metadata". It closes the bead with a separate call of "close", because "update"
-// might not support the status "closed".
+// store the metadata, it calls "set-metadata". It always closes a bead with "close", because "update" might not support
+// the status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed

@@ -83,8 +83,8 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead and all its descendants. The result is empty if one of them is not closed, was not closed before
-// the given time, or is unreadable.
+// tree returns a bead and all its descendants. The result is empty if one of them is open or unreadable, or was closed
+// at or after the given time.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)

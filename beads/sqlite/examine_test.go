@@ -55,7 +55,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Examine finds damage in the middle of the file that reads of other beads do not touch.
+// Examine finds damage that reads of other beads do not detect.
 func TestExamineDamage(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())

@@ -342,7 +342,7 @@ func TestLockedReaders(t *testing.T) {
 	titles(t, s, "a")
 }
 
-// If a disk hangs, a call fails at its deadline. When the disk works again, no call is left.
+// If a disk hangs, a call fails at its deadline. When the disk works again, no call remains in progress.
 func TestHungDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	come := make(chan struct{})

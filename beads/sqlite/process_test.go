@@ -85,7 +85,7 @@ func childBatch(dir, name string) {
 	}
 }
 
-// childLock takes the file's lock with a statement and holds it until it is killed.
+// childLock locks the file with an SQL statement and waits until the process is killed.
 func childLock(dir, begin string) {
 	s, err := Open(dir, "gc")
 	must(err)

@@ -53,7 +53,7 @@ type Store struct {
 	running int      // number of calls in progress
 	noted   Identity // last known content of the ledger
 	closed  bool
-	idle    chan struct{} // closed when, after Close, no call is in progress any more
+	idle    chan struct{} // closed when no call is in progress after Close
 }
 
 var (

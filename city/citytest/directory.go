@@ -20,7 +20,7 @@ type Directory struct {
 	cities  map[string]*hostedCity
 	folders map[string]*Fake // what Register finds in each folder, by path
 	gone    error
-	// number of readers of each city's streams, by name; with the suffix snapshots, only of its snapshot streams
+	// number of open streams by city name; key NAME+snapshots counts only the snapshot streams
 	streams map[string]int
 	changed chan struct{} // closed and replaced at every change
 }

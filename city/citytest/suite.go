@@ -30,8 +30,8 @@ type Harness struct {
 	// run at the same time.
 	Open func(t *testing.T) city.Control
 
-	// Hold writes a configuration that contains only the agent Lazy, which does not run. The city reads it at the next
-	// reload or earlier.
+	// Hold writes a configuration that contains only the agent Lazy, which does not run. The city might read it before
+	// the next reload.
 	Hold func(t *testing.T, ctl city.Control)
 
 	// Record writes an event to the city's log, as the city itself does.

@@ -40,7 +40,7 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "Inspect of an unknown agent", err, city.NotFound)
 }
 
-// Crashes are read from the log, newest first, whichever program has logged them.
+// Crashes are read from the log, newest first, no matter which program logged them.
 func testInspectCrashes(record func(*testing.T, city.Control, events.Event)) func(*testing.T,
 	context.Context, city.Control) {
 	return func(t *testing.T, ctx context.Context, ctl city.Control) {

@@ -241,7 +241,7 @@ func textIn(t *testing.T, dir string) string {
 	return string(data)
 }
 
-// Edits of city.toml consider the other files of the configuration.
+// Edits to city.toml take the other files of the configuration into account.
 func TestEditRigWithOtherFiles(t *testing.T) {
 	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = " +
 		"\"demo\"\npath = \"/d\"\n"

@@ -109,7 +109,7 @@ func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.before)
 			path := filepath.Join(dir, config.FileName)
-			// Suspending b must not affect the record for a.
+			// suspending agent "b" must not affect the record about agent "a"
 			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "b"}, true); err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +309,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("text is missing\n%q\n%q", data, after)
 		}
 		if s.File != config.FileName {
-			return // the combined result cannot be parsed from this file alone
+			return // an included file is not a complete configuration
 		}
 		edited, err := config.Parse(dir, after)
 		if err != nil {

@@ -28,9 +28,10 @@ func TestSetSuspendedInLongFile(t *testing.T) {
 	for _, breaks := range []string{"\n", "\r\n"} {
 		text := strings.ReplaceAll(long, "\n", breaks)
 		for _, tt := range []struct {
-			target   config.Target
-			is       bool   // suspended initially
-			old, new string // the line before ("" = a new line is added) and after
+			target config.Target
+			is     bool // suspended initially
+			// the changed line before and after the edit; old is "" if the edit adds a line
+			old, new string
 			below    string // the line above a new line
 		}{
 			{config.Target{Agent: "scribe-7"}, false, "", "suspended = true", `name = "scribe-7"`},

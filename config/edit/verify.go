@@ -33,8 +33,7 @@ func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	return nil
 }
 
-// removeFlag undoes the edit in a decoded file: it removes the added [[patches.agents]] block. It also converts the
-// remaining blocks to one notation.
+// removeFlag undoes the edit in a decoded file: it removes the added [[patches.agents]] block.
 func (s flagPlace) removeFlag(m map[string]any, on bool) {
 	block := map[string]any{"name": s.Name, "suspended": on}
 	if s.Dir != "" {

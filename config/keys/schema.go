@@ -103,7 +103,8 @@ func (k *Key) Invalid(v any) string {
 	return k.Check(v)
 }
 
-// HasValue reports whether the key has a value that is checked. Tables do not.
+// HasValue reports whether the key holds a value of a specific kind. It returns false for tables and for keys of the
+// kind Any.
 func (k *Key) HasValue() bool { return !k.IsTable() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }

@@ -85,8 +85,8 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml is in the pack format. The parameter alone is true if the folder of the file
-// contains no city.toml.
+// isPackModel reports whether a pack.toml is in the pack format. The parameter alone means that the file's folder has
+// no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

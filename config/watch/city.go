@@ -122,8 +122,8 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns more than the revision. If a file is changed and then changed back, the revision is the same, but a
-// reader might have read the file in between.
+// state returns the revision and the files' state. If a file is changed and then changed back, the revision is the
+// same, but a reader might have read the file in between.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

@@ -77,7 +77,7 @@ func (r *formulaFolders) folders() map[string]bool {
 		real := r.resolveLinks(dir)
 		r.folder(real)
 		below := filepath.Join(real, automation.Folder)
-		r.files[below] = true // the path might be created or removed
+		r.files[below] = true // watched for its creation and removal
 		entries, err := os.ReadDir(below)
 		if err != nil {
 			continue

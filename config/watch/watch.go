@@ -29,12 +29,12 @@ type Options struct {
 	Quiet   time.Duration // time without changes before a change is reported; 0 = 200 ms
 	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
-	// report a change immediately, for callers that loaded the files before the watch began
+	// report a change at the start, for callers that loaded the files before they started the watch
 	First   bool
 	OnPanic func(error) // receives a panic that ended the watch; if nil, a panic ends the program
 }
 
-// start starts a watch. The channel others delivers new folders for a subject that consists of folders; it may be nil.
+// start starts a watch of a subject. The watch receives the subject's new folders from others, which may be nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -127,7 +127,7 @@ func (w *watcher) run(ctx context.Context) {
 		case folders := <-w.others:
 			if s, ok := w.subject.(interface{ replaceFolders([]string) }); ok {
 				s.replaceFolders(folders)
-				// add watches before the quiet time, so that no change during it is missed
+				// watch the new folders before the quiet time starts, so that no change is missed
 				w.addWatches()
 				quiet.Reset(w.o.Quiet)
 			}
@@ -140,7 +140,7 @@ func (w *watcher) run(ctx context.Context) {
 func (w *watcher) check() {
 	w.addWatches()
 	w.subject.refresh()
-	for range 5 { // repeated, because folders might have been created before a watch existed
+	for range 5 { // repeated, because a new folder can get subfolders before it is watched
 		if !w.addWatches() {
 			break
 		}

@@ -158,7 +158,7 @@ func TestCityMergesChanges(t *testing.T) {
 	})
 }
 
-// If city.toml is a link through a linked folder, the watch notices changes of the link and of its target.
+// If city.toml is a link through a linked folder, the watch notices changes to the link and to its target.
 func TestCityFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -213,7 +213,7 @@ func TestCitySurvivesFolderRemoval(t *testing.T) {
 	await(t, pokes, dir, 8)
 }
 
-// A script that an agent uses is a source: a change is noticed immediately.
+// A change to a script that an agent uses is noticed immediately.
 func TestCityReportsScripts(t *testing.T) {
 	dir := folder(t, "")
 	if err := os.Mkdir(filepath.Join(dir, "scripts"), 0o755); err != nil {
@@ -439,7 +439,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // otherwise the notification was sent before the change
+			if c.Revision != revision { // otherwise, wait for the next notification
 				revision = c.Revision
 				break
 			}

@@ -38,7 +38,8 @@ const (
 	failing = 3
 	// The wait before a retry starts at minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// finishLimit is how long the current call and all remaining events may take after Run must end.
+	// finishLimit is how long Run may take to finish the current call and send the remaining events after its context
+	// has ended.
 	finishLimit = 5 * time.Second
 )
 
@@ -66,8 +67,8 @@ type Options struct {
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables for the
 	// script.
 	Environ []string
-	// Last is the deadline for the shutdown of the whole program. If it ends Run before finishLimit, Run reports the
-	// unsent events to it. Last can be nil.
+	// Last is the shutdown deadline of the whole program, or nil. If it ends before finishLimit, Run reports the unsent
+	// events with Last.GiveUp.
 	Last *shutdown.Deadline
 }
 
@@ -280,7 +281,7 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say writes an event about the script to the log. The script also gets this event after it works again.
+// say logs an event about the script. The script receives it like any other event.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
