@@ -95,7 +95,11 @@ func cancelSwitch(m *state.Room) {
 
 func switchFailed(m *state.Room, id int, why string) {
 	if m.Switch.ID == id {
-		state.ShowFailure(m, "cannot switch to "+m.Switch.Name+": "+widget.Plain(why))
+		doing := "cannot switch to "
+		if m.Switch.Starts {
+			doing = "cannot start "
+		}
+		state.ShowFailure(m, doing+m.Switch.Name+": "+widget.Plain(why))
 		m.Switch = state.CitySwitch{}
 	}
 }

@@ -152,6 +152,27 @@ func TestPaletteGoesThere(t *testing.T) {
 	s.shows("gc-214 fix the flaky retry test", "command")
 }
 
+// Enter runs nothing that the user might not have read: no row of a palette without text, and no match that cannot run.
+func TestEnterRunsNothingUnread(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("builder")
+	s.line("suspend builder", "enter", "y")
+	s.press(":")
+	s.shows("down selects")
+	s.hides("enter runs it", "1 of")
+	if s.press("enter"); len(s.commands()) > 0 || s.m.Dialogs.Top() != nil {
+		t.Errorf("%+v, %T", s.commands(), s.m.Dialogs.Top())
+	}
+	s.press(":", "down", "enter")
+	s.shows("Suspend builder?")
+	s.press("n")
+	s.line("release scribe", "enter")
+	s.shows("unknown agent \"scribe\"")
+	s.press("esc")
+	s.line("drain scout", "enter")
+	s.shows("scout is quarantined, so there is nothing to drain")
+}
+
 func TestPaletteHistory(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.line("goto idle", "enter")
@@ -170,7 +191,7 @@ func TestPaletteHistory(t *testing.T) {
 	if text := s.m.Dialogs.Finder().Edit.String(); text != "" {
 		t.Errorf("after the newest line: %q, want nothing", text)
 	}
-	s.press("down")
+	s.press("down", "down")
 	if s.m.Dialogs.Finder().Cursor != 1 {
 		t.Error("down does not move down in the list")
 	}

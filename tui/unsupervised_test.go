@@ -210,7 +210,7 @@ func TestASwitchStartsAController(t *testing.T) {
 	c.coax("@", "no supervisor is running")
 	c.keys("beta\r")
 	c.sees("Start beta?")
-	c.coax("y", "cannot switch to beta: the headless controller did not start: not trusted")
+	c.coax("y", "cannot start beta: the headless controller did not start: not trusted")
 	d.refuses.Store(false)
 	c.coax("@", "no supervisor is running")
 	c.keys("beta\r")

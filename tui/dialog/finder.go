@@ -207,14 +207,20 @@ func (f *Finder[T]) Current() *Item[T] {
 }
 
 // Runnable returns the entry that the enter key runs, or nil. An entry that is only similar to the typed text does not
-// run until the user has moved the cursor.
+// run until the user has moved the cursor. The same holds for every entry of a palette in which no text is typed,
+// because the user might not have read the first one.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	recalled := f.historyIndex < len(f.history())
-	if t == nil || (t.Similar || t.Abbreviated && recalled) && !f.CursorMoved {
+	if t == nil || (t.Similar || t.Abbreviated && recalled || f.untyped()) && !f.CursorMoved {
 		return nil
 	}
 	return t
+}
+
+// untyped reports whether the finder is the palette and no text is typed.
+func (f *Finder[T]) untyped() bool {
+	return f.Palette != nil && strings.TrimSpace(f.Edit.String()) == ""
 }
 
 // Page moves the cursor by n pages.
@@ -576,6 +582,9 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 		keys = append([]string{"type to search"}, keys...)
 	}
 	switch {
+	case marked == nil && f.untyped():
+		keys = append([]string{"type to search"}, c.Keys.Hints("finder.down", "selects",
+			"finder.up", "earlier lines", "finder.close", "closes")...)
 	case marked == nil && len(f.Found) > 0:
 		place = fmt.Sprintf("%d similar", len(f.Found))
 		keys = c.Keys.Hints("finder.down", "selects one", "finder.close", "closes")

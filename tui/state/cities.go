@@ -177,7 +177,7 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 		doing = "starting "
 	}
 	t.ID = BeginAction(m, doing+where+" "+m.Look.Glyphs.More)
-	m.Switch = CitySwitch{ID: t.ID, Name: where, Before: before}
+	m.Switch = CitySwitch{ID: t.ID, Name: where, Starts: t.Start, Before: before}
 	return []feed.Effect{t}
 }
 

@@ -228,6 +228,7 @@ type otherCities struct {
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string
+	Starts bool   // it starts the city first
 	Before Status // the status line before the switch
 	Keys   []tea.KeyPressMsg
 }
