@@ -101,7 +101,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead contains advice for keys without an equivalent.
+// instead maps each key without an equivalent to advice for the user.
 var instead = map[string]string{
 	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",

@@ -163,7 +163,8 @@ func TestDocumentedImports(t *testing.T) {
 	}
 }
 
-// Packages with a slow initialization would slow down every command. go.mod replaces the last two.
+// Importing a package with a slow initialization would slow down every command. go.mod replaces the last two packages
+// in the list.
 func TestNoCostlyImports(t *testing.T) {
 	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
@@ -257,17 +258,16 @@ func TestRulesFindViolations(t *testing.T) {
 	}
 }
 
-// leaves are internal packages without imports of their own. More packages may use them than the other packages of
-// internal.
+// leaves are packages of internal. Some packages may import leaves but no other package of internal.
 var leaves = []string{"internal/recovery", "internal/suggest", "internal/span"}
 
-// guardRoom wraps every store and imports none of them.
+// guardRoom is a package that wraps any store through an interface. It imports no store.
 const guardRoom = "beads/guard"
 
 // outside allows the import of every package that does not belong to the command line.
 const outside = "outside cli"
 
-// room returns the key in doors for a folder of the module. Examples have no key.
+// room returns the key for a folder in the map doors. It returns false for a folder without a key.
 func room(dir string) (string, bool) {
 	if slices.Contains(leaves, dir) || dir == guardRoom || dir == "city/verb" {
 		return dir, true

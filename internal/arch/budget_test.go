@@ -156,7 +156,7 @@ func TestBudgetsAreMeasured(t *testing.T) {
 	x := func(columns int) string { return strings.Repeat("x", columns) }
 	text := "package p\n\nfunc f(a, b, c int, d, e, f string) {\n" + strings.Repeat("\n", 60) + "}\n" +
 		"// " + x(117) + "\n// " + x(118) + "\n\t// " + x(114) + "\n" + // two lines are too wide
-		"const s = `\n" + x(200) + "`\nconst w = \"" + x(90) + "\"\nvar v int // " + x(90) + "\n" + // two more
+		"const s = `\n" + x(200) + "`\nconst w = \"" + x(90) + "\"\nvar v int // " + x(90) + "\n" + // two more wide lines
 		"type big struct {\n\ta" + strings.Repeat(", a", 29) + " int\n\tint\n}\n"
 	for i := range 61 {
 		text += fmt.Sprintf("func (b *big) m%d() {}\n", i)

@@ -25,7 +25,7 @@ const (
 	tabColumns = 4
 )
 
-// subject identifies a figure. Its name is empty for a figure of a whole package.
+// subject is the key of a measured number. If the number applies to a whole package, name is empty.
 type subject struct{ dir, kind, name string }
 
 func measure(files []source) map[subject]int {

@@ -22,7 +22,7 @@ var openers = map[string][]string{
 	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
 }
 
-// byPath lists the files that may call openers, and the reasons. A final slash means a folder.
+// byPath maps the files that may call the functions in openers to the reasons. A final slash means a folder.
 var byPath = map[string]string{
 	"internal/disk/":                 "it is the way",
 	"internal/proc/":                 "/proc, and locks that are opened without following links",

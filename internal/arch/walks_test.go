@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// ARCHITECTURE.md names files that exist, and its walks name functions that exist.
+// The files that ARCHITECTURE.md names exist. The functions in the section "Walks" exist too.
 func TestWalksNameFunctions(t *testing.T) {
 	page, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestWalksNameFunctions(t *testing.T) {
 	}
 }
 
-// The walk of a crash, from the machine's input to its effects, stays short.
+// The section "A crash" in ARCHITECTURE.md follows a crash through at most eight files.
 func TestTheWalkOfACrashIsShort(t *testing.T) {
 	page, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {

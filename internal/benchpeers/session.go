@@ -123,7 +123,7 @@ func (s *session) listen() {
 		if n, err := strconv.Atoi(pid); err == nil {
 			select {
 			case s.births <- birth{name, n, now}:
-			default: // drop the report; await then fails
+			default: // the channel is full; without this report, await fails
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop makes the manager stop its agents and exit. It returns the time until all processes had exited.
+// stop stops the manager and its agents, waits until all processes have exited, and returns the duration.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 
 const limit = time.Second
 
-// callCounter counts calls. A call blocks until it is released if its name begins with "/hung".
+// callCounter counts calls. Calls with the prefix "/hung" block until the test releases them.
 type callCounter struct {
 	*Calls[string]
 	started map[string]int

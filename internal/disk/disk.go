@@ -54,7 +54,7 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// Otherwise, the next call would treat it as an existing folder of the user and add no .gitignore.
+			// Remove the new folder, because the next call would take it for the user's folder and add no .gitignore.
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil

@@ -66,7 +66,7 @@ func Save(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true)
 }
 
-// Replace is like Save, but does not sync the disk. A power failure can lose the new content, but the death of the
+// Replace is like Save, but does not sync the disk. A power failure can lose the new content, but a crash of the
 // process cannot.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)

@@ -133,7 +133,7 @@ func BenchmarkIdle(b *testing.B) {
 			for range b.N {
 				pids := city.running()
 				forked, used := forks(b), cpu(pids)
-				time.Sleep(watch) // the measured time, not a wait
+				time.Sleep(watch) // the length of the measurement
 				perMinute := float64(time.Minute) / float64(watch)
 				b.ReportMetric((cpu(pids)-used).Seconds()*perMinute, "cpu-s/min")
 				b.ReportMetric(float64(forks(b)-forked)*perMinute, "forks/min")
@@ -202,7 +202,7 @@ func (c *town) firstByte() time.Duration {
 }
 
 // BenchmarkReload edits one of 500 agents, and measures the time from the save until the new process runs (also W5).
-// Target: 150 ms, without the 200 ms for which a file must be unchanged.
+// Target: 150 ms after the debounce time of 200 ms.
 func BenchmarkReload(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")

@@ -97,8 +97,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// Only closed wisps are removed, after wisp_ttl. This also holds for a controller that follows a killed one. A cooldown
-// does not restart.
+// The controller removes only closed wisps, after wisp_ttl. If the controller is killed, the next one removes wisps and
+// continues the cooldown.
 func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

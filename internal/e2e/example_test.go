@@ -44,8 +44,8 @@ func exampleTown(t *testing.T, more string) *town {
 }
 
 // The test gives orders to the steward of the example town, and kills the controller while a hand works on an order.
-// Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly once. The
-// next controller adopts all agents, and no other agent starts.
+// Each order passes from the steward to a hand in the rig, to the joiner and back to the steward, exactly once. The
+// agents use only hook, sling and mail. The next controller adopts all agents, and no other agent starts.
 func TestWorkIsHandedOn(t *testing.T) {
 	t.Parallel()
 	const staff = 8

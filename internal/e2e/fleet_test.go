@@ -153,7 +153,7 @@ func (l *fleetTest) until(c *town, status, why string) {
 	})
 }
 
-// run waits until all towns run, and checks that no agent has restarted.
+// run waits until all agents in the towns run, and checks that no agent has restarted.
 func (l *fleetTest) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
@@ -206,7 +206,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	l := newFleetTest(t, 3)
 	for range 15 {
 		l.begin()
-		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond) // a random moment, not a wait
+		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond) // the moment of the kill is random
 		l.kill()
 	}
 	l.begin()
@@ -248,7 +248,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	l.gcity(0, "unregister", lost.dir)
 	l.gone(lost)
 	l.registry(l.towns...)
-	if err := os.RemoveAll(lost.dir); err != nil { // the holders may have created it again
+	if err := os.RemoveAll(lost.dir); err != nil { // a holder may have created the folder again
 		t.Fatal(err)
 	}
 	l.until(lost, "refused", "no such file or directory")

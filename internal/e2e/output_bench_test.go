@@ -34,7 +34,7 @@ func BenchmarkOutput(b *testing.B) {
 	for end := time.Now().Add(*outputFor); time.Now().Before(end); {
 		sizes = append(sizes, pss(c.ctl.Process.Pid))
 		c.gcity(0, "agent", "peek", "-n", "20", agentName(len(sizes)%n))
-		time.Sleep(time.Second) // the measured time, not a wait
+		time.Sleep(time.Second) // the interval between samples
 	}
 	tenth := max(1, len(sizes)/10)
 	mib := func(kib int64) float64 { return float64(kib) / 1024 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// hostile is a shell line that prints "begin" with escape sequences in the middle of the word. They write the
+// hostile is a shell line that prints "begin" with escape sequences in the middle of the word. They write to the
 // clipboard, request the title and a setting, print the screen, and request the answerback.
 const hostile = `printf '<be\033]52;c;aGFja2Vk\007\033[21t\033P$qm\033\\\033[5i\005gin>\n'` + "\r"
 
@@ -81,7 +81,7 @@ func TestAttachIsFiltered(t *testing.T) {
 	c.nothingLeft()
 }
 
-// Full-screen programs that query the terminal work in an attached terminal.
+// An attached terminal supports full-screen programs, including programs that query the terminal.
 func TestRealProgramsInAnAttach(t *testing.T) {
 	t.Parallel()
 	lines := map[string]string{

@@ -28,8 +28,7 @@ func (c *town) prefer(text string) (home string) {
 	return home
 }
 
-// A user's preferences apply in a real control room and in a real attach. They apply from the first frame on, and after
-// a change.
+// A real control room and a real attach use the user's preferences from the first frame on, and apply later changes.
 func TestUserPreferences(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -27,9 +27,9 @@ func BenchmarkPoolOf1000(b *testing.B) {
 	}
 }
 
-// BenchmarkHungCheck runs fifty pools. One check hangs, and one prints without end. The benchmark measures how long the
-// other pools take to reach their size, not counting the patrol interval. It also measures the longest pause between
-// passes of the loop.
+// BenchmarkHungCheck runs fifty pools. One check hangs, and another prints endlessly. The benchmark measures how long
+// the other pools take to reach their size, not counting the patrol interval. It also measures the longest pause
+// between passes of the loop.
 func BenchmarkHungCheck(b *testing.B) {
 	const n, patrol = 50, 300 * time.Millisecond
 	c := newTown(b, 0, "")

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// One of fifty pool checks hangs, and one prints without end. The other pools still reach their size, and the loop
+// One of fifty pool checks hangs, and another prints endlessly. The other pools still reach their size, and the loop
 // continues.
 func TestOneCheckDelaysNoOther(t *testing.T) {
 	t.Parallel()
@@ -208,7 +208,7 @@ func (c *town) pools() []poolView {
 	return list.Items
 }
 
-// ask reads a document from the city's socket. It leaves into unchanged if no controller responds.
+// ask decodes a document from the city's socket. If no controller responds, ask does nothing.
 func (c *town) ask(what string, into any) {
 	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {

@@ -20,7 +20,7 @@ func inNamespace(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// The kill loop also passes with other providers (L10, L11): the next controller finds all agents.
+// killLoop passes with agents in tmux, and with agents that have no terminal (L10, L11).
 func TestKillLoopWithOtherProviders(t *testing.T) {
 	inNamespace(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
@@ -81,7 +81,7 @@ func forksOfPatrols(b *testing.B) {
 	for range b.N {
 		time.Sleep(2 * time.Second) // until the city has settled
 		before := forks(b)
-		time.Sleep(patrols * time.Second) // the measured time, not a wait
+		time.Sleep(patrols * time.Second) // the length of the measurement
 		b.ReportMetric(float64(forks(b)-before)/patrols, "forks/patrol")
 	}
 	b.ReportMetric(0, "ns/op")

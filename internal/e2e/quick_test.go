@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A peek at an agent with plain text ends before most packages are initialized. Package cli executes every other peek,
-// with the same result.
+// Package quick executes a peek at plain text before most packages are initialized. Package cli executes all other
+// peeks, with the same result.
 func TestPeekIsQuick(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

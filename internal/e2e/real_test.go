@@ -83,7 +83,7 @@ type viewer struct {
 	mu   sync.Mutex
 	seen bytes.Buffer
 	done chan struct{}
-	eyes sync.Mutex // locked to stop reading the terminal's output
+	eyes sync.Mutex // while locked, the output is not read
 }
 
 func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach", agent) }

@@ -29,7 +29,7 @@ func TestEverythingIsRecordedOnce(t *testing.T) {
 	c.automation("hears", "gate = \"event\"\non = \"agent.*\"\nexec = \"sleep 0.05; rm odd 2>/dev/null || { touch odd; exit 1; }\"\n")
 	for range n {
 		ctl := c.begin()
-		time.Sleep(time.Duration(100+rnd.IntN(900)) * time.Millisecond) // a random moment, not a wait
+		time.Sleep(time.Duration(100+rnd.IntN(900)) * time.Millisecond) // the moment of the kill is random
 		if err := ctl.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

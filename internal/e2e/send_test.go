@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// If a user has typed half a line, a sent text waits for the Enter. It is typed once, and can be removed from the queue
-// before that.
+// While a user's draft is on the input line, a nudge waits and can be removed from the queue. After the user presses
+// Enter, the nudge is typed once.
 func TestTextWaitsForADraft(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

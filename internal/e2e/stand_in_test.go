@@ -42,7 +42,7 @@ func TestStandInSendsMailBeforeItClosesTheBead(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", script, "duty: join\ntell: steward\n")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "LOG="+log, "GC_RIG=mill", "GC_AGENT=mill/joiner", "PACE=0")
-	out, _ := cmd.CombinedOutput() // the fake gc kills it
+	out, _ := cmd.CombinedOutput() // the fake gc kills the script
 	all, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -45,14 +45,14 @@ func killLoop(t *testing.T, n, kills int) {
 	c := newTown(t, n, `patrol_interval = "1s"`)
 	for range kills {
 		ctl := c.begin()
-		time.Sleep(time.Duration(rnd.IntN(120)) * time.Millisecond) // a random moment, not a wait
+		time.Sleep(time.Duration(rnd.IntN(120)) * time.Millisecond) // the moment of the kill is random
 		if err := ctl.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		ctl.Wait()
 	}
 	c.run()
-	c.until("the controller answers", func() bool { return c.answers() }) // until then, lists show only saved state
+	c.until("the controller answers", func() bool { return c.answers() }) // before that, lists show only saved state
 	c.until("every agent runs, and its pid is known", func() bool {
 		known := func(a agentView) bool { return a.State == "running" && a.PID > 0 }
 		return len(slices.DeleteFunc(c.agents(), func(a agentView) bool { return !known(a) })) == n

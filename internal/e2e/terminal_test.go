@@ -70,8 +70,8 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// When the user leaves a joined control room, it says that the agents keep running and how to return. If the city has
-// stopped, it says that instead.
+// After the user leaves a joined control room, a message says that the agents keep running and how to return. If the
+// city has stopped, the message says so.
 func TestLeavingAJoinedRoom(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")

@@ -78,8 +78,8 @@ func TestCityOnTmux(t *testing.T) {
 }
 
 // The tmux server exits after its last session. If a controller is running, the server exits immediately. If the
-// controller was killed during the swap, the server exits at the next stop, even if the controller had already recorded
-// that tmux has no sessions (L10).
+// controller was killed while agents moved to another provider, the server exits at the next stop (L10). This holds
+// even if the controller had already recorded that tmux has no sessions.
 func TestTmuxServerExits(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
@@ -118,7 +118,7 @@ func TestTmuxServerExits(t *testing.T) {
 	c.born(1)
 	ctl.Process.Kill()
 	ctl.Wait()
-	c.gcity(0, "stop") // the kill can hit the controller at any step of the swap
+	c.gcity(0, "stop") // the controller was killed while the agent moved to another provider
 	c.until("the server has exited after a stop without a controller", func() bool { return !lives(second) })
 	c.nothingLeft()
 

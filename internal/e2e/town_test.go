@@ -194,7 +194,7 @@ func (c *town) running() []int {
 	}
 	var pids []int
 	for _, exe := range exes {
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder runs from a memory file
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder's executable may be only in memory
 		target, err := os.Readlink(exe)
 		own := target == c.bin || strings.HasPrefix(string(line), c.bin+"\x00hold\x00")
 		if err == nil && own && strings.Contains(string(line), c.dir) { // cities of other tests run at the same time

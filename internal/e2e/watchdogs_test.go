@@ -102,8 +102,8 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// A triage agent starts only for a beat, with the facts of that beat. If it does not decide, the thresholds decide. If
-// the controller is killed in the meantime, no triage agent is left behind.
+// A watchdog's check (beat) starts a triage agent with the facts of that check. If the triage agent does not make a
+// decision, the thresholds apply. If the controller is killed in the meantime, no triage agent is left behind.
 func TestTriage(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -20,7 +20,8 @@ func (v *victim) Fatalf(format string, args ...any) {
 
 func (v *victim) Helper() {}
 
-// A late result passes. If no result arrives, the test fails with its description and state.
+// A wait succeeds even if the result comes late. If no result comes, the test fails, and its error contains the
+// description and the state.
 func TestEventually(t *testing.T) {
 	never := "not within 2m0s: the end\nit is five"
 	state := func() string { return "it is five" }

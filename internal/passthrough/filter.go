@@ -73,7 +73,7 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// text returns the length of the plain text at the beginning of p, which always passes.
+// text returns the length of the plain text at the beginning of p. Plain text always passes the filter.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]

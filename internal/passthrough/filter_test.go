@@ -138,8 +138,8 @@ func narrow(b []byte) []byte {
 	return out
 }
 
-// The result does not depend on how a stream is divided. It does not match forbidden, and filtering it again changes
-// nothing.
+// The filtered output does not depend on how the input is divided. It contains nothing that forbidden matches, and
+// filtering it again does not change it.
 func FuzzFilter(f *testing.F) {
 	for _, s := range ordinary {
 		f.Add([]byte(s), 1)

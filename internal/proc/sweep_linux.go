@@ -54,10 +54,10 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 	}
 }
 
-// Up to fewPIDs pids, trying each pid is cheaper than listing all processes.
+// fewPIDs is the maximum number of pids to try one by one. For more pids, listing all processes is cheaper.
 const fewPIDs = 256
 
-// since returns pids, including those of all processes that started after the process firstPID.
+// since returns the pid of every process that started after the process firstPID. It may return other pids too.
 func since(firstPID int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < firstPID || newest > firstPID+fewPIDs {

@@ -11,8 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// since finds every process that started after the given one, both if it tries single pids and if it lists all
-// processes.
+// since finds every later process, both by trying pids one by one and by listing all processes.
 func TestSinceFindsAllLaterProcesses(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
@@ -34,7 +33,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 				t.Errorf("%d started after %d but is not among %d pids", pid, first, len(pids))
 			}
 		}
-		for range fewPIDs { // more pids than since tries one by one
+		for range fewPIDs { // after these processes, since lists all processes
 			if err := exec.Command("/bin/true").Run(); err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ type following uint8
 
 const (
 	nothing  following = iota
-	argument           // the value of an option, unless it is an option itself
+	argument           // the value of an option, or another option
 	value              // the value after "name:", "name =" or "Bearer"
 	login              // the value of -u or --user: USER:PASSWORD
 )

@@ -43,8 +43,8 @@ func TestCommandDoesNotSeeTheFolderWrapper(t *testing.T) {
 	}
 }
 
-// The error says why a line cannot run in a folder. If the line itself exits with the enter script's exit code, Run
-// reports no such error.
+// If a line cannot run in its folder, the error says why. If the line itself exits with 96, the code that enterScript
+// uses, there is no error.
 func TestUnusableFolders(t *testing.T) {
 	base := t.TempDir()
 	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")

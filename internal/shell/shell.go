@@ -35,7 +35,7 @@ type Line struct {
 
 	// Env is the whole environment; nil = empty. If it contains GC_RUN, Run also kills processes that have left the
 	// line's process group, but have the same value of GC_RUN. Therefore, lines that run at the same time must have
-	// different values. After the line has started, no unrelated process with its value may start.
+	// different values. An unrelated process that starts later must not have the line's value.
 	Env []string
 
 	Split bool // also capture stdout in Result.Stdout
@@ -85,7 +85,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !exited {
-		// The error below also reports a process that does not exit.
+		// Ignore errors, because the error below already reports that a process does not exit.
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()

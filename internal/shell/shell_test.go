@@ -42,7 +42,7 @@ func TestMissingFolderIsAnError(t *testing.T) {
 	}
 }
 
-// If a child process keeps stdout open, it does not delay the result and is killed.
+// A child process that keeps stdout open is killed and does not delay the result.
 func TestChildrenAreKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	res, err := Run(t.Context(), Line{Text: "sleep 1000 & echo $! >" + file + "; echo done", Env: os.Environ()})
@@ -61,7 +61,7 @@ func TestGroupIsKilled(t *testing.T) {
 	gone(t, file)
 }
 
-// For a gigabyte of output, Run needs at most twice the limit of memory.
+// Run keeps the last MaxOutput bytes and drops the rest, even if a line prints a gigabyte.
 func TestFloodKeepsTheEnd(t *testing.T) {
 	size := 1_000_000_000
 	if testing.Short() {
@@ -86,7 +86,7 @@ func TestFloodKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// A line that prints without end on both pipes is killed when the context ends.
+// A line that prints endlessly on both pipes is killed when the context ends.
 func TestFloodUntilDeadline(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flooded")
 	text := "yes out & yes err | head -c 1000000 >&2; echo >" + file + "; yes err >&2"

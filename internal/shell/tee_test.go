@@ -15,7 +15,7 @@ import (
 )
 
 type onlooker struct {
-	seen  bytes.Buffer // needs no lock: writes come one at a time, and none after Run
+	seen  bytes.Buffer // needs no lock, because Run makes one Write call at a time
 	react func(seen string)
 	err   error
 }
@@ -35,7 +35,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// The line continues only after the tee has received its first output. Output must therefore arrive immediately.
+// The tee receives output immediately. In this test, the line continues only after the tee has received some.
 func TestTeeSeesOutputAsItArrives(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "go-on")

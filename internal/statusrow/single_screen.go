@@ -19,7 +19,7 @@ type singleScreen struct {
 	stale bool
 	// the program had saved its cursor before it left its main screen
 	saved bool
-	// SGR sequences since the last reset, and the same for the main screen
+	// SGR sequences since the last reset: the current ones, and those of the main screen
 	pen, mainPen []byte
 	data         []byte // output that is being written
 	known        int    // number of bytes of data that the model has received
@@ -75,7 +75,7 @@ func (s *singleScreen) drops(params string, final byte) bool {
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style records the program's colors. It ignores that restoring the cursor also restores colors.
+// style records the program's colors. It does not track colors that are saved and restored with the cursor.
 func (s *singleScreen) style(params string) {
 	switch {
 	case s == nil || strings.Trim(params, "0123456789;:") != "":
@@ -88,7 +88,7 @@ func (s *singleScreen) style(params string) {
 
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show prepares the screen for the text at a position in the output.
+// show is called before text is forwarded. If the rows of the main screen are still visible, show blanks them.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return

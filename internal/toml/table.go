@@ -234,7 +234,7 @@ func (t Table) Flag(key string, fallback bool) bool {
 	return fallback
 }
 
-// Number returns the integer value of a key. A number outside of low to high is invalid.
+// Number returns the integer value of a key. A value below low or above high is invalid.
 func (t Table) Number(key string, low, high int) int {
 	switch v := t.values[key].(type) {
 	case nil:

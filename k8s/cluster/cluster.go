@@ -274,7 +274,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 // adoptLimit limits how long List waits for the first stream to a running pod.
 const adoptLimit = 3 * time.Second
 
-// adopt waits until each running pod has a stream or has had none for adoptLimit.
+// adopt waits until each running pod has a stream. It stops waiting for a pod that has had no stream for adoptLimit.
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()

@@ -20,7 +20,7 @@ func (p *Provider) serveAgent(l *link, id string) {
 	defer controller.CloseIdleConnections()
 	proxy := &httputil.ReverseProxy{
 		Transport:     controller,
-		FlushInterval: -1, // forward streams without buffering
+		FlushInterval: -1, // do not buffer streams
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", "city"
 			r.Out.Host = r.In.Host

@@ -70,7 +70,7 @@ func TestExpiredLease(t *testing.T) {
 		if *l.Spec.HolderIdentity == "one" {
 			holder := "two"
 			l.Spec.HolderIdentity = &holder
-			_, _ = leases.Update(t.Context(), l, metav1.UpdateOptions{}) // retried after a conflict
+			_, _ = leases.Update(t.Context(), l, metav1.UpdateOptions{}) // after a conflict, the next poll tries again
 		}
 		return first.mayChange(t.Context()) != nil
 	})

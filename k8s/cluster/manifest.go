@@ -21,7 +21,7 @@ import (
 const (
 	labelCity    = "gcity.dev/city"    // hash of the city's folder
 	labelSession = "gcity.dev/session" // hash of the session's name
-	noteSpec     = "gcity.dev/spec"    // note in JSON, without the command and the environment
+	noteSpec     = "gcity.dev/spec"    // a note as JSON
 	container    = "agent"
 	graceSeconds = 30
 )

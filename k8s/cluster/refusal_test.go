@@ -20,9 +20,9 @@ import (
 type badInput struct {
 	name   string
 	change func(t *testing.T, s *Settings)
-	// text in the error of a start, and in the error of a check; "" = the check does not detect the error
+	// expected text in the error of New or Start, and in the error of Check; "" = Check succeeds
 	start, check string
-	opens        bool // New returns the error
+	opens        bool // New already returns the error
 }
 
 func badInputs() []badInput {

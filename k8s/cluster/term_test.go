@@ -39,7 +39,7 @@ func unreachable(t *testing.T) (*Provider, *entry) {
 	return p, e
 }
 
-// If a term ends while the stream to a pod is waiting for its next attempt, the next term opens the stream.
+// If a term ends between two attempts to open a stream, the next term opens the stream.
 func TestTermEndsBetweenAttempts(t *testing.T) {
 	p, e := unreachable(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -148,7 +148,7 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause waits up to two seconds. The other parts therefore detect the fault in some rounds only.
+// pause sleeps for up to two seconds, so that the other parts notice the fault in some rounds but not in others.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }
@@ -198,7 +198,8 @@ func (f *faults) cluster(verb, part string) {
 	}
 }
 
-// checkLog checks that the log has exactly one crash for each killed session, no end of any other session, and no gap.
+// checkLog checks that the log has no gaps, that each killed session has exactly one crash, and that no other session
+// has ended.
 func (f *faults) checkLog() {
 	f.Helper()
 	starts, ends := map[string]int{}, map[string][]string{}

@@ -29,7 +29,7 @@ func newProvider(p *pty.Provider) *provider {
 		for x := range p.Exits() {
 			select {
 			case own.exits <- explained(x, oomKills()):
-			default: // List also returns the exit
+			default: // the channel is full; List still returns the exit
 			}
 		}
 	}()
@@ -115,7 +115,7 @@ func environ(container, configured []string) []string {
 // markCity prepares a folder so that gcity's commands treat it as a city with a controller. The city's configuration
 // is not copied into the pod.
 func markCity(city string) error {
-	// gcity does not trust a folder that every user can write to; this fails if root owns the volume
+	// gcity does not trust a folder that every user can write to. Chmod fails if root owns the volume.
 	_ = os.Chmod(city, 0o755)
 	f, err := os.OpenFile(filepath.Join(city, ".gc", "controller.lock"), os.O_CREATE|os.O_WRONLY,
 		0o600)
