@@ -153,6 +153,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 // unregisters it. It returns a message that says how to start the city again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
+	again := howToStartAgain(ctx, l)
 	err := stopLive(ctx, e, l)
 	// another stop command ended the controller, so some agents might still be running
 	if exit.IsInterrupted(err) {
@@ -161,9 +162,20 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 		}
 	}
 	if err != nil || !is {
-		return "the city is stopped", err
+		return "the city is stopped; `" + again + "` starts it again", err
 	}
 	return fleet.ForgetStopped(ctx, e, l.Dir)
+}
+
+// howToStartAgain returns the command that starts a city in the same way in which it is running now.
+func howToStartAgain(ctx context.Context, l *env.Link) string {
+	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
+	defer cancel()
+	command := "gcity daemon start" // starts the city's service, if it has one
+	if s, err := folder.BriefSnapshot(ctx, l.Control); err == nil && s.Mode == "console" {
+		command = "gcity"
+	}
+	return command + cityFlag(l.Dir)
 }
 
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {

@@ -129,14 +129,24 @@ func console(ctx context.Context, e *env.Env) error {
 // nextCommands returns a message with the commands for a city that keeps running. The message is printed on its own
 // line, because terminals break long lines within words.
 func nextCommands(dir string) string {
-	from := ""
-	if found, err := folder.FindCity("."); err != nil || found != dir {
-		from = " --city " + shell.Quote(dir)
-	}
+	from := cityFlag(dir)
 	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
 }
 
+// cityFlag returns the flag that a command needs for a city, with a space before it, or "" in the city's folder.
+func cityFlag(dir string) string {
+	if found, err := folder.FindCity("."); err == nil && found == dir {
+		return ""
+	}
+	return " --city " + shell.Quote(dir)
+}
+
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
+	if !e.ReadOnly {
+		if err := rememberJoined(ctx, e, l); err != nil {
+			e.Warn(err.Error())
+		}
+	}
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
 	if err != nil {
@@ -153,6 +163,17 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		e.Sayf("%s", afterJoin(ctx, e, l, exit))
 	}
 	return nil
+}
+
+// rememberJoined adds a running city to the recently opened cities.
+func rememberJoined(ctx context.Context, e *env.Env, l *env.Link) error {
+	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
+	defer cancel()
+	s, err := folder.BriefSnapshot(ctx, l.Control)
+	if err != nil {
+		return nil // the control room shows that the city does not respond
+	}
+	return host.Remember(e, l.Dir, s.Name)
 }
 
 func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) string {
@@ -293,7 +314,7 @@ func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	case tui.KeepAgents:
 		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
 	default:
-		e.Sayf("the city is stopped")
+		e.Sayf("the city is stopped; `gcity%s` starts it again", output.SafeText(cityFlag(dir)))
 	}
 	return nil
 }
@@ -341,6 +362,9 @@ func allCities(ctx context.Context, e *env.Env) error {
 		return exit.NotRunning("no supervisor is running on this machine; %s",
 			fleet.HowToShowAll(ctx, e))
 	}
+	closeIt()
+	// this list also contains the cities that the supervisor does not run
+	d, closeIt = fleet.RoomDirectory(e, nil, "")
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		return fleet.PrintFleet(ctx, e, d)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,6 +62,25 @@ func TestAllCitiesAsATable(t *testing.T) {
 	out.Reset()
 	if code := run(t.Context(), machine(citytest.NewDirectory(), &out, &errs), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "no city is registered") {
 		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
+
+// --all also shows the recently opened cities that the supervisor does not run. A city becomes a recent one when a
+// control room joins it.
+func TestAllCitiesHaveTheRecentOnes(t *testing.T) {
+	var out, errs bytes.Buffer
+	m := machine(citytest.NewDirectory(town("alpha", city.Running)), &out, &errs)
+	home, dir := t.TempDir(), t.TempDir()
+	m.Getenv = func(name string) string { return map[string]string{"GC_HOME": home}[name] }
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := rememberJoined(t.Context(), m, &env.Link{Control: town("marsh", city.Running), Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if code := run(t.Context(), m, []string{"--all"}); code != 0 || !strings.Contains(out.String(), "alpha") ||
+		!strings.Contains(out.String(), "marsh  stopped") {
+		t.Errorf("exit %d: %s%s", code, out.String(), errs.String())
 	}
 }
 

@@ -127,7 +127,7 @@ func TestStuckStderr(t *testing.T) {
 	var out []byte
 	eventually.True(t, "the city is running", func() bool {
 		out, err = exec.Command("gcity", "status", "--city", dir).CombinedOutput()
-		return err == nil && strings.Contains(string(out), "1 agent: 1 running · headless")
+		return err == nil && strings.Contains(string(out), "1 agent: 1 running · background (gcity --headless")
 	}, func() string { return fmt.Sprintf("%v\n%s", err, out) })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -231,7 +231,7 @@ func TestEndRun(t *testing.T) {
 func TestFireFromThePalette(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press(":", "f", "i", "r", "e")
-	s.shows("fire the automation now ", "no automation is selected; press 4")
+	s.shows("fire the automation now: also if not due", "no automation is selected; press 4")
 	s.press("enter")
 	s.shows("no automation is selected; press 4")
 	s = newStage(t, Options{Mode: state.ReadOnly})

@@ -39,7 +39,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")
 	}
-	s.shows("Pools, asks first")
+	s.shows("Pools, asks for confirmation")
 }
 
 func TestHelpFits(t *testing.T) {

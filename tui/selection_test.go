@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 	"gcity/tui/state"
 )
 
@@ -15,10 +16,10 @@ func TestEachPanelKeepsItsSelection(t *testing.T) {
 	guarded(s)
 	s.press("1")
 	s.choose("builder")
-	for _, panel := range []string{"2", "3", "4", "5", "6", "7", "8", "9"} {
-		s.press(panel, "j", "k", "k", "1")
+	for _, key := range []string{"2", "3", "4", "5", "6", "7", "8", "9"} {
+		s.press(key, "j", "k", "k", "1")
 		if s.m.Agents.SelectedKey != "builder" {
-			t.Fatalf("after %s, %s is selected", panel, s.m.Agents.SelectedKey)
+			t.Fatalf("after %s, %s is selected", key, s.m.Agents.SelectedKey)
 		}
 	}
 	s.press("8")
@@ -122,11 +123,24 @@ func TestMarksAreNamed(t *testing.T) {
 	}
 }
 
-// A rig has no agent of its own, so the pane does not say that one is missing.
-func TestThePaneOfARigWithoutAgents(t *testing.T) {
-	s := rigged(t, 200, 60)
-	s.change(func(n *city.Snapshot) { n.Agents = nil })
-	s.press("7")
-	s.shows("The selected agent's terminal appears here.")
-	s.hides("is not about an existing agent")
+// A rig has no terminal, so no screen shows that of an unrelated agent next to it. The same holds for an empty list.
+func TestNoPaneShowsAnUnrelatedAgent(t *testing.T) {
+	for _, below := range []bool{false, true} {
+		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+			s := rigged(t, size[0], size[1])
+			s.m.Below = below
+			s.shows("path        /srv/attic")
+			if state.OnScreen(s.m, panel.IDPeek) {
+				t.Errorf("%v: a pane is shown for a rig", size)
+			}
+			s.press("8")
+			s.hear(feed.News{Found: []feed.FoundBeads{}})
+			s.m.Work.Known = true
+			if s.shows("No bead is selected."); s.m.Watched.Agent != "" {
+				t.Errorf("%v: the pane shows %s", size, s.m.Watched.Agent)
+			}
+			s.press("0")
+			s.shows("prober")
+		}
+	}
 }

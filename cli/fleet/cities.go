@@ -446,12 +446,12 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if unattended {
-		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
-			"might be running; run `gcity supervisor start`")
+		fmt.Fprintln(e.Err, "no supervisor is running; `gcity supervisor start` starts one, "+
+			"which runs the registered cities")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered, and none was opened recently; run `gcity register` " +
-			"or `gcity start` in a city's folder to add it")
+		e.Sayf("no cities are registered, and none was opened recently; `gcity start` in a " +
+			"city's folder registers and starts it, and `gcity init DIR` creates a city")
 		return nil
 	}
 	return printCities(e, all)

@@ -44,12 +44,16 @@ func HowToShowAll(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)
 	if err != nil || len(all) == 0 {
 		return "no cities are registered. `gcity start` in a city's folder registers it and " +
-			"starts the supervisor; `gcity` shows only that city"
+			"starts the supervisor. " + howToSwitch
 	}
 	names := make([]string, len(all))
 	for i := range all {
 		names[i] = all[i].Name + " (" + CityStatusText(e, all[i]) + ")"
 	}
 	return "registered: " + strings.Join(names, ", ") +
-		". `gcity supervisor start` starts them; `gcity` in a city's folder shows only that city"
+		". `gcity supervisor start` starts them. " + howToSwitch
 }
+
+// howToSwitch says where to find all cities without a supervisor.
+const howToSwitch = "Without a supervisor, `gcity cities` lists all cities, and @ in a control " +
+	"room switches between them"

@@ -119,7 +119,9 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) ([]city.Info, error) {
 	home, err := env.Home(l.e)
-	if err != nil {
+	if err != nil && len(registered) == 0 {
+		return supervised, nil
+	} else if err != nil {
 		return nil, err
 	}
 	known := map[string]bool{}

@@ -247,7 +247,7 @@ func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) 
 				"supervisor can start it again: %w", err)
 		}
 	}
-	return "the city is stopped; " + Forgotten, nil
+	return "the city is stopped and no longer registered; " + HowToReturn, nil
 }
 
 func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) error {

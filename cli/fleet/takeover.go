@@ -54,7 +54,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,
 			s.PID, err)
 	}
-	e.PrintProgress(fmt.Sprintf("the headless controller, pid %d, handed over its agents", s.PID))
+	e.PrintProgress(fmt.Sprintf("the background controller (pid %d) handed over its agents", s.PID))
 	err := start()
 	if held, unsure := folder.IsHeld(dir); err == nil || held || unsure != nil {
 		return err
@@ -63,7 +63,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	if again != nil {
 		return errors.Join(err, again)
 	}
-	return fmt.Errorf("%w\na headless controller runs the city again, pid %d", err, pid)
+	return fmt.Errorf("%w\nthe city runs in the background again (pid %d)", err, pid)
 }
 
 // release makes a city's controller exit without stopping its agents. It returns after the controller has exited.

@@ -44,7 +44,7 @@ func agentActions() []state.Action {
 			In:    global, Risk: keymap.Confirmed,
 			Why: needRestart, Run: askRestart},
 		{ID: state.DrainID,
-			Key:   keymap.Bind("drain: let the agent or pool finish, or cancel the drain", "D"),
+			Key:   keymap.Bind("drain: let the agent or pool finish, or cancel", "D"),
 			Short: "drain", In: global,
 			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),

@@ -22,11 +22,11 @@ func automationActions() []state.Action {
 				"enter"),
 			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
-			Key:   keymap.Bind("fire the automation now: even if its gate is closed", "t"),
+			Key:   keymap.Bind("fire the automation now: also if not due", "t"),
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
-			Key:  keymap.Bind("stop the automation's run and all its processes"),
+			Key:  keymap.Bind("stop the automation's run and its processes"),
 			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
 	}

@@ -15,8 +15,8 @@ import (
 func leaveActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks first", "q",
-			"ctrl+c"), Short: "quit", In: global, Run: AskQuit},
+		{ID: "quit", Key: keymap.Bind("quit: if this program runs the city, asks what keeps "+
+			"running", "q", "ctrl+c"), Short: "quit", In: global, Run: AskQuit},
 		{ID: "quit.suspend",
 			Key: keymap.Bind("suspend this program: not supported; shows what to do instead",
 				"ctrl+z"),

@@ -23,8 +23,7 @@ func sendActions() []state.Action {
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
-			Key: keymap.Bind("send now: type the queued nudge even if the input "+
-				"line is not empty",
+			Key: keymap.Bind("send now: type the queued nudge despite a draft",
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 

@@ -80,7 +80,8 @@ const (
 
 // String returns the description for help and docs.
 func (r Risk) String() string {
-	return [...]string{"", "asks first", "asks first for several", "type the name"}[r]
+	return [...]string{"", "asks for confirmation", "asks for confirmation if several",
+		"asks for the name"}[r]
 }
 
 // Action is one command of the control room. The keys, the help, the palette, the footer and docs/keys.md are all

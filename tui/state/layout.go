@@ -163,7 +163,7 @@ func ListsWidth(w int) int {
 func (m *Room) planWide(p *Plan, body int) {
 	p.LeftWidth = ListsWidth(m.W)
 	top := body
-	if m.Below && !m.Hidden {
+	if m.Below && !m.Hidden && !onRig(m) {
 		p.LeftWidth = m.W / 2
 		top = body * 45 / 100
 		p.Across = []Place{{Panel: panel.IDPeek, H: body - top}}
@@ -200,6 +200,15 @@ func (m *Room) planWide(p *Plan, body int) {
 		[]Place{slot},
 	)
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
+	if onRig(m) {
+		p.Right = []Place{{Panel: panel.IDDetail, H: top}}
+	}
+}
+
+// onRig reports whether the cursor is on a rig. A rig has no terminal, and a pane would show an unrelated one.
+func onRig(m *Room) bool {
+	p := m.Focused()
+	return m.Focus != panel.IDPeek && p.About().Kind == panel.KindRig && p.Key() != ""
 }
 
 // sharedPanel returns the panel that is visible in place of Events on a wide screen. This is the focused panel, or

@@ -66,28 +66,29 @@ func selectMember(m *Room, ended string) {
 	}
 }
 
-// agentOfRow returns the agent that the pane shows while a list has the focus. It returns "" if the row under the
-// cursor is not about an agent, or if a filter hides all rows. If the list is empty or is not about agents, agentOfRow
-// returns the agent that is selected in Agents.
+// agentOfRow returns the agent that the pane shows while a list has the focus. It returns "" if the list is
+// empty or if the row under the cursor is not about an agent. If the list is not about agents, agentOfRow returns the
+// agent that is selected in Agents.
 func agentOfRow(m *Room) string {
 	p := m.Focused()
 	onlySelected := m.Focus == panel.IDEvents && m.Events.Only
-	switch _, _, shown, total := p.Cursor(); {
-	case shown == 0 && total > 0 && !onlySelected:
-		return ""
+	switch _, _, shown, _ := p.Cursor(); {
+	case onlySelected:
 	case shown == 0:
+		return ""
 	case m.Focus == panel.IDPools:
 		return memberToShow(m)
 	case m.Focus == panel.IDQuarantine:
 		return m.Quarantine.SelectedKey
-	case p.About().Follows && !onlySelected:
+	case p.About().Follows:
 		return p.Agent()
 	}
 	return m.Agents.SelectedKey
 }
 
 // memberToShow returns the member that the pane shows for the pool under the cursor. It prefers the member that is
-// already shown, then the member that is selected in Agents, then a running member. If there is none, it returns "".
+// already shown, then the member that is selected in Agents, then a running member. Without such a
+// member, it returns "".
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {

@@ -112,7 +112,7 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. If there are none, the second result is the
+// Possible returns the undo commands that would still have an effect. If the result is empty, why is the
 // reason.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	for _, c := range u.Commands {

@@ -94,6 +94,8 @@ func noAgentText(m *state.Room) string {
 	switch a := p.About(); {
 	case shown == 0 && total > 0:
 		return nothingSelected(m, p)
+	case shown == 0 && a.Kind != panel.KindAgent:
+		return "No " + a.Noun + " is selected."
 	case a.Kind == panel.KindPool && name != "":
 		return "No member of " + name + " is running."
 	case !a.Follows || name == "":
