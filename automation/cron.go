@@ -224,9 +224,9 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
 	switch shown := wallClock(at); {
-	case shown.After(wall): // the clock skips the time wall, and at is after the gap
+	case shown.After(wall): // the clock skips this time; start is the end of the gap
 		return start
-	case shown.Before(wall): // the clock skips the time wall, and at is before the gap
+	case shown.Before(wall): // the clock skips this time; end is the end of the gap
 		return end
 	}
 	if start.IsZero() {

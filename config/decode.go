@@ -65,7 +65,8 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns a nested table that has a key with the given name, or "". At the top level, it searches [[agents]].
+// inner returns the header of a table inside the given table that supports the key, or "". For the top level of a file,
+// it looks only in [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&

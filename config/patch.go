@@ -38,7 +38,7 @@ func (d patcher) patchAgents() {
 	for i := range c.patches.agents {
 		p := &c.patches.agents[i]
 		if p.name == "" || d.full() {
-			continue // an error was already reported, or the limit of problems is reached
+			continue // an error was already reported, or the maximum number of errors is reached
 		}
 		at := slices.IndexFunc(called[p.name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
@@ -186,7 +186,7 @@ func (d patcher) patchProviders() {
 	for i := range c.patches.providers {
 		p := &c.patches.providers[i]
 		if p.Name == "" || d.full() {
-			continue // an error was already reported, or the limit of problems is reached
+			continue // an error was already reported, or the maximum number of errors is reached
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {

@@ -60,7 +60,7 @@ func (d patcher) patchWatchdogs() {
 	for i := range c.patches.watchdogs {
 		p := &c.patches.watchdogs[i].values
 		if p.Name == "" || d.full() {
-			continue // already reported, or the limit of problems is reached
+			continue // already reported, or the maximum number of errors is reached
 		}
 		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
 			return w.Name == p.Name && w.Rig == p.Rig

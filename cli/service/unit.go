@@ -122,7 +122,7 @@ func (s *unit) writeProcess(line func(format string, args ...any), exec string) 
 	line("WatchdogSec=30")
 	line("# If an agent runs out of memory, only that agent dies.")
 	line("OOMPolicy=continue")
-	line("# A limit for all agents together: a fork bomb fails before it uses up the machine.")
+	line("# A limit for all agents together: a fork bomb fails before it exhausts the machine.")
 	line("TasksMax=%d", maxTasks)
 	if s.System && s.asRoot() {
 		line("ProtectClock=yes")

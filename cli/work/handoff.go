@@ -73,7 +73,7 @@ and exits with code 3.`,
 			if err != nil {
 				code, why := exit.Verdict(err)
 				return &exit.Failure{Code: code,
-					Err: fmt.Errorf("%s was sent, but %s is not restarted: %s", r.Bead.ID, me, why)}
+					Err: fmt.Errorf("%s was sent, but %s was not restarted: %s", r.Bead.ID, me, why)}
 			}
 			r.Message += "; " + again.Message
 		}

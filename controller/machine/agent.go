@@ -780,7 +780,6 @@ func (p onCall) canceled(now time.Time, a *record) {
 	p.m.triageOver(now, a, "was stopped before it was ready")
 }
 
-// stopped records a stop, unless the session was stopped only because its beat has ended.
 func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
 	replies []effect.Reply) {
 	if c.kind != causeBeat || len(replies) > 0 {

@@ -25,7 +25,7 @@ type work struct {
 	probing     bool
 	counting    bool
 	ordered     uint64 // step in which the latest count was requested
-	countedStep uint64 // step in which the latest count returned
+	countedStep uint64 // step in which the latest count finished
 	// request a new count, because work may have changed after the count in flight was requested
 	recount bool
 	counted bool

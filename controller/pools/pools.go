@@ -44,7 +44,7 @@ type City interface {
 // Work is the latest information about open work.
 type Work struct {
 	Counted     bool
-	CountedStep uint64 // step in which the latest count returned
+	CountedStep uint64 // step in which the latest count finished
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
 	Tasks       map[string]string // newest bead in progress, by assignee

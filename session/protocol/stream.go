@@ -16,7 +16,7 @@ import (
 
 const (
 	exitsKept  = 1024             // number of lines that are buffered for a slow reader
-	beat       = 15 * time.Second // interval of empty lines on an idle stream
+	beat       = 15 * time.Second // how often an idle stream sends an empty line
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 

@@ -55,7 +55,7 @@ func fleetActions() []state.Action {
 		{ID: "fleet.messages", Key: keymap.Bind("messages: show past status lines", "m"), In: f,
 			Run: showMessages},
 		{ID: "fleet.mouse",
-			Key: keymap.Bind("use the mouse to click and scroll here, or to select text again",
+			Key: keymap.Bind("switch the mouse between this room and selecting text",
 				"M"),
 			In: f, Run: toggleMouse},
 		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: f,

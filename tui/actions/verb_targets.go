@@ -73,7 +73,8 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns the condition of the verb suspend (if off is true) or resume: the verb must have an effect.
+// whySuspended returns a function for the verb suspend or, if off is false, resume. The function returns why the verb
+// would have no effect, or "".
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)

@@ -15,8 +15,8 @@ type Suspendable struct {
 	Name, Shown string
 	Pool        bool
 	Rig         string
-	Off         bool // suspended; By is the level
-	By          city.Level
+	Off         bool       // it is suspended
+	By          city.Level // the setting that suspends it: its own, or that of its rig or city
 }
 
 // SuspendablePool returns a pool as an object that can be suspended.

@@ -132,7 +132,7 @@ func NoLonger(gone []string) string {
 	return strings.Join(gone, ", ") + " no longer exist"
 }
 
-// NotListed returns a sentence that says that objects are no longer listed.
+// NotListed returns a sentence saying that objects are no longer listed.
 func NotListed(gone []string) string {
 	if len(gone) == 1 {
 		return gone[0] + " is no longer listed"
@@ -140,7 +140,7 @@ func NotListed(gone []string) string {
 	return strings.Join(gone, ", ") + " are no longer listed"
 }
 
-// NotQueued returns a sentence that says that nudges, given as text, are no longer queued.
+// NotQueued returns a sentence saying that nudges are no longer queued. gone contains the agents that they were for.
 func NotQueued(gone []string) string {
 	if len(gone) == 1 {
 		return "the nudge to " + gone[0] + " is no longer queued"

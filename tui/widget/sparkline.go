@@ -28,7 +28,7 @@ type sessionOutput struct {
 	last    uint64    // total number of bytes at the latest snapshot
 	at      time.Time // time of the latest output
 	bytes   [SparkBuckets]float64
-	head    int64 // number of the latest bucket since the epoch
+	head    int64 // number of the latest bucket, counted from the epoch
 }
 
 // Observe records the agents of a snapshot. Output that arrived between two snapshots is spread over the time between
