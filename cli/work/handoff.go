@@ -72,8 +72,8 @@ and exits with code 3.`,
 			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
 			if err != nil {
 				code, why := exit.Verdict(err)
-				return &exit.Failure{Code: code,
-					Err: fmt.Errorf("%s was sent, but %s was not restarted: %s", r.Bead.ID, me, why)}
+				err = fmt.Errorf("%s was sent, but %s was not restarted: %s", r.Bead.ID, me, why)
+				return &exit.Failure{Code: code, Err: err}
 			}
 			r.Message += "; " + again.Message
 		}

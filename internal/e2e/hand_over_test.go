@@ -57,7 +57,7 @@ start_command = "exec sleep 1000"
 		v.types("h") // a dialog ignores keys that arrive right after it opens
 		// status fails while no controller is running
 		out, err := exec.Command(c.bin, "status", "--city", c.dir).CombinedOutput()
-		return err == nil && strings.Contains(string(out), " · headless, ")
+		return err == nil && strings.Contains(string(out), " · background (gcity --headless, ")
 	})
 	if after := c.standings(); after != before {
 		t.Errorf("before the hand-over:\n%s\nafter it:\n%s", before, after)
