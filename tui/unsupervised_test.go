@@ -147,6 +147,33 @@ func TestARoomStartsItsStoppedCity(t *testing.T) {
 	}
 }
 
+// The list of cities closes when it loses the other cities. That never starts a stopped city, nor asks to start it,
+// because no key was pressed.
+func TestAClosingListOfCitiesStartsNothing(t *testing.T) {
+	for _, confirm := range []state.Confirm{0, state.ConfirmNever} {
+		s := among(t, 120, 40)
+		s.m.Confirm = confirm
+		f := demoFleet(epoch)
+		f.Rows = f.Rows[:1]
+		s.hear(feed.News{Fleet: f}) // a supervisor runs only the city of the room
+		s.press("@")
+		s.shows("all cities in one list")
+		why, left := feed.Exited, *f
+		left.Unmaintained = true
+		s.change(func(n *city.Snapshot) { n.ShutDown = true })
+		s.hear(feed.News{Unreachable: &why, Fleet: &left})
+		if e, ok := effectOf[feed.SwitchCity](s); ok {
+			t.Errorf("confirm %v: %+v without a key", confirm, e)
+		}
+		s.hides("Start bright-lights?", "all cities in one list")
+		s.shows("Only bright-lights is shown")
+		s.press("esc", "@")
+		if e, ok := effectOf[feed.SwitchCity](s); ok != (confirm == state.ConfirmNever) || ok && !e.Start {
+			t.Errorf("confirm %v: @ wants %+v", confirm, e)
+		}
+	}
+}
+
 // A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.
 func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s := among(t, 120, 40)

@@ -19,7 +19,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case !m.Directory && stopped != nil:
 		return askStart(m, stopped)
 	case !m.Directory:
-		return explainDirectory(m)
+		return ExplainDirectory(m)
 	case m.Departure.Waits():
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
 			m.Keys.KeyText("view.back")+
@@ -81,7 +81,7 @@ func cityItems(m *state.Room) []state.Item {
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
-			Run: explainDirectory})
+			Run: ExplainDirectory})
 	}
 	if len(rows) == 1 {
 		items = append(items, state.Item{Title: "  " + state.AddCity, Line: "second", Info: true})
@@ -89,7 +89,8 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-func explainDirectory(m *state.Room) []feed.Effect {
+// ExplainDirectory shows how to make other cities available.
+func ExplainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
 	return nil
