@@ -147,6 +147,35 @@ func TestARoomStartsItsStoppedCity(t *testing.T) {
 	}
 }
 
+// In a program for all cities, @ shows the all-cities room, so that nothing promises that @ starts the city. The
+// promise returns when @ starts the city.
+func TestAllCitiesPromiseNoStart(t *testing.T) {
+	s := among(t, 120, 24)
+	s.m.All, s.m.OpenedAs = true, "bright-lights"
+	why := feed.Exited
+	s.change(func(n *city.Snapshot) { n.ShutDown = true })
+	s.hear(feed.News{Unreachable: &why, Fleet: unsupervisedFleet()})
+	s.shows("the city stopped 0s ago; run `gcity start` in its folder; ")
+	s.press("r")
+	s.press("8")
+	s.m.Work.Problem = "no response on controller.sock"
+	s.m.ForgetDrawn()
+	s.shows("Beads cannot be read: the city has no controller; run `gcity start` in its folder.")
+	s.hides("@ starts it")
+	s.press("@")
+	s.hides("Start bright-lights?")
+	if e, ok := effectOf[feed.SwitchCity](s); !ok || e.Name != "" || e.Start {
+		t.Errorf("%+v", s.out)
+	}
+	s.press("esc")
+	alone := unsupervisedFleet()
+	alone.Rows = alone.Rows[:1]
+	s.hear(feed.News{Fleet: alone})
+	s.shows("; @ starts it; this is its last known state")
+	s.press("@")
+	s.shows("Start bright-lights?")
+}
+
 // The list of cities closes when it loses the other cities. That never starts a stopped city, nor asks to start it,
 // because no key was pressed.
 func TestAClosingListOfCitiesStartsNothing(t *testing.T) {
