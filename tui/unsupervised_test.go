@@ -273,3 +273,68 @@ func TestASwitchStartsAController(t *testing.T) {
 	c.sees("Start beta?")
 	c.coax("y", "0 two")
 }
+
+// restarter is a list of cities of a supervisor that stops. Start then starts a city in its own process.
+type restarter struct {
+	*citytest.Directory
+	alone *citytest.Directory // the cities after the start
+	until context.Context     // ends with the start
+	start context.CancelFunc
+}
+
+func (d *restarter) now() *citytest.Directory {
+	if d.until.Err() != nil {
+		return d.alone
+	}
+	return d.Directory
+}
+
+func (d *restarter) Supervised() bool { return false }
+
+func (d *restarter) Start(context.Context, string) error {
+	d.start()
+	return nil
+}
+
+func (d *restarter) City(name string) (city.Control, error) { return d.now().City(name) }
+
+func (d *restarter) Cities(ctx context.Context) ([]city.Info, error) { return d.now().Cities(ctx) }
+
+func (d *restarter) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		before, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(d.until, cancel)()
+		for all, err := range d.Directory.Watch(before) {
+			if !yield(all, err) {
+				return
+			}
+		}
+		d.alone.Watch(ctx)(yield)
+	}
+}
+
+// A room of a city that a supervisor ran works again after the user has started the city without the supervisor.
+func TestARoomReachesTheControllerThatItStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	fake := func(name, agent string) *citytest.Fake {
+		return citytest.NewFake(name, city.Agent{Name: agent, Running: true})
+	}
+	a, b := fake("alpha", "one"), fake("beta", "fresh")
+	d := &restarter{Directory: citytest.NewDirectory(a, fake("beta", "two")), alone: citytest.NewDirectory(a, b)}
+	d.until, d.start = context.WithCancel(t.Context())
+	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
+	c.sees("0 one")
+	c.to("beta")
+	c.sees("0 two")
+	d.SetCondition("beta", city.CityStopped, "")
+	c.sees("@ starts it")
+	c.coax("@", "asks whether to start it")
+	c.coax("\r", "Start beta?")
+	c.coax("y", "0 fresh")
+	c.coax("r", "Restart fresh?")
+	c.answer("y")
+	c.until("the command arrives", func() bool { return len(b.Commands()) == 1 })
+}
