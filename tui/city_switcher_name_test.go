@@ -183,3 +183,28 @@ func TestTwoCitiesOfTheSameName(t *testing.T) {
 		s.shows("✓ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
 	}
 }
+
+// The room shows the folders also in a list that it has read, without a call in the test.
+func TestAListThatWasReadShowsFolders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	d := citytest.NewDirectory()
+	d.Add("demo", "/srv/east/demo", citytest.NewFake("demo"))
+	d.Add("demo-2", "/srv/west/demo", citytest.NewFake("demo"))
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
+	c.sees("demo (east)")
+	c.sees("demo-2 (west)")
+}
+
+// A city that is not registered can have the same name as a listed one.
+func TestAnUnlistedCityShowsItsFolder(t *testing.T) {
+	s := among(t, 120, 24)
+	f := demoFleet(epoch)
+	f.Rows = f.Rows[:1]
+	f.Rows[0].Info.Path = "/srv/hillside/lights"
+	s.m.Folder, s.m.HomeFolder = "/srv/harbourside/lights", "/srv/harbourside/lights"
+	s.hear(feed.News{Fleet: f})
+	s.press("@")
+	s.shows("bright-lights (harbourside) ", "bright-lights (hillside) ")
+}

@@ -14,31 +14,35 @@ import (
 // SwitchCity shows the list of cities. In a program that was started for all cities, it shows the all-cities room
 // instead. If the only known city has stopped, it asks whether to start that city.
 func SwitchCity(m *state.Room) []feed.Effect {
-	stopped := state.StoppedHere(m)
-	switch {
-	case !m.Directory && stopped != nil:
+	action, stopped := state.DecideSwitch(m)
+	switch action {
+	case state.AsksStart:
 		return askStart(m, stopped)
-	case !m.Directory:
-		return explainDirectory(m)
-	case m.Departure.Waits():
+	case state.RefusesSwitch:
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
 			m.Keys.KeyText("view.back")+
 			" stays")
 		return nil
-	case m.All:
+	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
+	case state.ListsCities:
+		openCityList(m, stopped != nil)
+		return nil
 	}
+	return ExplainDirectory(m)
+}
+
+// openCityList opens the list of cities. The cursor starts on a different city, because most users open the list to
+// switch. If this city has stopped, the cursor starts on it, because the alert line says that the key starts it.
+func openCityList(m *state.Room, stopped bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: CitiesList{},
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	// The cursor starts on a different city, because most users open the list to switch. If this city has stopped, the
-	// alert line says that the list starts it.
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return strings.HasPrefix(t.Title, m.Look.Glyphs.Done) == (stopped != nil)
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Done) == stopped
 	}))
-	return nil
 }
 
 func cityItems(m *state.Room) []state.Item {
@@ -81,7 +85,7 @@ func cityItems(m *state.Room) []state.Item {
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
-			Run: explainDirectory})
+			Run: ExplainDirectory})
 	}
 	if len(rows) == 1 {
 		items = append(items, state.Item{Title: "  " + state.AddCity, Line: "second", Info: true})
@@ -89,7 +93,8 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-func explainDirectory(m *state.Room) []feed.Effect {
+// ExplainDirectory shows how to make other cities available.
+func ExplainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
 	return nil
