@@ -59,7 +59,7 @@ func newModel(o Options, now time.Time) *state.Room {
 }
 
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
-	m.Now = now
+	m.SetTime(now)
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
 		m.StrayKeyAt = now
 	}

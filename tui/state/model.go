@@ -22,7 +22,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// IdleAfter is how long the lists keep their order after a key, so that rows do not move while the user is working.
+// IdleAfter is how long the lists keep their order after a key or the end of a dialog, so that rows do not move while
+// the user is working.
 const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of editing the configuration.
