@@ -197,6 +197,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	if n.Fleet != nil {
 		receiveFleet(m, n.Fleet)
+		actions.ListNewCities(m)
 	} else if m.FleetRoom && m.FilledAt != m.Now.Unix() {
 		m.FilledAt = m.Now.Unix()
 		state.ListCities(m)
