@@ -80,7 +80,8 @@ type ScreenState struct {
 	LogsFromList  bool // the logs were opened from a list, so the same key goes back to that list
 
 	OnlyAttention bool
-	FilledAt      int64 // the Unix time when the lists were last filled
+	FilledAt      int64     // the Unix time when the lists were last filled
+	firstFrame    time.Time // time of the first frame in the current second
 }
 
 // paneState is the pane and its content.

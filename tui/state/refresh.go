@@ -109,6 +109,15 @@ func (m *Room) SetTime(now time.Time) {
 	}
 }
 
+// FrameTime returns the time for the ages and countdowns of a frame: the time of the first frame in the current second.
+// The panels cache their lines for one second, so that another time would contradict the cached lines.
+func (m *Room) FrameTime() time.Time {
+	if m.Now.Unix() != m.firstFrame.Unix() {
+		m.firstFrame = m.Now
+	}
+	return m.firstFrame
+}
+
 // userIsActive reports whether rows must not move: the user has just pressed a key, or a dialog covers the rows, so
 // that the user would not see them move.
 func (m *Room) userIsActive() bool {
