@@ -356,7 +356,7 @@ func TestSupervisorStartsLater(t *testing.T) {
 	c.sees("0 one")
 	c.insist("@", "Only alpha is shown")
 	d.come.Store(true)
-	c.sees("A supervisor is running now")
+	c.sees("all cities in one list") // the text becomes the list
 	c.keys("\x1b")
 	c.sees("1 of 2 @")
 	c.to("beta")

@@ -59,7 +59,7 @@ func newModel(o Options, now time.Time) *state.Room {
 }
 
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
-	m.Now = now
+	m.SetTime(now)
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
 		m.StrayKeyAt = now
 	}
@@ -197,6 +197,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	if n.Fleet != nil {
 		receiveFleet(m, n.Fleet)
+		actions.ListNewCities(m)
 	} else if m.FleetRoom && m.FilledAt != m.Now.Unix() {
 		m.FilledAt = m.Now.Unix()
 		state.ListCities(m)

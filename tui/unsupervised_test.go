@@ -216,6 +216,34 @@ func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s.shows("Only bright-lights is shown. `gcity init DIR` creates another city")
 }
 
+// The text about other cities becomes the list as soon as another city is known. The first key, which may still be
+// meant for the text, does not leave the room.
+func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := among(t, size[0], size[1])
+		alone := unsupervisedFleet()
+		alone.Rows = alone.Rows[:1]
+		s.m.Folder = alone.Rows[0].Info.Path
+		s.hear(feed.News{Fleet: alone})
+		s.press("@")
+		s.shows("Other cities")
+		s.hides("harbour")
+		s.hear(feed.News{Fleet: unsupervisedFleet()})
+		s.hides("Other cities")
+		s.shows("harbour", "how to start a supervisor")
+		s.press("enter")
+		if e, ok := effectOf[feed.SwitchCity](s); ok {
+			t.Errorf("%v: the first key switches to %s", size, e.Name)
+		}
+		s.press("@")
+		s.typeIn("supervisor")
+		s.press("enter")
+		s.shows("Other cities")
+		s.hear(feed.News{Fleet: unsupervisedFleet()}) // no news about cities
+		s.shows("Other cities")
+	}
+}
+
 // starter is a directory without a supervisor. Its city beta has no controller until it is started.
 type starter struct {
 	city.Directory

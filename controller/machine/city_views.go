@@ -153,8 +153,11 @@ func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 
 func (c poolCity) Member(name string) (rollout.Member, bool) {
 	a := c.m.agents[name]
-	if a == nil || a.unwanted() {
+	switch {
+	case a == nil, a.hidden():
 		return rollout.Member{}, false
+	case a.unwanted():
+		return rollout.Member{State: a.state}, false
 	}
 	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
 		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart}

@@ -93,9 +93,33 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
+// noCities is the subject of the text that is shown because no other city is known.
+type noCities struct{}
+
+// ListNewCities replaces the text about other cities by the list of cities as soon as another city is known. The
+// cursor is on the city of this room, because the next key may still be meant for the text.
+func ListNewCities(m *state.Room) {
+	if m.Dialogs.Subject() != any(noCities{}) || !m.Directory || m.All || m.Departure.Waits() {
+		return
+	}
+	if action, _ := state.DecideSwitch(m); action != state.ListsCities {
+		return
+	}
+	m.Dialogs.Close(m.Dialogs.Reader())
+	openCityList(m, false)
+	if f := m.Dialogs.Finder(); f != nil {
+		f.Cursor = max(0, slices.IndexFunc(f.Found,
+			func(t state.Item) bool { return t.Line == m.At }))
+	}
+}
+
 // ExplainDirectory shows how to make other cities available.
 func ExplainDirectory(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: "Other cities",
+	var about any
+	if !m.Directory {
+		about = noCities{}
+	}
+	openReader(m, &state.Reader{Title: "Other cities", About: about,
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry asks
 // whether to drain all members.
 func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	name := p.Name
+	known, name := p, p.Name
 	return openMembers(m, "Drain which member of "+p.Shown+"?", "",
 		func(m *state.Room) []state.Item {
 			rows := m.Pools.Members(name)
@@ -34,20 +34,23 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 					items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
 				}
 			}
-			return append([]state.Item{drainAll(m, name)}, items...)
+			if now := m.Pools.Find(name); now != nil {
+				known = now
+			}
+			return append([]state.Item{drainAll(m, known)}, items...)
 		})
 }
 
 // drainAll returns the entry for all members of a pool. It does not depend on the cursor of Pools, which moves to
 // another pool when a reload removes the pool.
-func drainAll(m *state.Room, pool string) state.Item {
-	t := state.DrainTargetsOf(m, pool)
+func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
+	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()
 	all := state.Item{Title: "all members", Prefix: true, Verb: "asks for confirmation",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
 		Run: func(m *state.Room) []feed.Effect {
-			return askDrainOf(m, state.DrainTargetsOf(m, pool))
+			return askDrainOf(m, state.DrainTargetsOf(m, []*panel.PoolRow{p}))
 		}}
 	switch {
 	case len(drain) == 0:

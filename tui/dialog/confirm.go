@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type Confirm[T any] struct {
 	Cursor       int
 	RequiredText string
 	Counts       string // what a required number counts: "running agents"
+	Targets      int    // the number of targets; 0 = unknown
 	Edit         widget.Entry
 	Since        time.Time
 	OnCancel     T // what happens if the user cancels; the zero task does nothing
@@ -40,6 +42,7 @@ type Confirm[T any] struct {
 	pending  *Confirm[T] // the latest content, stored while the user types RequiredText
 	mismatch bool        // the typed text did not match; reset by the next change
 	note     string      // why the latest key did nothing; reset by the next answer
+	fewer    int         // the number of targets before it grew; 0 = it has not grown
 	// time when an answer was rejected because it came too early
 	rejectedAt time.Time
 }
@@ -89,9 +92,10 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	return false
 }
 
-// Update replaces the content of the question. If it becomes a different question, it rejects keys that choose an
-// answer for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A required
-// number does not change while there is typed text, so that the user can finish typing it.
+// Update replaces the content of the question. If it becomes a different question, or has more targets, it rejects
+// keys that choose an answer for the duration of keymap.DialogGuard. It also says that there are more targets. If a
+// different text is required, the typed text is removed. A required number does not change while there is typed text,
+// so that the user can finish typing it.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.pending = nil
 	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {
@@ -102,9 +106,16 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 		}
 		return
 	}
-	if to.Title != c.Title || to.RequiredText != c.RequiredText {
+	if to.Title != c.Title || to.RequiredText != c.RequiredText || to.Targets > c.Targets {
 		c.Since, c.OpenedByKey = now, false
 	}
+	switch {
+	case to.Targets <= c.fewer:
+		c.fewer = 0
+	case to.Targets > c.Targets && c.fewer == 0:
+		c.fewer = c.Targets
+	}
+	c.Targets = to.Targets
 	if to.RequiredText != c.RequiredText || len(to.Answers) != len(c.Answers) {
 		c.Cursor, c.Edit, c.mismatch = to.Cursor, to.Edit, false
 	}
@@ -217,6 +228,14 @@ func (c *Confirm[T]) Paste(text string) {
 // Wheel does nothing, so that no answer is selected by accident.
 func (c *Confirm[T]) Wheel(int, Canvas) {}
 
+// warning returns why the latest key did nothing, or that the number of targets has grown.
+func (c *Confirm[T]) warning() string {
+	if c.note == "" && c.fewer > 0 {
+		return fmt.Sprintf("the number has grown from %d to %d", c.fewer, c.Targets)
+	}
+	return c.note
+}
+
 // Draw implements Dialog.
 func (c *Confirm[T]) Draw(on Canvas) Frame {
 	w := on.width(76)
@@ -256,14 +275,14 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 		f.Lines = append(f.Lines, "", line)
 		f.X, f.Y = x, len(f.Lines)-1
 	}
-	switch {
-	case !hint && c.note != "" && len(body) > 0: // the note is more important than the keys
-		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, widget.Cut(c.note, inner, on.more()))
-	case !hint && c.note != "":
-		f.Title = c.note
-	case c.note != "":
+	switch note := c.warning(); {
+	case !hint && note != "" && len(body) > 0: // the note is more important than the keys
+		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, widget.Cut(note, inner, on.more()))
+	case !hint && note != "":
+		f.Title = note
+	case note != "":
 		f.Lines = append(f.Lines, "")
-		for _, part := range widget.Wrap(c.note, inner) {
+		for _, part := range widget.Wrap(note, inner) {
 			f.Lines = append(f.Lines, on.Styles.Paint(themes.Warn, part))
 		}
 	case hint:

@@ -46,6 +46,7 @@ type DrainTargets struct {
 	Rows []*panel.AgentRow
 	// text with the names of the pools: "pool worker"; "" = the targets are agents
 	Pools string
+	Of    []*panel.PoolRow // these pools; nil = the targets are agents
 }
 
 // DrainTargetsAt returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none
@@ -54,16 +55,16 @@ func DrainTargetsAt(m *Room) DrainTargets {
 	if !DrainsPools(m) {
 		return DrainTargets{Rows: Targets(m)}
 	}
-	t := DrainTargets{Pools: m.Pools.Called()}
-	for _, p := range m.Pools.Targets() {
+	return DrainTargetsOf(m, m.Pools.Targets())
+}
+
+// DrainTargetsOf returns the members of pools, regardless of the cursor.
+func DrainTargetsOf(m *Room, pools []*panel.PoolRow) DrainTargets {
+	t := DrainTargets{Pools: m.Pools.Names(pools), Of: pools}
+	for _, p := range pools {
 		t.Rows = append(t.Rows, m.Pools.Members(p.Name)...)
 	}
 	return t
-}
-
-// DrainTargetsOf returns the members of a pool, regardless of the cursor.
-func DrainTargetsOf(m *Room, pool string) DrainTargets {
-	return DrainTargets{Rows: m.Pools.Members(pool), Pools: "pool " + widget.Plain(pool)}
 }
 
 // Split returns the agents that can be drained, and the agents with a drain that can be canceled.
