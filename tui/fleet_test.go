@@ -260,7 +260,7 @@ func TestSwitchToTheCurrentCity(t *testing.T) {
 func TestSwitchWithoutAList(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("@")
-	s.shows("Other cities", "gcity start", "gcity --all")
+	s.shows("Other cities", "gcity knows no other city", "gcity init DIR")
 	s.press("esc")
 	if got, _, _ := strings.Cut(s.text(), "\n"); strings.Contains(got, "@") {
 		t.Errorf("the header mentions other cities: %s", got)

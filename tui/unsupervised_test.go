@@ -157,7 +157,7 @@ func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s = among(t, 120, 40)
 	s.hear(feed.News{Fleet: &fleet.List{Unmaintained: true}})
 	s.press("@")
-	s.shows("Only bright-lights is shown. `gcity init DIR` creates another city")
+	s.shows("gcity knows no other city", "`gcity init DIR` creates one", "After either, @ lists it here")
 }
 
 // starter is a directory without a supervisor. Its city beta has no controller until it is started.
