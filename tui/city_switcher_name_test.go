@@ -182,6 +182,6 @@ func TestTwoCitiesOfTheSameName(t *testing.T) {
 		title := map[int]string{80: " bright-lights (harboursi…) ", 200: " bright-lights (harbourside) "}[w]
 		s.shows(title, "4 running")
 		s.press("@")
-		s.shows("✓ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
+		s.shows("◆ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
 	}
 }

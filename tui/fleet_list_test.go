@@ -102,9 +102,9 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s := lobby(t, 80, 24, Options{})
 	s.press("~")
-	s.shows("~ does nothing here; ? lists the keys")
+	s.shows("\"~\" does nothing here; ? lists the keys")
 	s.press("r")
-	s.shows("r only works in a city (press enter): restart the agent or the pool")
+	s.shows("\"r\" only works in a city (press enter): restart the agent or the pool")
 	s.press("esc")
 	s.hides("works in a city")
 }

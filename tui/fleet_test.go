@@ -219,7 +219,7 @@ func TestFleetEnters(t *testing.T) {
 func TestSwitchListSearches(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@")
-	s.shows("✓ bright-lights", "all cities in one list")
+	s.shows("◆ bright-lights", "all cities in one list")
 	s.typeIn("harb")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Path != "/srv/harbour" {

@@ -135,7 +135,7 @@ func TestARoomStartsItsStoppedCity(t *testing.T) {
 		s.shows("Beads cannot be read: the city has no controller; @ starts it.")
 		s.press("@")
 		if !alone {
-			s.shows("> ✓ bright-lights", "enter asks whether to start it")
+			s.shows("> ◆ bright-lights", "enter asks whether to start it")
 			s.press("enter")
 		}
 		s.shows("Start bright-lights?", "yes, start it")

@@ -36,7 +36,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	// The cursor starts on a different city, because most users open the list to switch. If this city has stopped, the
 	// alert line says that the list starts it.
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return strings.HasPrefix(t.Title, m.Look.Glyphs.Done) == (stopped != nil)
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == (stopped != nil)
 	}))
 	return nil
 }
@@ -57,7 +57,7 @@ func cityItems(m *state.Room) []state.Item {
 		h := fleet.HealthOf(&m.Look, &c)
 		mark := "  "
 		if state.IsHere(m, &c) {
-			mark = m.Look.Glyphs.Done + " "
+			mark = m.Look.Glyphs.Here + " "
 		}
 		item := state.Item{
 			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +

@@ -85,8 +85,9 @@ func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 		{g.Refused, "refused: the city cannot be opened"},
 		{g.Silent, "silent: the city's controller does not respond"},
 		{g.Stalled, "stalled: the city's controller is late"},
-		{g.Done, "done: closed work, or a successful action"},
-		{g.Done, "in the list of cities: the city of this room"},
+		{g.Done, "closed work"},
+		{g.OK, "a successful action, or no problems"},
+		{g.Here, "in the list of cities: the city of this room"},
 	} {
 		all = append(all, dialog.Item[T]{Keys: []string{row[0]}, Title: row[1]})
 	}
