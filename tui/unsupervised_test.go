@@ -84,6 +84,15 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.hides("how to start a supervisor", "no supervisor is running")
 }
 
+// Without a supervisor, no city can be registered, so the room does not ask for a folder.
+func TestRegisterWithoutASupervisor(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("a")
+	s.hides("register the city in the folder")
+	s.shows("no supervisor is running; run `gcity supervisor start`")
+}
+
 // With a supervisor, the list contains stopped cities that are not registered. They can be started, but not
 // unregistered.
 func TestStoppedCitiesWithASupervisor(t *testing.T) {

@@ -44,7 +44,7 @@ func fleetActions() []state.Action {
 		{ID: "fleet.register",
 			Key: keymap.Bind(
 				"register the city in a folder and start it; also starts a registered city", "a"),
-			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
+			Short: "add", In: f, Why: needSupervisor, Run: askRegister},
 		{ID: "fleet.unregister",
 			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
 			In:   f,
@@ -143,6 +143,16 @@ func needRegistrar(m *state.Room) string {
 		return describe.Fixed + "; use `gcity register`"
 	}
 	return ""
+}
+
+// needSupervisor is checked before the user types a folder, because only a supervisor registers cities.
+func needSupervisor(m *state.Room) string {
+	why := needRegistrar(m)
+	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {
+		return "no supervisor is running; run `gcity supervisor start`, or `gcity start` in the " +
+			"city's folder"
+	}
+	return why
 }
 
 func needRegistered(m *state.Room) string {

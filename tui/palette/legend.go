@@ -22,7 +22,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		{g.Above + " " + g.Below, "next to a column title: the list is sorted by this column; " +
 			keyOf("list.sort") + " or a click on a column title changes the order"},
 		{"(" + g.Below + ")",
-			"order paused: while you work in a list, its rows keep their places"},
+			"order held: while you work in a list, its rows keep their places"},
 	} {
 		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1]})
 	}
