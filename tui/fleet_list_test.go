@@ -116,3 +116,16 @@ func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
 		t.Errorf("%d running, want %d", got, want)
 	}
 }
+
+// In the all-cities room that was opened from a city, @ goes back to that city, whatever the cursor selects.
+func TestAllCitiesGoBackToTheCity(t *testing.T) {
+	s := lobby(t, 80, 24, Options{})
+	s.hides("@ back")
+	s.m.All, s.m.OpenedFrom = false, feed.SwitchCity{Name: "orchard", Path: "/srv/orchard"}
+	s.sail("harbour")
+	s.shows("@ back")
+	s.press("@")
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "orchard" {
+		t.Errorf("%+v", s.out)
+	}
+}

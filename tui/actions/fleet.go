@@ -28,8 +28,10 @@ func fleetActions() []state.Action {
 			}},
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
-			"enter", "@"),
+			"enter"),
 			Short: "open", In: f, Why: needCityRow, Run: enterCity},
+		{ID: "fleet.return", Key: keymap.Bind("go back to the city where you opened this list",
+			"@"), Short: "back", In: f, Run: returnToCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
 			"tab", "shift+tab"), Short: "agents", In: f, Why: needAttention, Run: switchFleetList},
@@ -312,6 +314,19 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	}
 	openFinderOf(m, f)
 	return nil
+}
+
+// returnToCity goes back to the city from which the user opened the all-cities room. In a program that was started for
+// all cities, it opens the city under the cursor, which is the latest one.
+func returnToCity(m *state.Room) []feed.Effect {
+	if !m.All {
+		return state.StartSwitch(m, m.OpenedFrom)
+	}
+	if why := needCityRow(m); why != "" {
+		state.ShowFailure(m, why)
+		return nil
+	}
+	return enterCity(m)
 }
 
 func backInFleet(m *state.Room) []feed.Effect {

@@ -241,6 +241,7 @@ func fleetFooter(m *state.Room, w int) string {
 	}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.Short == "" || len(a.Key.Keys()) == 0 || a.WhyUnavailable(m) != "" ||
+			a.ID == "fleet.return" && m.All ||
 			slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}
