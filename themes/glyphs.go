@@ -1,6 +1,6 @@
 package themes
 
-// Glyphs contains the symbols that the control room draws. Each is one column wide.
+// Glyphs contains the symbols that the control room draws. Each is one column wide, except OK in ASCII.
 type Glyphs struct {
 	Running, Suspended, Exited string
 	Failed, Starting, Waiting  string
@@ -8,6 +8,8 @@ type Glyphs struct {
 	SharedStates
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
+	// Here is for the city of the control room in the list of cities. OK is for good news.
+	Here, OK string
 	// symbols before the number of hidden rows above or below
 	Above, Below string
 
@@ -45,8 +47,8 @@ func Unicode() Glyphs {
 			Manual: "○", Refused: "✗", Silent: "!", Stalled: "!",
 		},
 		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·", Mail: "▤", Above: "↑",
-		Below: "↓",
-		Thin:  "─", Heavy: "━", Bar: "│",
+		Below: "↓", Here: "◆", OK: "✓",
+		Thin: "─", Heavy: "━", Bar: "│",
 		Join: [3][3]string{{"│", "├", "┝"}, {"┤", "┼", "┾"}, {"┥", "┽", "┿"}},
 		Top:  [3][3]string{{"│", "┌", "┍"}, {"┐", "┬", "┮"}, {"┑", "┭", "┯"}},
 		Foot: [3]string{"│", "┴", "┷"}, HeavyBar: "┃", Corner: [4]string{"┏", "┓", "┗", "┛"},
@@ -71,9 +73,9 @@ func ASCII() Glyphs {
 			Quarantined: "Q", Stopping: "s", Stopped: "S", Unknown: "U", Shrinking: "<",
 			Manual: "m", Refused: "R", Silent: "z", Stalled: "L",
 		},
-		Cursor: ">", Mark: "+", Alert: "!", Done: "/", More: "~", Dot: "-", Mail: "%", Above: "^",
-		Below: "v",
-		Thin:  "-", Heavy: "=", Bar: "|",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "c", More: "~", Dot: "-", Mail: "%", Above: "^",
+		Below: "v", Here: "h", OK: "ok",
+		Thin: "-", Heavy: "=", Bar: "|",
 		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
 		Top:  [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
 		Foot: [3]string{"|", "+", "+"}, HeavyBar: "|", Corner: [4]string{"+", "+", "+", "+"},

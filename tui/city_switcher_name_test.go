@@ -147,11 +147,13 @@ func TestHowACityOfTheListComesBack(t *testing.T) {
 // Without a supervisor, a room that runs its city explains how to hand the city over.
 func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s := demo(t, 80, 24)
-	s.press("@")
-	s.shows("Only bright-lights is shown", "Quit it with q and h; then `gcity start`")
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("@", "h", "o", "w", "enter")
+	s.shows("Quit it with q and h; then `gcity start`")
 	s = newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
-	s.press("@")
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("@", "h", "o", "w", "enter")
 	s.hides("Quit it with")
 	s.shows("`gcity start` in this city's folder hands it over")
 }
@@ -180,7 +182,7 @@ func TestTwoCitiesOfTheSameName(t *testing.T) {
 		title := map[int]string{80: " bright-lights (harboursi…) ", 200: " bright-lights (harbourside) "}[w]
 		s.shows(title, "4 running")
 		s.press("@")
-		s.shows("✓ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
+		s.shows("◆ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
 	}
 }
 

@@ -354,7 +354,7 @@ func TestSupervisorStartsLater(t *testing.T) {
 	d := &late{Directory: citytest.NewDirectory(a, b)}
 	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
 	c.sees("0 one")
-	c.insist("@", "Only alpha is shown")
+	c.insist("@", "gcity knows no other city")
 	d.come.Store(true)
 	c.sees("all cities in one list") // the text becomes the list
 	c.keys("\x1b")
@@ -372,5 +372,5 @@ func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
 	alone.Rows = alone.Rows[:1]
 	s.hear(feed.News{Fleet: alone})
 	s.press("@")
-	s.shows(">   all cities in one list", "`gcity init DIR` creates another city, and `gcity` in its folder opens it.")
+	s.shows(">   all cities in one list", "`gcity init DIR` creates another city; this list then shows it.")
 }

@@ -319,16 +319,16 @@ func TestAPausedOrderIsShown(t *testing.T) {
 		s := demo(t, w, 40)
 		s.press("j")
 		s.shows("state ↓")
-		s.hides("(↓)", "order paused")
+		s.hides("(↓)", "order held")
 		s.agent("monitor", func(a *city.Agent) { a.State = city.Failed })
 		s.shows("state (↓)")
 		if w == 200 {
-			s.shows("order paused")
+			s.shows("order held")
 		}
 		s.wait(state.IdleAfter)
 		s.change(func(*city.Snapshot) {})
 		s.shows("state ↓")
-		s.hides("order paused")
+		s.hides("order held")
 	}
 }
 

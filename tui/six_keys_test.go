@@ -124,11 +124,11 @@ func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("K")
-	s.shows("! K works in Pools (press 2): run the pool's check now")
+	s.shows("! \"K\" works in Pools (press 2): run the pool's check now")
 	s.press("t")
-	s.shows("t works in Automations (press 4): fire the automation now")
+	s.shows("\"t\" works in Automations (press 4): fire the automation now")
 	s.press("Z")
-	s.shows("Z does nothing here; ? lists the keys")
+	s.shows("\"Z\" does nothing here; ? lists the keys")
 	s.wants()
 }
 
@@ -145,7 +145,7 @@ func TestAttachToAnotherAgent(t *testing.T) {
 
 // A note about a key that does nothing disappears on esc, on the next key that does something, and after some time.
 func TestANoteAboutAKeyGoes(t *testing.T) {
-	const note = "Z does nothing here"
+	const note = "\"Z\" does nothing here"
 	s := pooled(t, 80, 24)
 	s.press("2", "Z")
 	s.shows("! " + note)
@@ -163,7 +163,7 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.wait(time.Second)
 	s.hides(note)
 	s.press("1", "K")
-	s.shows("K works in Pools (press 2)")
+	s.shows("\"K\" works in Pools (press 2)")
 	s.press("2")
 	s.hides("works in Pools")
 	s.press("1", "K")

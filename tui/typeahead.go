@@ -71,16 +71,19 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	return true
 }
 
+// quoted returns a typed key in quotation marks, because a key such as - or ; reads as a part of the sentence.
+func quoted(k tea.KeyPressMsg) string { return `"` + widget.Plain(k.Text) + `"` }
+
 // explainKey shows that a typed key does nothing here, and names a panel in which it works.
 func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return
 	}
-	text := widget.Plain(k.Text) + " does nothing here"
+	text := quoted(k) + " does nothing here"
 	for _, p := range m.Panels {
 		about := p.About()
 		if a := m.Keys.Find(k, about.Zone); a != nil && !actions.Unseen(m, a) {
-			text = fmt.Sprintf("%s works in %s (press %s): %s", k.Text, about.Title,
+			text = fmt.Sprintf("%s works in %s (press %s): %s", quoted(k), about.Title,
 				m.Keys.KeyText("focus."+string(about.ID)), keymap.Verb(a.Title()))
 			break
 		}
@@ -92,9 +95,9 @@ func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return
 	}
-	text := widget.Plain(k.Text) + " does nothing here"
+	text := quoted(k) + " does nothing here"
 	if a := m.Keys.Find(k, keymap.Everywhere); a != nil {
-		text = fmt.Sprintf("%s only works in a city (press %s): %s", k.Text,
+		text = fmt.Sprintf("%s only works in a city (press %s): %s", quoted(k),
 			m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
 	}
 	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")

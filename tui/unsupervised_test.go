@@ -84,6 +84,15 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.hides("how to start a supervisor", "no supervisor is running")
 }
 
+// Without a supervisor, no city can be registered, so the room does not ask for a folder.
+func TestRegisterWithoutASupervisor(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("a")
+	s.hides("register the city in the folder")
+	s.shows("no supervisor is running; run `gcity supervisor start`")
+}
+
 // With a supervisor, the list contains stopped cities that are not registered. They can be started, but not
 // unregistered.
 func TestStoppedCitiesWithASupervisor(t *testing.T) {
@@ -135,7 +144,7 @@ func TestARoomStartsItsStoppedCity(t *testing.T) {
 		s.shows("Beads cannot be read: the city has no controller; @ starts it.")
 		s.press("@")
 		if !alone {
-			s.shows("> ✓ bright-lights", "enter asks whether to start it")
+			s.shows("> ◆ bright-lights", "enter asks whether to start it")
 			s.press("enter")
 		}
 		s.shows("Start bright-lights?", "yes, start it")
@@ -213,7 +222,7 @@ func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s = among(t, 120, 40)
 	s.hear(feed.News{Fleet: &fleet.List{Unmaintained: true}})
 	s.press("@")
-	s.shows("Only bright-lights is shown. `gcity init DIR` creates another city")
+	s.shows("gcity knows no other city", "`gcity init DIR` creates one", "After either, @ lists it here")
 }
 
 // The text about other cities becomes the list as soon as another city is known. The first key, which may still be

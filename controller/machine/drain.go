@@ -57,9 +57,9 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
 		!a.drain.current.acked:
-		why := "wanted again: the member is now declared as a separate agent"
+		why := "the member is now declared as a separate agent"
 		if a.pool != nil {
-			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
+			why = fmt.Sprintf("pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
@@ -88,7 +88,11 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", why)
-	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.current.end(now),
+	end := a.drain.current.end(now)
+	if !a.drain.current.deadline.IsZero() {
+		end += " if still running"
+	}
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + end,
 		Payload: step.Payload(map[string]any{"by": by, "session": a.sess.life.ID})}
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
@@ -100,16 +104,17 @@ func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
 	}
-	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second)) + " if still running"
+	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second))
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
 	a.drain.current = nil
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
-	a.act.startReason = why
-	if actor == effect.ActorOperator {
-		a.act.startReason = "drain canceled by operator"
+	a.act.startReason = "drain canceled by operator"
+	if actor == effect.ActorController {
+		why = "drain canceled: " + why
+		a.act.startReason = why
 	}
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		replies...)

@@ -41,7 +41,7 @@ func openCityList(m *state.Room, stopped bool) {
 	f.All = cityItems(m)
 	openFinderOf(m, f)
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return strings.HasPrefix(t.Title, m.Look.Glyphs.Done) == stopped
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == stopped
 	}))
 }
 
@@ -61,7 +61,7 @@ func cityItems(m *state.Room) []state.Item {
 		h := fleet.HealthOf(&m.Look, &c)
 		mark := "  "
 		if state.IsHere(m, &c) {
-			mark = m.Look.Glyphs.Done + " "
+			mark = m.Look.Glyphs.Here + " "
 		}
 		item := state.Item{
 			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +

@@ -28,8 +28,10 @@ func fleetActions() []state.Action {
 			}},
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
-			"enter", "@"),
+			"enter"),
 			Short: "open", In: f, Why: needCityRow, Run: enterCity},
+		{ID: "fleet.return", Key: keymap.Bind("go back to the city where you opened this list",
+			"@"), Short: "back", In: f, Run: returnToCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
 			"tab", "shift+tab"), Short: "agents", In: f, Why: needAttention, Run: switchFleetList},
@@ -44,7 +46,7 @@ func fleetActions() []state.Action {
 		{ID: "fleet.register",
 			Key: keymap.Bind(
 				"register the city in a folder and start it; also starts a registered city", "a"),
-			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
+			Short: "add", In: f, Why: needSupervisor, Run: askRegister},
 		{ID: "fleet.unregister",
 			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
 			In:   f,
@@ -143,6 +145,16 @@ func needRegistrar(m *state.Room) string {
 		return describe.Fixed + "; use `gcity register`"
 	}
 	return ""
+}
+
+// needSupervisor is checked before the user types a folder, because only a supervisor registers cities.
+func needSupervisor(m *state.Room) string {
+	why := needRegistrar(m)
+	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {
+		return "no supervisor is running; run `gcity supervisor start`, or `gcity start` in the " +
+			"city's folder"
+	}
+	return why
 }
 
 func needRegistered(m *state.Room) string {
@@ -302,6 +314,19 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	}
 	openFinderOf(m, f)
 	return nil
+}
+
+// returnToCity goes back to the city from which the user opened the all-cities room. In a program that was started for
+// all cities, it opens the city under the cursor, which is the latest one.
+func returnToCity(m *state.Room) []feed.Effect {
+	if !m.All {
+		return state.StartSwitch(m, m.OpenedFrom)
+	}
+	if why := needCityRow(m); why != "" {
+		state.ShowFailure(m, why)
+		return nil
+	}
+	return enterCity(m)
 }
 
 func backInFleet(m *state.Room) []feed.Effect {

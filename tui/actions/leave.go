@@ -80,7 +80,7 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
 			of: "running agents", plan: true, do: stop, stay: stay,
 			body: []string{"The sessions stop, even in the middle of work, and none starts until " +
-				"gcity is started again."}}
+				"the city is started again."}}
 	})
 	if c := m.Dialogs.Choice(); c != nil {
 		c.AboutLeaving = true

@@ -332,15 +332,15 @@ func (f *List) NameOf(path string) string {
 	return ""
 }
 
-// AttentionElsewhere returns the sum of AttentionCount over all other cities.
-func (f *List) AttentionElsewhere(name string) int {
+// TroubledElsewhere returns the number of other cities that need attention.
+func (f *List) TroubledElsewhere(name string) int {
 	if f == nil {
 		return 0
 	}
 	n := 0
 	for i := range f.Rows {
-		if f.Rows[i].Info.Name != name {
-			n += f.Rows[i].AttentionCount()
+		if f.Rows[i].Info.Name != name && f.Rows[i].AttentionCount() > 0 {
+			n++
 		}
 	}
 	return n

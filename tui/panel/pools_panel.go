@@ -360,9 +360,8 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	if out != "" && r.Check.Problem == "" {
 		row(themes.Dim, "output: "+out)
 	}
-	if n := len(known.Decisions); n > 0 {
-		d := &known.Decisions[n-1]
-		row(themes.Dim, "last decision: "+widget.Plain(d.What)+" ("+widget.Plain(d.Why)+")")
+	if last := lastDecision(e, known.Decisions); last != "" {
+		row(themes.Dim, last)
 	}
 	return lines
 }

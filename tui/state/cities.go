@@ -204,14 +204,19 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 	return []feed.Effect{t}
 }
 
-// AddCity says how to create and open a second city.
-const AddCity = "`gcity init DIR` creates another city, and `gcity` in its folder opens it."
+// AddCity says how to create a second city, in a list of only one.
+const AddCity = "`gcity init DIR` creates another city; this list then shows it."
 
 // NoDirectory returns text that explains how to make other cities available.
 func NoDirectory(m *Room) []string {
 	if m.Directory && !m.Fleet.Unmaintained {
 		return []string{"A supervisor is running now. After you " +
 			"close this, " + m.Keys.KeyText("city.switch") + " switches between cities."}
+	}
+	if !m.Directory {
+		return []string{"gcity knows no other city.", "",
+			"`gcity init DIR` creates one. `gcity` in the folder of an existing city opens it. " +
+				"After either, " + m.Keys.KeyText("city.switch") + " lists it here."}
 	}
 	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
 		"keep running."
@@ -220,14 +225,8 @@ func NoDirectory(m *Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	first := "Only " + CityName(m) + " is shown. " + AddCity
-	if m.Directory {
-		first = "No supervisor is running on this machine, so each city runs by itself."
-	}
-	return []string{first, "",
+	return []string{"No supervisor is running on this machine, so each city runs by itself.", "",
 		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +
 			"the city and starts the supervisor.",
-		"", register, "",
-		m.Keys.KeyText("city.switch") + " switches between cities, even without a supervisor. " +
-			"With one, `gcity --all` shows all of them."}
+		"", register}
 }
