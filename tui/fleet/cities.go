@@ -353,7 +353,8 @@ func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 		case "state":
 			hit = strings.HasPrefix(h.Word, t.Word)
 		case "name":
-			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word)
+			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word) ||
+				strings.HasPrefix(strings.ToLower(c.DisplayName), t.Word)
 		case "":
 			hit = t.In(c.DisplayName) || !t.Fuzzy &&
 				(t.In(h.Word) || t.In(why) || t.In(widget.Plain(c.Info.Path)))
