@@ -187,3 +187,10 @@ func TestTwoCitiesOfTheSameName(t *testing.T) {
 		}
 	}
 }
+
+// The list of cities shows the counts completely, also beside a long reason on a narrow screen.
+func TestTheListShowsTheCounts(t *testing.T) {
+	s := among(t, 80, 24)
+	s.press("@")
+	s.shows("! silent     5/6 up ", "! trouble    4/12 up ", "! trouble    3/3 up ")
+}
