@@ -338,7 +338,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	cancel := on.Keys.KeyText("choice.cancel") + " cancels"
 	switch {
 	case len(c.Answers) == 1:
-		return []string{take + " closes"}
+		return []string{on.Keys.KeyText("choice.cancel") + " closes"}
 	case c.RequiredText != "":
 		return []string{next, take + " confirms", cancel}
 	}
