@@ -184,3 +184,11 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s.send(tuitest.KeyPress("s"))
 	s.shows("Suspend builder?")
 }
+
+// The dialog after a refused attach says why in a sentence.
+func TestTheReasonOfARefusedAttachIsASentence(t *testing.T) {
+	s := automated(t, 80, 24)
+	s.point("nightly")
+	s.press("a")
+	s.shows("Not attached", "Cannot attach: this panel shows automations; press 1 for the agents.", "esc closes")
+}

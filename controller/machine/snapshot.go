@@ -47,6 +47,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		}
 		v := a.draw()
 		v.Next = m.nextFor(a)
+		v.Refusal = city.Refusal{NoRestart: m.commands.noRestart(a), Surplus: a.surplus()}
 		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
 		for _, d := range a.out.All() {
 			v.Sends = append(v.Sends, d.Draw())

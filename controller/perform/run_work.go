@@ -362,7 +362,8 @@ func digits(n int) string {
 func closing(run city.Run, made bool) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error),
-		city.RunOutput: fit(run.Output), city.RunMade: run.Made}
+		city.RunOutput: fit(run.Output), city.RunMade: run.Made,
+		city.RunTitle: fit(run.MadeTitle)}
 	if run.TimedOut {
 		p.SetMetadata[city.RunTimedOut] = "true"
 	}

@@ -221,7 +221,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Last[in.Scoped] = &ending
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
 		string(in.Outcome), in.Code, in.Problem, in.Output, in.Created
-	done.TimedOut = in.TimedOut
+	done.MadeTitle, done.TimedOut = in.Title, in.TimedOut
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
 	delete(rs.failed, in.Scoped)

@@ -152,8 +152,8 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 		}
 		if t := in.Logged; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
 			begun := run
-			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
-				false
+			begun.Ended, begun.Outcome, begun.Code, begun.TimedOut = nil, "", nil, false
+			begun.Made, begun.MadeTitle = "", ""
 			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
 		if rs.endMissing(&run, in.Logged, closed[run.ID]) {

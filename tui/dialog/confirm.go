@@ -123,8 +123,12 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.Counts = to.Counts
 }
 
-// Step moves the cursor by n answers.
-func (c *Confirm[T]) Step(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
+// Step moves the cursor by n answers. It stops at the first and the last answer, so that a user who presses "down" on
+// "no" does not choose "yes".
+func (c *Confirm[T]) Step(n int) { c.Cursor = max(0, min(c.Cursor+n, len(c.Answers)-1)) }
+
+// Cycle moves the cursor by n answers. After the last answer it continues with the first one.
+func (c *Confirm[T]) Cycle(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
 
 // Key edits the text, or selects the answer for a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
@@ -353,7 +357,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	cancel := on.Keys.KeyText("choice.cancel") + " cancels"
 	switch {
 	case len(c.Answers) == 1:
-		return []string{take + " closes"}
+		return []string{on.Keys.KeyText("choice.cancel") + " closes"}
 	case c.RequiredText != "":
 		return []string{next, take + " confirms", cancel}
 	}
