@@ -21,8 +21,6 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.currentSnapshot(), nil
 }
 
-// currentSnapshot returns the published snapshot, updated with the time of the loop's latest iteration and the sequence
-// number of the newest event.
 func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
@@ -63,7 +61,6 @@ func (c *Controller) change() <-chan struct{} {
 	return c.changed
 }
 
-// publish publishes a new snapshot. It reuses unchanged parts of the previous one.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version

@@ -180,8 +180,6 @@ func variables(w *agent.Want) []city.Variable {
 	return out
 }
 
-// differences returns the fields in which a session's fingerprint differs from the configuration. If possible, it
-// reads the values in use from the process.
 func differences(st *session.Status, w *agent.Want) []city.Difference {
 	drift := st.Drift(&w.Spec)
 	out := make([]city.Difference, 0, len(drift))
@@ -252,8 +250,6 @@ func initialEnviron(st *session.Status) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// commandOf returns the command line of a session's process, or of the program that replaced its shell. It returns
-// "" if the command line is unknown.
 func commandOf(st *session.Status, environ []string) string {
 	if environ == nil {
 		return ""

@@ -10,7 +10,6 @@ import (
 // Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// listenerOf returns the [api] section, or the zero value if the city has no TCP listener of its own.
 func (c *Controller) listenerOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}

@@ -156,7 +156,6 @@ func (l *loop) handleInputs(ctx context.Context) error {
 	}
 }
 
-// iterate passes one input and all waiting inputs to the machine, executes the effects, and publishes a snapshot.
 func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()

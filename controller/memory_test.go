@@ -17,7 +17,6 @@ import (
 	"gcity/controller/memory"
 )
 
-// keepOnDisk replaces the town's controller with a new one that saves crash histories.
 func (w *town) keepOnDisk(maxRestarts int) {
 	w.t.Helper()
 	cfg, err := config.Load(w.dir)

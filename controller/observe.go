@@ -71,7 +71,6 @@ func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
 	return m.Snapshot(now)
 }
 
-// settle passes each input to m, then the results of its effects, until there are no more results.
 func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effect.Input,
 	all ...effect.Input) {
 	for _, in := range all {
@@ -115,7 +114,6 @@ func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perfo
 		Snapshot: snapshot})
 }
 
-// withStores removes rigs with an unusable folder, because they have no store.
 func withStores(s *city.Snapshot) *city.Snapshot {
 	s.Rigs = slices.DeleteFunc(s.Rigs, func(r city.Rig) bool { return r.Problem != "" })
 	return s

@@ -281,7 +281,6 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a city.Directory with one city. Its method City returns that city without a wrapper.
 type direct struct {
 	*citytest.Directory
 	only city.Control

@@ -13,7 +13,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// checkSender rejects a command that names an agent as its sender but comes from a different peer.
 func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {

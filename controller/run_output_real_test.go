@@ -8,7 +8,6 @@ import (
 	"gcity/city"
 )
 
-// begin fires an automation as soon as it is idle, and returns the ID of its run.
 func begin(t *testing.T, ctx context.Context, c city.Control, name string) string {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {

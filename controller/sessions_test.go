@@ -170,7 +170,6 @@ start_command = "run slow"
 session = "tmux"
 `
 
-// newMixedTown returns a town with an agent "slow" at a slow provider and with other agents at a fast provider.
 func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	w := newTown(t, toml)
 	s := &tardy{Provider: fake.New(), takes: 25 * time.Second}
@@ -179,7 +178,6 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	return w, s
 }
 
-// runBy makes the provider other run the agents with session = "tmux".
 func (w *town) runBy(other session.Provider) {
 	w.t.Helper()
 	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), DefaultProvider: "pty",

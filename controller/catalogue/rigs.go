@@ -95,7 +95,6 @@ func rigAt(snap *city.Snapshot, name string) int {
 	return slices.IndexFunc(snap.Rigs, func(rig city.Rig) bool { return rig.Name == name })
 }
 
-// inUse returns an error if a rig still has agents, or work in progress.
 func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) error {
 	var agents, begun []string
 	for i := range snap.Agents {

@@ -97,7 +97,6 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// stopsMany reports whether a cause can stop many agents at the same time. These agents stop in dependency order.
 func (k causeKind) stopsMany() bool {
 	return k == causeCityStop || k == causeOrphan ||
 		k == causeSuspend
@@ -125,8 +124,6 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	return a.policy.ends(now, a)
 }
 
-// idle returns the cause for stopping an agent that has been silent for too long. It needs a recent list of sessions
-// and a provider that reports activity.
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
@@ -468,8 +465,6 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	m.decide(now, a)
 }
 
-// endedAsRequested handles the exit of a session that gcity stopped, if the result of the stop did not report the
-// exit.
 func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.retryStopAt = nil, time.Time{}

@@ -100,8 +100,6 @@ func (df *drifts) checkingProvider() bool {
 	return false
 }
 
-// nextRestartCheck returns the time at which the check before a restart is repeated, or zero if it is not repeated
-// until the configuration changes.
 func (df *drifts) nextRestartCheck(a *record) time.Time {
 	v := df.providerChecks[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {

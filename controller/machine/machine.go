@@ -400,8 +400,6 @@ func orDefault(s, d string) string {
 	return s
 }
 
-// tcpListener is the state of the TCP listener. The machine requests the listener with an effect and receives its
-// state as an input.
 type tcpListener struct {
 	m *Machine
 
@@ -409,7 +407,6 @@ type tcpListener struct {
 	city.Listener
 }
 
-// open requests the listener that [api] describes, if [api] differs from the latest request.
 func (tl *tcpListener) open() {
 	if tl.m.conf == nil || tl.m.ending != running || tl.m.oneShot {
 		return

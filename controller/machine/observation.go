@@ -74,8 +74,6 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	a.since = a.sess.life.Started
 }
 
-// complete clears the fields that are meaningless without a controller: next actions, decisions, patrols and watchdog
-// results.
 func (ob *Observation) complete(s *city.Snapshot) {
 	s.Config.Loaded, s.Config.Environ, s.Patrol = time.Time{}, nil, city.Patrol{}
 	for i := range s.Agents {

@@ -115,8 +115,6 @@ func (ld *loader) dropHeld() {
 	}
 }
 
-// heldReason returns err. If err is nil and a configuration is held, it returns the reason why a written flag is
-// not in force.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("the change was written, but " + ld.held.why +
@@ -125,8 +123,6 @@ func (ld *loader) heldReason(err error) error {
 	return err
 }
 
-// rejectWhileHeld rejects commands that would change configuration files while a configuration is held, because the
-// change would not take effect. It reports whether it rejected the command.
 func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false

@@ -187,7 +187,6 @@ type silence struct {
 	stuckAt time.Time   // time at which stuck_after expires; zero = never
 }
 
-// declared returns the reason why an agent is running: the position of its declaration, or its pool.
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.Name()
@@ -202,7 +201,6 @@ func (a *record) names() []string {
 	return []string{a.name}
 }
 
-// isUp reports whether dependents may start: the agent is running, or has exited successfully.
 func (a *record) isUp() bool {
 	if a.phase.Alive() {
 		return a.phase.Ready() && !a.phase.InFlight()
@@ -211,7 +209,6 @@ func (a *record) isUp() bool {
 		a.sess.exit.Signal == ""
 }
 
-// forgive clears the agent's crash history and ends any wait before the next start.
 func (a *record) forgive(because string) {
 	a.act.startReason = because
 	a.restart.forgive()
@@ -256,7 +253,6 @@ func (m *Machine) declare(a *record, w *agent.Want) {
 	}
 }
 
-// unknownIn reports whether the provider of the agent's latest or next session did not respond.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
@@ -321,15 +317,12 @@ func (h *hold) state() city.State {
 		city.Failed, city.Exited}[h.kind]
 }
 
-// stays reports whether the agent remains stopped, with no time set for its next start.
 func (h *hold) stays() bool { return h.kind >= staysExited }
 
 func (h *hold) hasExited() bool { return h.kind == staysExited || h.kind == staysFinal }
 
 func (h *hold) waits(now time.Time) bool { return now.Before(h.until) }
 
-// pause returns the state of an agent that does not start before a given time: backoff, failed or quarantined. It
-// returns "" if the agent is not waiting.
 func (h *hold) pause() city.State {
 	if h.stays() {
 		return ""
@@ -416,13 +409,10 @@ func (r *restartState) started(fresh bool) {
 	r.diedOnItsOwn = r.diedOnItsOwn && !fresh
 }
 
-// counts reports whether the agent is waiting to start, or has crashed within the window.
 func (r *restartState) counts(now time.Time, window time.Duration) bool {
 	return r.waits(now) || r.history.Within(now, window) > 0
 }
 
-// recentCrashes returns the number of relevant crashes: the crashes within the window, or those that led to the
-// current quarantine.
 func (r *restartState) recentCrashes(now time.Time, window time.Duration) int {
 	if r.kind == quarantined {
 		return r.hold.crashes

@@ -42,7 +42,6 @@ func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
 }
 
-// recordEnd records an exit, unless the previous controller has recorded it.
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
@@ -293,7 +292,6 @@ func (a *record) hasNoHistory() bool {
 		a.restart.pause() == ""
 }
 
-// isSaved reports whether the saved state is current. The parameter crashes is false if crash histories are not saved.
 func (a *record) isSaved(crashes bool) bool {
 	k, stopped := a.restart.saved, a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()
@@ -338,8 +336,6 @@ func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	return r
 }
 
-// stoppedBySetting returns the state of an agent that its configuration keeps stopped. It returns the zero value for
-// any other agent.
 func (a *record) stoppedBySetting() effect.SavedState {
 	if a.want != nil && (a.state == city.Suspended && a.want.Suspended.On() ||
 		a.state == city.Failed && a.want.Problem != "") {
@@ -348,7 +344,6 @@ func (a *record) stoppedBySetting() effect.SavedState {
 	return effect.SavedState{}
 }
 
-// toHandOver returns the state of an agent for the next controller, or nil if nothing is handed over.
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(true), a.drain.current
 	switch {

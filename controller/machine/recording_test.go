@@ -108,7 +108,6 @@ func TestHungCaptureDelaysNothing(t *testing.T) {
 	}
 }
 
-// keepEnds simulates how a start moves unrecorded exits from the provider to files.
 func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {

@@ -149,7 +149,6 @@ func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	}
 }
 
-// handleLateList handles a late response from one provider, as part of the list that the response belongs to.
 func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	lk.lateResponses--
 	allKnown := false
@@ -290,8 +289,6 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 	}
 }
 
-// recordLateEnd records an exit that is known only from a list. The session was stopped, or it exited before the
-// current session started.
 func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 	if !a.policy.counts() {
 		return

@@ -352,7 +352,6 @@ func (w *world) begin(stuck ...string) {
 	w.Step(effect.Tick{})
 }
 
-// quarantines returns the saved quarantines that the next controller must restore.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||

@@ -32,8 +32,6 @@ func (onCall) waits(a *record) bool {
 	return s == nil || s.Judged || a.triage.lastBeat == s.Beat
 }
 
-// changeTriageOf handles an agent that becomes a triage agent, or stops being one. It clears the agent's history, and
-// stops a session that was started for a beat.
 func (a *record) changeTriageOf(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
@@ -113,7 +111,6 @@ func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m.triageOver(now, a, why)
 }
 
-// ending reports whether a session is being stopped or is about to be. It ignores a stop that failed.
 func (a *record) ending() bool {
 	return a.phase.Alive() && a.act.retryStopAt.IsZero() &&
 		(a.phase.Stopping() || a.act.intent.kind != causeNone)

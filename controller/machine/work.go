@@ -92,7 +92,6 @@ func (wk *work) changed(in effect.BeadChanged) {
 	wk.count()
 }
 
-// count requests a count of open work, in total and for each pool without a check.
 func (wk *work) count() {
 	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != running {
 		return
@@ -158,8 +157,6 @@ func (wk *work) retry(now time.Time) {
 	wk.m.runs.Advance(now)
 }
 
-// storesChanged handles stores that have failed or recovered. Work that waited for a store continues when the store
-// recovers.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
 		return

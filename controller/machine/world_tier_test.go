@@ -18,7 +18,6 @@ const (
 	dogWake  = "wake up"
 )
 
-// watchdogWorld contains the watchdogs of the next configuration, the heartbeat files and the mail.
 type watchdogWorld struct {
 	dogs   map[string]config.Watchdog
 	files  map[string]effect.HeartbeatRead // by path
@@ -58,7 +57,6 @@ func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	return nil, false
 }
 
-// keep declares a watchdog for the next configuration. words are its name and its keys.
 func (w *world) keep(words []string) error {
 	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute,
 		VeryStale: 15 * time.Minute, Nudge: dogNudge, Wake: dogWake,

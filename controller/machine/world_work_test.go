@@ -18,7 +18,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// automationWorld contains a world's automations, their run records, and the runs that a story must end.
 type automationWorld struct {
 	defs   []automation.Definition
 	beads  map[string]beads.Bead
@@ -81,8 +80,6 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found replaces an automation in the simulated folders, and notifies the machine. If d and b are nil, it removes the
-// automation.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {
@@ -241,7 +238,6 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	return nil, false
 }
 
-// called makes one call to the city's store. It notifies the machine if the store's health has changed.
 func (w *world) called(probe bool) {
 	fl := &w.floor
 	v := guard.StoreWorks

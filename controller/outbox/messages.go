@@ -148,7 +148,6 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	tx.report(now, b)
 }
 
-// report replies to the commands that have waited long enough even though their nudge has not been typed yet.
 func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
 		if d.ReportTo != 0 && !now.Before(d.ReportBy) {
@@ -158,8 +157,6 @@ func (tx *Messages) report(now time.Time, b *Outbox) {
 	}
 }
 
-// codeOf returns the error code for a nudge that is dropped because of the agent, or because the city is being
-// stopped.
 func (tx *Messages) codeOf() city.Code {
 	if !tx.city.Running() {
 		return city.Unavailable
@@ -205,7 +202,6 @@ func (tx *Messages) expire(now time.Time, b *Outbox) {
 	}
 }
 
-// typeMessage moves the first waiting nudge to the terminal's queue, which also contains keys.
 func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)

@@ -133,8 +133,6 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. Outside a
-// repository, the first result is "".
 func branches(ctx context.Context, w *agent.Want) (current, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -203,8 +201,6 @@ func longestLine(text string) int {
 	return n
 }
 
-// toFile writes a prompt to a file that only the user can read. It returns a short prompt that asks the agent to
-// read the file.
 func (sr *sessions) toFile(name, text string) (string, error) {
 	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)

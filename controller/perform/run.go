@@ -274,7 +274,6 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	return nil
 }
 
-// within calls f with a deadline. It sends the result to the loop, unless the result is nil.
 func (b *base) within(limit time.Duration, f func(context.Context) effect.Input) {
 	b.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -316,7 +315,6 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// withProgress returns a context that reports to the machine why an agent's start is slow.
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
 		sr.deliver(effect.Asking{Agent: name, Waits: why})
@@ -457,8 +455,6 @@ func isNew(f effect.Load, revision string) bool {
 	return f.Now || revision == f.SeenAtPatrol
 }
 
-// programFound reports whether a program has been installed that was missing when the configuration in force was
-// loaded.
 func (sr *sessions) programFound() bool {
 	c := sr.w.InForce()
 	if c == nil {

@@ -150,7 +150,6 @@ func hasDraft(f session.Frame, prefix string) bool {
 // configurations do not contain them.
 func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// isFrame reports whether r may be part of the frame around an input line: a space or a box-drawing character.
 func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
@@ -177,7 +176,6 @@ func cells(styled string) (line, solid []rune) {
 	return line, solid
 }
 
-// fainter reports whether text is faint after an SGR sequence with these parameters. It skips color parameters.
 func fainter(params string, faint bool) bool {
 	fields := strings.Split(params, ";")
 	for i := 0; i < len(fields); i++ {

@@ -130,7 +130,6 @@ func writeBrief(b *effect.Brief) error {
 	return nil
 }
 
-// escalate sends mail and runs the escalate_command. If sending fails, it still runs the command.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
 	in.Events, in.Err = r.sendMail(ctx, f)

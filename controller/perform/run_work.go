@@ -140,7 +140,6 @@ func (au *automations) watchFolders(layers []formula.Layer) {
 	au.w.OnFoldersChanged(dirs)
 }
 
-// scan finds all automations. It also links the formulas of each scope.
 func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	if au.w.checkFolder() != nil {
 		return effect.Scanned{Away: true}
@@ -224,8 +223,6 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	return in
 }
 
-// newestRuns returns the newest runs of all automations, the newest first. If these include no run of a given
-// automation, newestRuns adds that automation's latest run.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
@@ -343,7 +340,6 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 	return in
 }
 
-// fit shortens each line of text so that the text fits into a record.
 func fit(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

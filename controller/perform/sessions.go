@@ -15,8 +15,6 @@ func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
-// reportQuestion reports to the machine that a start is waiting for a user to answer the question d. If d is nil, it
-// reports that the question was answered.
 func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}

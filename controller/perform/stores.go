@@ -37,8 +37,6 @@ func (s *Stores) Route(id string) []string {
 	return scopes
 }
 
-// noBead returns the error for a bead that does not exist. If no scope has the ID's prefix, it lists the known
-// prefixes.
 func (s *Stores) noBead(id string) error {
 	now := s.snapshot()
 	own := config.City{Workspace: config.Workspace{Name: now.Name}}
@@ -55,7 +53,6 @@ func (s *Stores) noBead(id string) error {
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
 }
 
-// elsewhere extends the error for a rejected link if the linked bead is in a different store of the city.
 func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
 	invalid, ok := errors.AsType[*beads.Invalid](err)
 	if !ok {
@@ -287,7 +284,6 @@ func asWorkError(err error) *city.Error {
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
-// scopes returns "" for the city, and the names of its rigs.
 func (s *Stores) scopes() []string {
 	scopes := []string{""}
 	for _, rig := range s.snapshot().Rigs {

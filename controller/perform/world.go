@@ -54,7 +54,6 @@ type World struct {
 	Called func(scope string, writes bool, took time.Duration)
 }
 
-// checkTrust returns an *effect.Untrusted if the programs of a configuration are not allowed to run.
 func (w *World) checkTrust(c *config.City) error {
 	if w.CheckTrust == nil {
 		return nil

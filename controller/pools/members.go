@@ -81,8 +81,6 @@ func (p *Pool) wanted() int {
 	return n
 }
 
-// informed reports whether it is known which members have work: a new count has returned in this step, or work is not
-// counted.
 func (ps *Pools) informed() bool {
 	return ps.city.Configuration().NoWork || ps.city.Work().CountedStep == ps.city.Step() ||
 		!ps.city.Running()

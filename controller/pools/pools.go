@@ -434,7 +434,6 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.out.Reply(in.Scale.ID, msg)
 }
 
-// find returns a pool by name. If the pool does not exist, find rejects the command and returns false.
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if p, ok := ps.byName[name]; ok {
 		return p, true
@@ -481,8 +480,6 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	return out
 }
 
-// uncountedReason returns the reason for the size. It includes the reason why the pool's work has not been counted
-// yet.
 func (p *Pool) uncountedReason(uncounted string) string {
 	what, waits := strings.CutSuffix(p.why, noCheckYet)
 	if !waits {

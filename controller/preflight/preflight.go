@@ -69,7 +69,6 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	return err
 }
 
-// onDisk checks an agent's folder. If sessions run on this machine, it also checks the agent's program.
 func onDisk(w *agent.Want, local bool) error {
 	missing := false
 	if w.MakeDir {

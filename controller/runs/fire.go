@@ -158,7 +158,6 @@ func (rs *Runs) Stop() {
 	}
 }
 
-// endUnstarted ends a run that has a record but had not started when the city was stopped.
 func (rs *Runs) endUnstarted(name string) {
 	if run := rs.Current[name]; run != nil {
 		done := *run
@@ -169,7 +168,6 @@ func (rs *Runs) endUnstarted(name string) {
 	}
 }
 
-// depthOf returns the payload of an event with this depth, or nil for depth 1.
 func depthOf(depth int) json.RawMessage {
 	if depth <= 1 {
 		return nil
@@ -227,7 +225,6 @@ func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 	delete(rs.cancelWaiters, run.ID)
 }
 
-// exists reports whether an automation with this name exists or has saved state.
 func (rs *Runs) exists(name string) bool {
 	return rs.Schedule.Remembers(name) || slices.Contains(rs.names(), name)
 }

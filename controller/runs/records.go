@@ -163,8 +163,6 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the end of a run is missing from the log. wasOpen is true if the run's record was still
-// open.
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bool {
 	switch {
 	case run.Ended == nil:

@@ -53,7 +53,6 @@ type peers struct {
 	waiting map[uint64]string // addresses by ID of the commands that have no reply yet
 }
 
-// stamp returns the effect f. If f records an event, stamp adds the network address that the event's command came from.
 func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:

@@ -133,7 +133,6 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	return wd.city.Start(now, a.Name, why)
 }
 
-// typeFor queues a nudge for an agent, unless an earlier nudge from the watchdog is still queued.
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
@@ -280,7 +279,6 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 	wd.out.Note(&t.escalationProblem, in.Err)
 }
 
-// findTier returns a watchdog by name. If it does not exist, findTier rejects the command and returns nil.
 func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	if t := wd.tier(name); t != nil {
 		return t

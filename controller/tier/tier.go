@@ -173,7 +173,6 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	return ""
 }
 
-// beginBeat starts a beat by requesting a read of the heartbeat. If a read is in flight, it does nothing.
 func (wd *Watchdogs) beginBeat(t *tier) {
 	if wd.reading[t.want.Name] { // the read in flight starts the beat when it returns
 		return
@@ -276,8 +275,6 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the latest sign of life: the heartbeat, or a newer decision if the agent is another watchdog's
-// triage agent.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {

@@ -92,7 +92,6 @@ type report struct {
 	Until     time.Time  `json:"until"`
 }
 
-// request returns the request to decide a beat. It contains the facts, both as a file and as environment variables.
 func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) *TriageRequest {
 	r := report{
@@ -164,7 +163,6 @@ func (wd *Watchdogs) stopTriage(now time.Time, t *tier) {
 	wd.city.StopTriage(now, t.want.Triage, t.want.Name)
 }
 
-// degrade records that the thresholds decide in place of the triage agent. It records the same reason only once.
 func (wd *Watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
