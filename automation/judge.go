@@ -151,7 +151,6 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// cron looks for a scheduled time since the previous verdict.
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute

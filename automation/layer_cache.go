@@ -74,8 +74,6 @@ func (s *layerCache) withError(why error) *layerCache {
 		warnings: s.warnings}
 }
 
-// readFile returns an automation's file, or nil if it does not exist, and the entry to cache. If the file on disk has
-// not changed, the entry is previous.
 func readFile(
 	path string, previous *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {
@@ -106,7 +104,6 @@ func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// misplaced explains why a folder without an automation file is probably a mistake. It returns "" for any other folder.
 func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"

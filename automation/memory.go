@@ -152,7 +152,6 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
-// hasSameGate reports whether two definitions have the same gate. If so, a run that is due stays due.
 func (d Definition) hasSameGate(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())

@@ -92,7 +92,6 @@ type Run struct {
 	gate   string // why the gate was already open when a user requested the run; "" = it was closed
 }
 
-// began returns the time when the run was opened or, if it is not open yet, the time when it became due.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since
@@ -231,7 +230,6 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 // contain some of them.
 const catchUpLimit = 10 * time.Minute
 
-// differs reports whether a user would see a difference between two verdicts, other than in a remaining time.
 func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }

@@ -117,8 +117,6 @@ func (c *cursor) advance() (more bool, err error) {
 	return c.seek()
 }
 
-// seek opens the file that contains the first event after c.after, or an earlier file. It returns false if the log does
-// not exist.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)
 	if err != nil || len(files) == 0 {
@@ -148,7 +146,6 @@ func (f file) head() (uint64, error) {
 	return firstSeq(o)
 }
 
-// enter opens a file and moves the cursor to the first event after a seq.
 func (c *cursor) enter(f file, after uint64) error {
 	o, err := f.open()
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns the number of lost events from the events.gap event. It fails the test if there are several such events.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -51,8 +50,6 @@ func fill(l *Log) (given int, err error) {
 	return given, err
 }
 
-// settled checks the log after there is room on the disk again. One gap event contains the number of lost events, and
-// all other events are in the log, in order.
 func settled(t testing.TB, dir string, given, queue int) {
 	t.Helper()
 	got := all(t, dir)
@@ -122,7 +119,6 @@ func childFull(dir string) {
 	fmt.Println(given)
 }
 
-// limitFiles limits the size of the files that this process writes, until the returned function is called.
 func limitFiles() (unlimit func()) {
 	var limit syscall.Rlimit
 	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))

@@ -53,7 +53,6 @@ func parseSegment(name string) (first uint64, suffix int, ok bool) {
 		name == segmentName(first, suffix)
 }
 
-// list returns the log's files, oldest first. It retries if a rotation happens during the listing.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {
@@ -127,7 +126,6 @@ func same(a, b fs.FileInfo) bool {
 // errMoved means that the files must be listed again.
 var errMoved = errors.New("the file was renamed while it was being opened")
 
-// open opens the file for reading. It returns errMoved if the file was renamed or removed.
 func (f file) open() (*os.File, error) {
 	o, err := disk.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -100,7 +100,6 @@ type page struct {
 	low   uint64
 }
 
-// take handles a valid line, and reports whether more lines are needed.
 func (p *page) take(line []byte) (more bool, err error) {
 	if p.lines++; p.lines%checkEvery == 0 && p.ctx.Err() != nil {
 		return false, p.ctx.Err()
@@ -120,8 +119,6 @@ func (p *page) take(line []byte) (more bool, err error) {
 	return len(p.found) < p.limit && p.bytes < pageBytes, nil
 }
 
-// recent reports whether a backward search should continue after a line that does not match the query. The search stops
-// after oldInARow consecutive lines older than Since.
 func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true
@@ -212,7 +209,6 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 	return more && failed == nil, cmp.Or(failed, err)
 }
 
-// endBelow returns the offset of the first event with a seq of at least p.low.
 func (p *page) endBelow(r io.ReaderAt, size int64) (int64, error) {
 	off, err := locate(r, size, p.low-1)
 	if err != nil {

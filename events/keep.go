@@ -53,7 +53,6 @@ func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duratio
 	return wait, any
 }
 
-// flushDue writes the queued events if a retry is due. It returns the times of the next sync and the next retry.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +72,6 @@ func (l *Log) retryAt() (at time.Time, ok bool) {
 	return l.reserve.retry, l.reserve.err != nil
 }
 
-// pollDue polls for lines from other processes if a poll is due. It reports whether another poll is needed.
 func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	if l.o.Poll < 0 {
 		return false

@@ -120,7 +120,6 @@ func leadingSeq(line []byte) (seq uint64, ok bool) {
 	return 0, false
 }
 
-// decode decodes a line that unseal has accepted.
 func decode(line []byte) (Event, error) {
 	var e Event
 	err := json.Unmarshal(line, &e)

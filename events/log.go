@@ -335,8 +335,6 @@ type health struct {
 	rotated time.Time
 }
 
-// describe describes the problems, including the number of queued and lost events. It returns "" if there are no
-// problems.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {

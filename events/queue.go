@@ -28,7 +28,6 @@ func (q *queue) add(entries []entry) {
 // clear removes the events without counting them as dropped, because the callers that appended them get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
-// trim drops the oldest events until at most limit events and 16 MiB are left.
 func (q *queue) trim(limit int) {
 	drop := 0
 	for len(q.entries)-drop > limit || q.bytes > queueBytes {
@@ -58,7 +57,6 @@ func (q *queue) note(message string, payload []byte, now time.Time) {
 	}
 }
 
-// pending returns the entries to write: the notes, an events.gap event if events were dropped, and the events.
 func (q *queue) pending(cause error, now time.Time) []entry {
 	if len(q.notes) == 0 && q.dropped == 0 {
 		return q.entries
@@ -79,7 +77,6 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	return append(out, q.entries...)
 }
 
-// wrote removes the first n entries that pending returned.
 func (q *queue) wrote(n int) {
 	notes := min(n, len(q.notes))
 	q.notes = q.notes[notes:]

@@ -62,7 +62,6 @@ func (l *Log) release() {
 	}
 }
 
-// isFull reports whether an error means that the disk or a quota is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
 		errors.Is(err, syscall.EFBIG)

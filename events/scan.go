@@ -110,7 +110,6 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads more bytes: a few at first, then a whole window. It returns io.EOF if no complete line starts at off.
 func (s *scanner) fill() error {
 	s.buf = nil
 	for size := min(max(2*len(s.all), window/16), window); ; size = window {
@@ -149,7 +148,6 @@ func (s *scanner) skip() (line []byte, off int64, err error) {
 	}
 }
 
-// lastBreak returns the offset after the last newline before end, or 0.
 func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	block := make([]byte, min(end, window))
 	for end > 0 {

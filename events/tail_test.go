@@ -11,7 +11,6 @@ import (
 // noSync speeds up tests that open hundreds of logs: it does not flush to the disk.
 var noSync = Options{datasync: func(*os.File) error { return nil }}
 
-// content returns the bytes of a log with n events, and the offset at which each line ends.
 func content(t testing.TB, n int) (raw []byte, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +31,6 @@ func content(t testing.TB, n int) (raw []byte, ends []int) {
 	return raw, ends
 }
 
-// heal opens a log with the given content and appends an event. It returns all events that are readable afterwards.
 func heal(t testing.TB, dir string, raw []byte) []Event {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {

@@ -101,7 +101,6 @@ func (l *Log) ensureActiveFile(now time.Time) error {
 	return l.heal(now)
 }
 
-// openActiveFile opens the active file and finds its end. It creates the file if necessary.
 func (l *Log) openActiveFile(now time.Time) error {
 	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -180,7 +179,6 @@ func (l *Log) readForeign(size int64, now time.Time) error {
 	return err
 }
 
-// heal completes or cuts off an incomplete last line.
 func (l *Log) heal(now time.Time) error {
 	info, err := l.f.Stat()
 	if err != nil || info.Size() <= l.tail.end {
@@ -212,7 +210,6 @@ func (l *Log) note(now time.Time, message string, d Damage) {
 	}
 }
 
-// full reports whether a new file must be started before the next n bytes are written.
 func (l *Log) full(n int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
@@ -297,7 +294,6 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice says what a user can do about an error. If next is not "", the text ends with next.
 func advice(err error, next string) string {
 	do := "gcity retries every second"
 	switch {

@@ -71,8 +71,6 @@ func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city
 	return t, others
 }
 
-// declared returns how many agents a city declares. It uses the active configuration of a running city, or else the
-// city's files. It returns 0 if it cannot read the files.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

@@ -66,7 +66,6 @@ func (w *worker) setRefused(err error, until time.Time) {
 	}
 }
 
-// setCrashed records that a city ended on its own or with a panic. The city's agents keep running.
 func (w *worker) setCrashed(err error, until time.Time) {
 	var n int
 	w.set(func() {

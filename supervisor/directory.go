@@ -200,7 +200,6 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is the result of examining a folder to register. count is the result of counting the folder's agents.
 type folder struct {
 	entry Entry
 	err   error
@@ -239,7 +238,6 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-// settled waits at most settleLimit for a city to run or fail, and returns the city's state.
 func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()

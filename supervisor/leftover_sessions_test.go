@@ -13,8 +13,6 @@ import (
 	"gcity/internal/deadline"
 )
 
-// leaves simulates sessions from an earlier run in all cities of l. ended returns the cities in which sessions were
-// stopped.
 func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.CountLeftovers = func(context.Context, string) (int, error) { return 2, nil }

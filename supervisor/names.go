@@ -100,8 +100,6 @@ func (s *Supervisor) unknown(name string) error {
 	return city.Missing(suggest.NoSuch(suggest.City, name))
 }
 
-// namesOf returns names for the cities that have no name in the registry. For a city with a worker, that is the name
-// for its next start. Any other city gets the name in its configuration, if its folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()

@@ -62,7 +62,6 @@ func newRefresher(s *Supervisor) *refresher {
 
 func (e *refresher) close() { e.timer.Stop() }
 
-// poke starts a read. If a read is in progress, poke schedules another one.
 func (e *refresher) poke() {
 	switch {
 	case e.seen != nil:
@@ -101,7 +100,6 @@ func (e *refresher) startRead() {
 	}(e.seen, e.s.read)
 }
 
-// timerExpired starts a read, or marks the read in progress as late.
 func (e *refresher) timerExpired() {
 	if e.seen == nil {
 		e.startRead()

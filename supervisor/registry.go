@@ -265,7 +265,6 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// addEntry adds an entry to a valid registry. It appends the entry if it can. Otherwise, it rewrites the whole file.
 func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)
@@ -282,8 +281,6 @@ func marshalRegistry(all []Entry) (out []byte) {
 	return out
 }
 
-// removeEntry removes an entry from a valid registry. It removes the entry's lines if it can. Otherwise, it rewrites
-// the whole file.
 func removeEntry(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
@@ -360,7 +357,6 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed returns an unused name for a city: its folder's name with a number.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {

@@ -76,7 +76,6 @@ func (s *Supervisor) applyRead(saw readResult) {
 	}
 }
 
-// setProblem shows a problem with the registry or the settings, and logs it if it is new.
 func (s *Supervisor) setProblem(err error) {
 	text := ""
 	if err != nil {

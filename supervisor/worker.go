@@ -177,8 +177,6 @@ func (w *worker) pause(until time.Time) bool {
 	return true
 }
 
-// watch reports edits to the configuration until ctx ends. It does not start a second watch if an earlier one has not
-// returned.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.startWatching() {
 		return w.edits

@@ -8,8 +8,6 @@ import (
 	"gcity/city"
 )
 
-// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or takes the
-// one from its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

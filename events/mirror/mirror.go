@@ -217,7 +217,6 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss sends one events.gap event in place of all events up to a seq. It reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
@@ -281,7 +280,6 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say logs an event about the script. The script receives it like any other event.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,

@@ -49,7 +49,6 @@ func write(t *testing.T, log *events.Log, types ...string) {
 	}
 }
 
-// run mirrors events until enough returns true for the events that the script has received. It returns these events.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
