@@ -139,7 +139,6 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// prependPath adds a folder to the front of a PATH, or moves it there.
 func prependPath(bin, path string) string {
 	if path == "" {
 		path = defaultPath

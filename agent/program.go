@@ -44,7 +44,6 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	return p, e.missing(&p, a)
 }
 
-// runsOnThisHost reports whether a session provider runs programs on this host, which means that they must exist here.
 func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
@@ -72,7 +71,6 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		word, p.Name, p.Origins["command"], folders(path), by), lack}
 }
 
-// folders returns text such as "3 folders" for a PATH. A list of the folders would make the message too long.
 func folders(path string) string {
 	if n := len(filepath.SplitList(path)); n != 1 {
 		return fmt.Sprintf("%d folders", n)

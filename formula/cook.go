@@ -119,8 +119,6 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 	return title, nil
 }
 
-// heading returns a molecule's title: the first line of its description, shortened if it is long. Without a
-// description, the title is the formula's name.
 func heading(name, description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(first, hidden), " "))

@@ -214,7 +214,6 @@ func steps(root toml.Table) []Step {
 	return out
 }
 
-// hidden reports whether a character is a control character or a line separator.
 func hidden(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029
 }

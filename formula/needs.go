@@ -42,7 +42,6 @@ func readNeeds(all []Step, tables []toml.Table) {
 	}
 }
 
-// written returns the position of a step's i-th need in the file: the key, and the index in its list.
 func written(t toml.Table, i int) (key string, item int) {
 	if n := len(t.Texts("needs")); i >= n {
 		return "depends_on", i - n

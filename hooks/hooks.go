@@ -46,7 +46,6 @@ type kind struct {
 	flat bool
 }
 
-// guarded returns a shell command that runs the given line only in a session that gcity started.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
@@ -147,7 +146,6 @@ func (k *kind) install(root *os.Root) (written bool, err error) {
 	return true, replace(root, k.file, text, mode)
 }
 
-// read returns the content of a kind's file, or nil if the file does not exist.
 func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	info, err := root.Lstat(k.file)
 	switch {
@@ -173,8 +171,6 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 // does not match, a user has changed the file.
 const begins = "// gcity, sha256 "
 
-// updatedFile returns the new content of a generated file. It returns nil if the file is up to date, or if a user has
-// changed it.
 func (k *kind) updatedFile(old []byte) []byte {
 	first, rest, _ := strings.Cut(string(old), "\n")
 	if old != nil && (first != begins+sum(rest) || rest == k.text) {

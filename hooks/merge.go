@@ -156,7 +156,6 @@ func (k *kind) entry(h hook) json.RawMessage {
 		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
-// indentOf returns a file's indentation, or two spaces if it has none.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
 		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&

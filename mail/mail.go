@@ -183,7 +183,6 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject returns the given subject or, if that is empty, the beginning of the text.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -218,7 +217,6 @@ func clean(text string) string {
 // result must stay within the limit for a line.
 const maxPiece = 400
 
-// cut shortens s to at most limit bytes, including a final "…". It does not split a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -226,8 +224,6 @@ func cut(s string, limit int) string {
 	return s[:boundary(s, limit-len("…"))] + "…"
 }
 
-// boundary returns the largest n ≤ limit for which s[:n] does not end within a character. It returns limit if s is not
-// valid UTF-8 there.
 func boundary(s string, limit int) int {
 	for n := limit; n > limit-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

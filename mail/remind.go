@@ -47,7 +47,6 @@ func Reminder(unread []Message) string {
 	return b.String()
 }
 
-// unmarked returns a function that replaces the tags that would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }

@@ -100,8 +100,6 @@ type applier struct {
 	changed  bool // the record has changed and must be saved
 }
 
-// removeTemps removes temporary files that a killed process left behind. It searches the folders to which this or an
-// earlier call of Apply writes.
 func (a *applier) removeTemps(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {
@@ -115,7 +113,6 @@ func (a *applier) removeTemps(files []File) {
 	}
 }
 
-// file copies one file of the overlay, unless a foreign or changed file is in its place.
 func (a *applier) file(f File) error {
 	data, _, err := read(a.src, f.Path, MaxSize)
 	if err != nil {
@@ -148,7 +145,6 @@ func (a *applier) file(f File) error {
 	return nil
 }
 
-// isBlocked reports whether a link on a file's path is dangling or leads out of the folder.
 func (a *applier) isBlocked(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -225,7 +221,6 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 	return put, err
 }
 
-// place renames a file to its final name, unless that name is taken.
 func (a *applier) place(temp, name string) (bool, error) {
 	switch err := a.dst.Link(temp, name); {
 	case err == nil:

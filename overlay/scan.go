@@ -59,7 +59,6 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 	return t, nil
 }
 
-// foreign returns an error if another user can change a file or folder of an overlay.
 func foreign(root *os.Root, at string) error {
 	info, err := root.Stat(at)
 	if err != nil {
@@ -106,7 +105,6 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// plainly returns the error inside a *PathError, without the system call and the path.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

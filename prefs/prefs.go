@@ -126,8 +126,6 @@ func lines(all toml.Problems) []string {
 	return out
 }
 
-// ownThemes returns the built-in themes and the user's own. A user's theme replaces a built-in theme with the same
-// name.
 func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	for _, name := range themes.Names() {
 		t, err := themes.Load(name)

@@ -48,8 +48,6 @@ func Lenient(main File, fragments []File, appended []string) (*Template, []Note,
 	}
 }
 
-// columnOf returns the column of an error: the position of the text that the error message quotes. If the message
-// quotes no text, columnOf returns the position of the first template action in the line.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {

@@ -60,7 +60,6 @@ type Template struct {
 	fields map[string][]Field // each fragment's references to values
 }
 
-// named is a reference to a fragment by its name.
 type named struct {
 	name string
 	line int
@@ -110,7 +109,6 @@ func fragmentName(file string) string {
 	return name
 }
 
-// add parses one file. The text outside the file's definitions becomes a fragment with the given name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -157,7 +155,6 @@ func (t *Template) add(f File, name string) error {
 // renderer are recursive.
 const maxNested = 1000
 
-// nested returns the first line at which text is nested too deeply, or 0.
 func nested(text string) int {
 	parens, deep := 0, 0
 	var blocks []int // nesting levels of each open block; an "else if" adds a level to its block

@@ -82,7 +82,6 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend counts bytes of output before they are produced, and returns an error if they exceed a limit.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
@@ -140,7 +139,6 @@ func base(name string) string {
 	return path.Base(name)
 }
 
-// size returns an upper bound on the printed length of values.
 func size(args ...any) int {
 	n := 0
 	for _, a := range args {
@@ -161,8 +159,6 @@ func size(args ...any) int {
 	return n
 }
 
-// printed returns an upper bound on the length of printf's output. For a format with a very large width, the bound
-// exceeds every limit.
 func printed(format string, args []any) int {
 	const tooMuch = 9 * MaxText
 	if len(format) > maxFmt || strings.Contains(format, "*") {

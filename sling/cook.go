@@ -27,9 +27,6 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor returns the values for a formula that describes the steps of a bead's work. If the formula declares them,
-// the variables bead and issue get the bead's ID, and the variable title gets the bead's title. Values in the request
-// take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -46,8 +43,6 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// moleculeOrder describes a formula to cook: its name, the rig in which to look it up, its variables, and a function
-// that completes the root bead.
 type moleculeOrder struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string

@@ -49,7 +49,6 @@ type Result struct {
 	created []createdBeads // beads and molecules that this request has created, in order
 }
 
-// createdBeads is a bead or a molecule that a request has created.
 type createdBeads struct {
 	root beads.Bead // the bead, or the molecule's root, as it was created
 	// previous version of the bead that the molecule belongs to; may be the zero value
@@ -57,7 +56,6 @@ type createdBeads struct {
 	store beads.Store
 }
 
-// assignee is the agent or pool that receives the work.
 type assignee struct {
 	agent, pool string
 	rig         string
@@ -139,7 +137,6 @@ type locatedBead struct {
 	rig   string // rig of the store; "" = the store of the city
 }
 
-// find searches all stores for a bead. If a store fails, find still searches the others.
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
 		return f, city.WorkError(beads.NotFound(id))
@@ -163,7 +160,6 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 	return f, city.WorkError(beads.NotFound(id))
 }
 
-// checkAssignable returns an error if a bead cannot be assigned. With force, a bead can be reassigned.
 func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
@@ -283,7 +279,6 @@ func (h *assignee) defaultFormula() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch returns the change that assigns a bead to this agent or pool, and to no other.
 func (h *assignee) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -301,8 +296,6 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	return p
 }
 
-// runSlingQuery runs the sling_query of the agent that receives the work, in the folder of the agent's rig. It replaces
-// {} with the bead's ID.
 func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city.SlingRequest,
 	to *assignee, out *Result) error {
 	if to.query() == "" {

@@ -88,8 +88,6 @@ func (s *Slinger) declared(name string) *config.Agent {
 	return &s.Config.Agents[i]
 }
 
-// names returns the target names that an error may suggest. A name inside a rig is included both with and without the
-// rig.
 func (s *Slinger) names() []string {
 	var out []string
 	for i := range s.City.Agents {

@@ -15,8 +15,6 @@ import (
 // undoLimit is the timeout for closing beads that were created for work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// undo closes the beads that were created for work that could not be assigned. The returned error extends the given one
-// with a report of the closed beads.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
 	// do not use the request's deadline, which might have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -99,8 +97,6 @@ func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.B
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. If they form a molecule, undo also links the parent bead to its
-// previous molecule again.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.latest(ctx)
 	if err != nil {

@@ -40,7 +40,6 @@ func parse(style string) (Style, error) {
 	return s, nil
 }
 
-// attribute returns the field that a word sets, or nil if the word is not an attribute.
 func (s *Style) attribute(word string) *bool {
 	switch word {
 	case "bold":

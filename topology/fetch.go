@@ -92,7 +92,6 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 	return r, lock.write(city)
 }
 
-// check returns an error if the source or the ref must not be passed to git.
 func (w Remote) check() error {
 	if why := RejectReason(w.From); why != "" {
 		return errors.New("its source " + why)
@@ -103,7 +102,6 @@ func (w Remote) check() error {
 	return nil
 }
 
-// replace clones a topology at a commit, or at its ref if commit is "". It checks the clone and then moves it to g.dir.
 func (g git) replace(
 	ctx context.Context, root string, w Remote, at string,
 ) (commit string, _ error) {
@@ -150,7 +148,6 @@ func swap(fresh, folder string) error {
 	return disk.RemoveAll(old)
 }
 
-// lockFetches waits for other fetches in the same city.
 func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
@@ -200,8 +197,6 @@ type git struct {
 	env []string
 }
 
-// clone checks out a commit into the folder, or the newest commit of the ref if commit is "". It returns the
-// commit.
 func (g git) clone(ctx context.Context, w Remote, commit string) (string, error) {
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
@@ -232,7 +227,6 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 	return found, err
 }
 
-// names returns the names under which git may find a commit, in the order in which to try them.
 func names(ref, commit string) []string {
 	switch {
 	case commit != "":
@@ -243,7 +237,6 @@ func names(ref, commit string) []string {
 	return []string{"refs/gcity/heads/" + ref, "refs/tags/" + ref, ref}
 }
 
-// run returns the output of a git command. The error contains git's message on one line.
 func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

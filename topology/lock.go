@@ -42,8 +42,6 @@ const (
 	PackFile = "pack.toml"
 )
 
-// missingFile returns "" if a copy contains one of the files that declare a topology. Otherwise it returns the name of
-// the missing file.
 func (w Remote) missingFile(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {

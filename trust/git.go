@@ -81,7 +81,6 @@ const (
 	settleLimit = 3 * time.Second
 )
 
-// settledHeads returns the result of Heads after git has finished its current command in each checkout.
 func settledHeads(dir string, programs []Program) map[string]Head {
 	for deadline := time.Now().Add(settleLimit); ; time.Sleep(settleTime / 20) {
 		heads, now := Heads(dir, programs), time.Now()

@@ -168,8 +168,6 @@ func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }
 
-// revoked reports whether the user has revoked the trust in a city and has not renewed it since. The caller must
-// already know that the city has no record.
 func (l *Ledger) revoked(dir string) bool {
 	if l.dir == "" {
 		return false

@@ -127,8 +127,6 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	return rec.with(programs, heads), nil
 }
 
-// movedOf returns the first checkout that contains one of the files and might have received commits from elsewhere. It
-// returns "" if it finds none.
 func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	for _, f := range files {
 		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {

@@ -53,7 +53,6 @@ func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	return c
 }
 
-// acts reports whether the decision is to start, wake or restart the agent.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
 // After records the decision of a beat if the decision is to start, wake or restart the agent.

@@ -151,7 +151,6 @@ func (f *Facts) Silence() string {
 	return "it has printed nothing for " + text(f.Silent)
 }
 
-// notes returns facts that users should know, although they do not affect the decision.
 func (f *Facts) notes() string {
 	out := ""
 	if f.Frozen {
