@@ -83,8 +83,8 @@ const deliverTime = 10 * time.Second
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command to the loop, even if ctx has ended. A client may send a request and close its connection
-// while this process is suspended. The loop must still handle the command.
+// deliver sends a command to the loop, even if ctx has ended. A client may close its connection while this process is
+// suspended.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
 	defer cancel()

@@ -21,7 +21,7 @@ import (
 	"gcity/session"
 )
 
-// Subject is the agent that an inspection describes. It also contains the sources of the facts about the agent.
+// Subject is an agent to inspect, with the data that the inspection uses.
 type Subject struct {
 	City    string
 	Agent   string          // qualified name
@@ -113,8 +113,8 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	return out
 }
 
-// stillKept returns the path of a crash file from an event's payload. It returns "" if the file was removed, or if
-// the path is not local, because clients can write any payload into events.
+// stillKept returns the path of a crash file from an event's payload. It returns "" unless the path is local and the
+// file exists. Clients can write any payload into events.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""

@@ -21,7 +21,7 @@ import (
 )
 
 // moments returns the steps of a run at which its controller is killed, in order. At a step with "after", the
-// effect was performed, but the controller has not received the result.
+// controller has not received the effect's result.
 func moments() []string {
 	return []string{
 		"before it is opened", "after it is opened", "before it is remembered",

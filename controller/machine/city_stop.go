@@ -171,7 +171,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	return m.step.Effects
 }
 
-// StopLimit returns the maximum duration of a shutdown. Agents that depend on each other stop one after the other.
+// StopLimit returns the maximum duration of a shutdown.
 func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }

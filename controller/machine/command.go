@@ -192,8 +192,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	cs.m.decide(now, a)
 }
 
-// startsAfterKill reports whether the agent starts again immediately after a kill. If so, the reply to the kill is sent
-// when the start has ended.
+// startsAfterKill reports whether the agent starts again immediately after a kill. The reply then waits for that start.
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
 		a.policy.counts()

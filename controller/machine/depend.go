@@ -167,8 +167,7 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	}
 }
 
-// coupledAgents returns the agents that restart together with an agent according to its strategy, including the agent
-// itself. They are sorted by name.
+// coupledAgents returns the agents that restart together with a, including a, sorted by name.
 func (ds *dependencies) coupledAgents(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil

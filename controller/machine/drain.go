@@ -198,8 +198,8 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified replies to the commands that drain an agent. It waits until the session has the mark, because only then
-// does the drain survive a restart of the controller.
+// notified replies to drain commands after the session is marked. Only a marked drain survives a restart of the
+// controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {
@@ -208,8 +208,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session. It uses the drain that the previous controller handed over or,
-// failing that, the session's marks. The drain's age is measured by the wall clock and limited to the timeout.
+// resume continues the drain of an adopted session. A handed-over drain precedes the session's marks. The drain's age
+// is limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil

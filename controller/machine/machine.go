@@ -291,8 +291,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time at which Step must be called even if no input arrives, or zero if it need not be called. It
-// ignores deadlines that have passed, because the event that they wait for arrives as an input.
+// Next returns the time at which Step must be called without an input, or zero. It ignores deadlines that have passed,
+// because their events arrive as inputs.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -358,9 +358,8 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. A file may be
-// incomplete while a user saves it. Therefore a change is loaded only if two consecutive patrols read the same
-// revision.
+// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. It loads a change after
+// two patrols have read the same revision, because a user may be saving the file.
 func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.lists.listed {
 		return

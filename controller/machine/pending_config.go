@@ -11,8 +11,8 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force: it would remove more than half of the running agents, and no
-// user has confirmed it yet.
+// held is a configuration on disk that is not in force. It would remove more than half of the running agents, and needs
+// a user's confirmation.
 type held struct {
 	city.Held        // immutable once it has been published
 	revision  string // the full revision; city.Held contains a short form
@@ -36,8 +36,8 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports whether a configuration would remove more than half of the running agents, so that a user must
-// confirm it. The first configuration never needs a confirmation.
+// removesMost reports whether a configuration needs a user's confirmation, because it removes more than half of the
+// running agents. The first configuration never needs one.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running

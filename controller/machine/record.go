@@ -25,7 +25,7 @@ type record struct {
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept even after the agent has been removed
 	needs []string
-	// whether the agent was up, and whether it had a session, at the last call of decideRelated
+	// whether the agent was up, and had a session, at the last call of decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase
@@ -86,7 +86,7 @@ type cause struct {
 	why      string
 	finished bool // for a drain by a user: the agent has reported that it has finished
 	final    bool // for a drain by a user: the agent must not restart
-	// for a kill by a user: do not wait until the session's host confirms that the session has ended
+	// for a kill by a user: do not wait until the session's host confirms the end
 	force bool
 }
 
@@ -126,7 +126,7 @@ type sessionInfo struct {
 	exit       *city.Exit
 	lastEnd    string // ID of the session with the latest handled exit
 	drift      []string
-	// reason why the agent is not restarted for drift although no user is attached; "" = no such reason
+	// reason why drift does not restart the agent, apart from attached users; "" = none
 	restartBarred string
 	sample        usage.Sample
 }
@@ -138,8 +138,8 @@ func (p *sessionInfo) busy(now time.Time) bool {
 		now.Sub(p.life.TypedAt) < typedRecently)
 }
 
-// noteOutput updates the time of the agent's last output, by this controller's clock. For a provider that does not
-// count output, any activity is treated as output.
+// noteOutput updates the time of the agent's last output, by this controller's clock. If the provider does not count
+// output, activity counts as output.
 func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
@@ -214,8 +214,7 @@ func (a *record) forgive(because string) {
 	a.restart.forgive()
 }
 
-// hidden reports whether an unwanted agent has stopped. The agent is then hidden, but its record remains while a list
-// shows its last session.
+// hidden reports whether an unwanted agent has stopped. Its record remains while a list shows its last session.
 func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
 func (a *record) surplus() bool {
@@ -224,8 +223,8 @@ func (a *record) surplus() bool {
 
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// waitsForCount returns the reason why a member must wait before it starts, or "". Once the work has been counted
-// again, its pool may no longer want the member.
+// waitsForCount returns the reason why a member must wait before it starts, or "". The pool may no longer want the
+// member after the next count.
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -286,8 +285,7 @@ type restartState struct {
 	restarts    int
 	earlierExit *city.Exit // the newest exit that a previous controller saved
 	inherited   effect.SavedAgent
-	// since the last start, the agent has exited on its own, requested a restart, or was stopped because it was
-	// silent
+	// the agent caused its latest end: by an exit, a restart request or silence
 	diedOnItsOwn bool
 }
 

@@ -50,8 +50,7 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// returnWork requests that the work of departed members be returned to their pools. It skips members that are running
-// or wanted again.
+// returnWork skips members that are running or wanted again.
 func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
@@ -151,9 +150,9 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// whyAbsent returns the reason why an assignee is not running and will not start without a user. The reason follows the
-// name in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the
-// whole city is suspended. The second result is true if the city has no agent with this name.
+// whyAbsent returns why only a user can start an assignee, for example "is quarantined". It returns "" for running
+// agents, for names of people, and while the whole city is suspended. The second result is true if the city has no such
+// agent.
 func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
 	a := wk.m.agents[assignee]
 	switch {

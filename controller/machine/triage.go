@@ -77,8 +77,7 @@ func (p onCall) rest(now time.Time, a *record) {
 		"; starts only for its checks", time.Time{})
 }
 
-// triageOver handles the end of a triage agent's session, or a failed start. The watchdog reports the end, which
-// never counts as a crash.
+// triageOver handles the end of a triage agent's session, or a failed start. It never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.request
 	a.restart.end()
@@ -97,8 +96,7 @@ func (p onCall) failed(now time.Time, a *record, err error) {
 	m.triageOver(now, a, "could not start: "+a.triage.startProblem)
 }
 
-// died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, died records it
-// together with the last output. It records repeated exits for the same reason only once.
+// died handles the exit of a triage agent that was not stopped. Repeated exits for the same reason are recorded once.
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()

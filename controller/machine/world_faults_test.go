@@ -25,7 +25,7 @@ type trials struct {
 	inbox   []effect.EventsReceived // events that are delivered but not handled yet
 	lag     bool                    // events stay in the inbox
 	ghosts  map[string]automation.Run
-	phantom bool // the creation of a record succeeds although it is reported as failed
+	phantom bool // the creation of a record succeeds, but is reported as failed
 	patient map[string]bool
 	failed  map[string]bool
 	unshut  string // reason why records cannot be closed
@@ -308,7 +308,7 @@ func (w *world) account() {
 	}
 }
 
-// forgiven drops events that the next controller cannot know about, because the automation's state was not saved.
+// forgiven drops events that were lost with the unsaved state of their automation.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {

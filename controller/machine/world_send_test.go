@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// textDelivery simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
+// textDelivery simulates the delivery of texts, and checks that none is lost, repeated or out of order.
 type textDelivery struct {
 	drafts map[string]time.Time
 	sent   map[uint64]city.Nudge
@@ -23,7 +23,7 @@ type textDelivery struct {
 	owed   map[uint64]bool      // texts whose end is not in the log yet
 	mute   string               // reason why no text can be typed
 	asked  map[uint64]bool      // commands that must be answered
-	order  map[string][2]uint64 // for each agent, IDs of the last queued and the last immediate text that were typed
+	order  map[string][2]uint64 // for each agent, IDs of the last typed texts: queued and immediate
 }
 
 func newTextDelivery() textDelivery {

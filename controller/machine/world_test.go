@@ -19,8 +19,7 @@ import (
 	"gcity/session"
 )
 
-// world is a machine with a simulated environment: sessions, effects that take as long as a story says, and a log.
-// Stories and fuzz tests use it.
+// world is a machine with simulated sessions, effects and log.
 type world struct {
 	m       *Machine
 	now     time.Time
@@ -138,7 +137,7 @@ func (w *world) write(specs ...string) {
 	w.current, w.broken = c, ""
 }
 
-// Step passes an input to the machine and executes all resulting effects that are not stuck.
+// Step passes an input to the machine and executes the effects that are not stuck.
 func (w *world) Step(in effect.Input) {
 	w.feed(in)
 	for {

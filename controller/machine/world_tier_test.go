@@ -116,8 +116,7 @@ func (w *world) kennels(c *effect.Configuration) {
 	})
 }
 
-// beats writes an agent's heartbeat. how is an age (negative for a time in the future), "gone", or "broken" or
-// "unread" with a reason.
+// beats writes an agent's heartbeat. The parameter how is an age, "gone", or "broken" or "unread" with a reason.
 func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {

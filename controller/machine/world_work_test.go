@@ -38,8 +38,7 @@ type automationWorld struct {
 	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation. The first word is its name. The words rig=… and layer=… set the file's location, and
-// all other words are lines of the file.
+// automate declares an automation. The words are its name, rig=… and layer=…, and the lines of its file.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {

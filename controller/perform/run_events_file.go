@@ -18,8 +18,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// The events that a run handles are stored in a file with the suffix eventsSuffix, in the folder EventsFolder of the
-// city's .gc folder.
+// A run's events are in a file with the suffix eventsSuffix in .gc/EventsFolder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"

@@ -107,8 +107,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns the exits that the previous controller recorded. For the first list, it adds those that the previous
-// controller could not record. If f.Inherit is not set, it returns nil.
+// inherit returns the exits that the previous controller recorded, or nil if f.Inherit is not set. The first list also
+// gets those that it could not record.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// earlyFire is a request to fire an automation that arrived before the automations were read.
+// earlyFire is a request to fire an automation before the automations were read.
 type earlyFire struct {
 	id   uint64
 	fire city.Fire
@@ -104,7 +104,7 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 }
 
 // Abandon cancels a request to fire after its client has stopped waiting. The request remains if the run is starting,
-// or if another client is also waiting for it.
+// or if another client waits.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
