@@ -14,8 +14,7 @@ import (
 
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that can be read at the same time. If that many reads are blocked, the
-// scanner starts no further ones.
+// maxReading is the maximum number of concurrent reads of layers. If all of them are blocked, no further read starts.
 const maxReading = 256
 
 // layerCache is the content of a layer's folder when it was read. It is immutable, because a slow read may still use
@@ -35,8 +34,7 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous, the result of an earlier
-// read.
+// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)

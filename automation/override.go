@@ -139,9 +139,8 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	return f
 }
 
-// resolveOnFailure resolves on_failure to an automation in the same rig, or else in the city. An automation is broken
-// if its on_failure does not exist, or if following on_failure leads back to the automation. There is a warning if its
-// on_failure cannot run.
+// resolveOnFailure resolves on_failure in the same rig, or else in the city. A missing target or a cycle breaks the
+// automation. A target that cannot run causes a warning.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {

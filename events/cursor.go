@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// cursor reads the log forward, through all of its files and across rotations. It is not safe for concurrent use.
+// cursor reads the log forward across rotations. It is not safe for concurrent use.
 type cursor struct {
 	dir    string
 	damage *damageCounter
@@ -18,7 +18,7 @@ type cursor struct {
 	scan scanner
 	last bool // the file was rotated, so it no longer grows
 
-	// an earlier call has reached the end; since then, the file might have been truncated and rewritten
+	// an earlier call has reached the end; the file might have been rewritten since then
 	idle bool
 	mark [sealSize]byte // seal of the last valid line that was read
 	ends int64          // offset of the end of that line; 0 = no line
@@ -89,8 +89,7 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// advance is called at the end of a file. It reports whether there can be more lines. They can be in the next file, or
-// in the same one after it was renamed or truncated.
+// advance reports at the end of a file whether more lines can follow. The file may have been renamed or truncated.
 func (c *cursor) advance() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)

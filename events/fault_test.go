@@ -33,9 +33,8 @@ func gaps(t testing.TB, got []Event) (count int) {
 	return count
 }
 
-// fill appends events until the disk is full, and then more than the queue can hold. It returns the number of events.
-// They are small, so that the rest of the disk's last page is too short for a gap event, which a retry would otherwise
-// write.
+// fill appends events until the disk and the queue are full. Small events leave no room for a gap event, which a retry
+// would otherwise write.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
 		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)})
@@ -130,8 +129,7 @@ func limitFiles() (unlimit func()) {
 	}
 }
 
-// One flush fails. The log never flushes that file again. It starts a new file, and records an event that says what may
-// be lost.
+// After a failed flush, the log never flushes that file again. It starts a new file, and records what may be lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
 	bad := make(chan string, 1)

@@ -22,8 +22,7 @@ const (
 	relists = 10
 )
 
-// file is one of the log's files. All except the newest are segments: they never change, and are named after their
-// first seq.
+// file is one of the log's files. All but the newest are segments, which never change.
 type file struct {
 	path   string
 	first  uint64 // first seq, from the name; 0 = the active file
@@ -106,8 +105,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns information about a regular file, or nil if it does not exist. It returns an error for any other
-// kind of file, because opening it could block.
+// statFile returns nil if the file does not exist. It rejects any file that is not regular, because opening it could
+// block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// queue contains the events to write, in order. Events normally stay in it for a single write. If writes fail, the
-// queue grows. When it is full, it drops and counts the oldest events.
+// queue contains the events to write, in order. When it is full, it drops and counts the oldest events.
 type queue struct {
 	notes   []entry // events about the log itself; they are written before entries
 	entries []entry
@@ -25,7 +24,7 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear removes the events without counting them as dropped, because the callers that appended them get an error.
+// clear does not count the events as dropped, because their callers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
 func (q *queue) trim(limit int) {

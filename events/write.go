@@ -18,13 +18,11 @@ const (
 	// delay before the next attempt to start a new file
 	renewPause = time.Minute
 
-	// decodeAtMost is how many bytes from other processes are decoded and cached. Followers read the rest from the
-	// file.
+	// decodeAtMost is how many bytes from other processes are cached in decoded form.
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events and records whether that succeeded. If spare is true, it does not write anything that
-// needs the reserve. The caller must hold l.mu.
+// flush writes the queued events. If spare is true, it does not use the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
 	// only the reserve failed; the file itself was written
@@ -69,8 +67,7 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// ensureActiveFile ensures that l.f is the active file, that it was read to its end, and that it ends with a newline.
-// The caller must hold the lock.
+// ensureActiveFile ensures that l.f is the active file, read to its end. The caller must hold the lock.
 func (l *Log) ensureActiveFile(now time.Time) error {
 	info, err := statFile(l.path(activeName))
 	if err != nil {
@@ -218,8 +215,7 @@ func (l *Log) full(n int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new active file. If that fails, the log continues in the old
-// file.
+// rotate makes the active file a segment and starts a new one. If that fails, the log continues in the old file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
@@ -251,7 +247,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.openActiveFile(now)
 }
 
-// put writes entries in one call and publishes them. After a partial write, it keeps the complete lines.
+// put writes entries in one call. After a partial write, it keeps the complete lines.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil
@@ -274,7 +270,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	// the offset after the write; another program might have written in between
+	// the offset after the write; another program might have written too
 	at, seekErr := l.f.Seek(0, io.SeekCurrent)
 	l.tail.end = at - int64(n-whole)
 	if n > whole {

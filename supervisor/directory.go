@@ -160,8 +160,7 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if another city uses the name of e but has no name in the registry. Add compares only
-// names in the registry.
+// nameTaken checks the names that Add cannot check: those of cities without a name in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
@@ -210,8 +209,7 @@ type count struct {
 	err error
 }
 
-// Identify returns the registry entry for a folder: the path without symbolic links, and the name from the city's
-// configuration.
+// Identify returns the registry entry for a folder: its path without symbolic links, and its configured name.
 func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
 	return identify(ctx, deadline.New[folder](1), path, name)
 }

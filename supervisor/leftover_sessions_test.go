@@ -33,8 +33,8 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// If a city cannot be opened, the sessions from its earlier run are counted, and stopped when the city is stopped.
-// Another controller's sessions are left alone.
+// If a city cannot be opened, the sessions from its earlier run are stopped with the city. Another controller's
+// sessions are left alone.
 func TestSessionsOfUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -107,7 +107,7 @@ func TestStopOfUnopenableCityAfterCrash(t *testing.T) {
 	})
 }
 
-// If another controller takes over sessions, they no longer count as left behind.
+// Sessions that another controller takes over no longer count as left behind.
 func TestLeftoverSessionsAreAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

@@ -37,11 +37,11 @@ type Tenant struct {
 	Token     string // the token, if the settings contain it; "" = it is in TokenFile
 	TokenFile string // absolute path
 	Socket    string // absolute path
-	// maximum number of agents that all of the tenant's cities declare together; 0 = no limit
+	// maximum number of agents in all of the tenant's cities; 0 = no limit
 	MaxAgents int
 	MaxCities int
-	MaxCPUs   float64 // processors for all of the tenant's agents together; 0 = no limit
-	MaxMemory int64   // bytes of memory for all of the tenant's agents together; 0 = no limit
+	MaxCPUs   float64 // processors for all of the tenant's agents; 0 = no limit
+	MaxMemory int64   // bytes of memory for all of the tenant's agents; 0 = no limit
 }
 
 func (t *Tenant) equal(u *Tenant) bool {

@@ -18,8 +18,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// city returns a log and the options of a mirror. For each event, the script runs the commands in record, with the
-// event on standard input.
+// city returns a log and the options of a mirror. The script runs record for each event.
 func city(t *testing.T, record string) (mirror.Options, *events.Log) {
 	t.Helper()
 	dir := t.TempDir()
