@@ -48,8 +48,7 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes the agent's program if it cannot be found. It returns the zero value if the program exists, or if
-// only a shell could find it.
+// missing describes a program that cannot be found. A program that only a shell could find is not missing.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -95,9 +94,8 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as it is written. It does not depend on the host or the city's folder, so that
-// starting a controller elsewhere does not cause drift. For the same reason, it omits a program that was merely found
-// on this host. Keys that are not set are not hashed, so that later versions can add keys without causing drift.
+// fingerprint hashes the configuration as it is written. It omits everything that depends on the host or the city's
+// folder, so that these never cause drift. It omits unset keys, so that later versions can add keys.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env

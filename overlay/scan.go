@@ -14,9 +14,8 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. It follows a link to a file. It returns an error for a link to a folder or out of the overlay,
-// for any other special file, and for a file that another user can change. It does not check whether another user can
-// change dir itself or the folders above it.
+// Scan reads an overlay and follows links to files. It returns an error for any other link or special file, and for a
+// file that another user can change. It does not check dir itself or the folders above it.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {

@@ -75,7 +75,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// if this request has created the bead, the title and description in req are those of the bead, not of the root
+		// if this request has created the bead, the title and description in req are not those of the root
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)
@@ -90,8 +90,8 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	return whole.ID, nil
 }
 
-// Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root has the
-// labels, because a single agent does all of the molecule's steps.
+// Molecule converts a cooked formula to beads for a Batcher. Only the root has the labels, because a single agent does
+// all steps.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

@@ -1,5 +1,4 @@
-// Package sling decides which agent or pool receives work, and assigns it. It does not need a controller: the command
-// line uses it for a city that is not running.
+// Package sling decides which agent or pool receives work, and assigns it. It does not need a controller.
 package sling
 
 import (
@@ -36,7 +35,7 @@ type Slinger struct {
 	Host   agent.Host
 	Scopes []string // scopes with a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
-	// FindFormula returns the formula with this name that applies in a rig, or in the city if rig is ""
+	// FindFormula returns the formula with this name in a rig, or in the city if rig is ""
 	FindFormula func(name, rig string) (*formula.Formula, error)
 }
 
@@ -51,7 +50,7 @@ type Result struct {
 
 type createdBeads struct {
 	root beads.Bead // the bead, or the molecule's root, as it was created
-	// previous version of the bead that the molecule belongs to; may be the zero value
+	// previous version of the molecule's bead; may be zero
 	of    beads.Bead
 	store beads.Store
 }
@@ -228,8 +227,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// assign assigns a bead by setting its assignee, by adding a label, or by running the agent's sling_query. It retries
-// if other processes change the bead at the same time.
+// assign retries if other processes change the bead at the same time.
 func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
@@ -330,7 +328,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	// the command might have changed the bead, so read it again; if that fails, return the previous version
+	// the command might have changed the bead, so read it again
 	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}

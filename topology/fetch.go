@@ -27,15 +27,15 @@ type Result struct {
 	Name   string
 	Commit string
 	Was    string // the previous commit; "" = no copy existed
-	// the copy was at the right commit, but was replaced because its files were damaged
+	// the copy was replaced because its files were damaged
 	Repaired bool
 }
 
-// Fetch updates a topology's copy to the commit in the lock file. In three cases it fetches the ref's newest commit
-// instead, and updates the lock file: the lock file has no commit, the source or the ref has changed, or the parameter
-// update is true. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
-// environment. A correct copy is not changed. A copy with changed or missing files is replaced. After an error, the
-// copy and the lock file are unchanged.
+// Fetch updates a topology's copy to the commit in the lock file. It fetches the ref's newest commit instead if no
+// commit is locked for this source and ref, or if update is true.
+//
+// git runs with the environment environ, without prompts or hooks, and is killed after a few minutes. A correct copy is
+// not changed. After an error, the copy and the lock file are unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -170,7 +170,7 @@ func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// clean returns an environment in which git does not prompt and does not use another repository.
+// clean returns an environment in which git does not prompt or use another repository.
 func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {
