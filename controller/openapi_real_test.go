@@ -202,7 +202,6 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// check returns the places where a value does not match its schema. Fields outside the schema are wrong too.
 func check(doc map[string]any, shape map[string]any, v any, where string) (wrong []string) {
 	if ref, ok := shape["$ref"].(string); ok {
 		shape = at(doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any)

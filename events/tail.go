@@ -38,7 +38,6 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 	}
 }
 
-// find finds the newest valid line in a file. It reads backward, and only as much as necessary.
 func (t *tail) find(r io.ReaderAt, size int64) error {
 	return backward(r, size, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)

@@ -146,7 +146,6 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	return out, nil
 }
 
-// replace inserts values for {{name}}, up to the longest text that a store accepts.
 func replace(text string, values map[string]string) string {
 	const longest = MaxName + 20 // maximum length of the text between the braces, including spaces
 	var b strings.Builder

@@ -25,7 +25,6 @@ func step(pos parse.Pos) parse.Node {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
 }
 
-// node visits a node of the parse tree. The parameter tested is true within a condition.
 func (s *scan) node(n parse.Node, tested bool) {
 	switch n := n.(type) {
 	case *parse.ListNode:

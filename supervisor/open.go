@@ -46,7 +46,6 @@ func (w *worker) startOpening() (e Entry) {
 	return e
 }
 
-// slot waits for permission to open the city. If the city should stop, slot waits only briefly.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:

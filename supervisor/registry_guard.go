@@ -61,7 +61,6 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// applyRead applies the result of a read, unless the file is invalid or has suddenly become empty.
 func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptyProblem()

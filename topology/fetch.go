@@ -170,7 +170,6 @@ func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// clean returns an environment in which git does not prompt or use another repository.
 func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {

@@ -65,7 +65,6 @@ func (e *tooLarge) Error() string {
 		"smaller repository, or clone it yourself and use its path", e.what)
 }
 
-// check returns an error if a folder exceeds the bounds. git may remove files during the check.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

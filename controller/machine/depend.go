@@ -167,7 +167,6 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	}
 }
 
-// coupledAgents returns the agents that restart together with a, including a, sorted by name.
 func (ds *dependencies) coupledAgents(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil

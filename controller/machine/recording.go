@@ -154,8 +154,6 @@ func (j *journal) begin(a *record) {
 	j.m.step.Do(f)
 }
 
-// inheritEnds records exits that the previous controller could not record. Exits in the list of sessions are handled
-// separately.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {

@@ -90,7 +90,6 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled rejects the agent commands that have not taken effect although their flag was written.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return
@@ -212,8 +211,6 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	ld.m.declare(a, w)
 }
 
-// suspension records a resumption, or the suspension of a stopped agent. The suspension of a running agent is recorded
-// when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return

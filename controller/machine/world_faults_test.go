@@ -308,7 +308,6 @@ func (w *world) account() {
 	}
 }
 
-// forgiven drops events that were lost with the unsaved state of their automation.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {

@@ -155,7 +155,6 @@ func branches(ctx context.Context, w *agent.Want) (current, main string) {
 	return current, main
 }
 
-// addPrompt adds the agent's prompt to its session. A long prompt becomes a file that the agent must read.
 func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {

@@ -37,7 +37,6 @@ type scopeTally struct {
 	mail    city.MailTally
 }
 
-// count counts open work. If a store fails, its previous counts remain.
 func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	t, scopes := &wr.tally, wr.Stores.scopes()
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {

@@ -265,7 +265,6 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 
 const noCheckYet = ", because no check has succeeded yet"
 
-// guess sets the size to the number of running members, until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
 	found := ps.city.Found(p)
 	n := p.Want.Size(found)

@@ -130,7 +130,6 @@ func (rs *Runs) UnclosedRunsClosed(now time.Time, in effect.UnclosedRunsClosed) 
 	}
 }
 
-// recordInherited writes the run events that the previous controller could not write, from the run records.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {

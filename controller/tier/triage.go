@@ -254,8 +254,6 @@ func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remed
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule requests a new read of the heartbeat, after which the thresholds decide. It returns the triage agent's
-// reply.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 	t.fallback = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
 		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)

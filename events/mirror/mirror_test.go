@@ -18,7 +18,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// city returns a log and the options of a mirror. The script runs record for each event.
 func city(t *testing.T, record string) (mirror.Options, *events.Log) {
 	t.Helper()
 	dir := t.TempDir()
