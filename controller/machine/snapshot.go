@@ -205,7 +205,6 @@ func (a *record) nextOfStop() string {
 	return "stops after the agents that depend on it"
 }
 
-// nextFor returns what happens to an agent next if no input arrives, or nil if nothing will happen.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {
