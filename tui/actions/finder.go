@@ -24,7 +24,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 		t.Note += ", "
 	}
 	if a.Risk != keymap.Harmless {
-		t.Note += a.Risk.String()
+		t.Note += a.Risk.Mark()
 	}
 	return t
 }

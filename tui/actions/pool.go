@@ -24,7 +24,7 @@ func poolActions() []state.Action {
 			Key: keymap.Bind("show details of the pool: members, check, last decisions"),
 			In:  here, Why: needPool, Run: showPool},
 		{ID: "pool.scale",
-			Key:   keymap.Bind("set the pool's size, or let its check decide again", "S"),
+			Key:   keymap.Bind("set the pool's size, or let its check decide", "S"),
 			Short: "size", In: here,
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",

@@ -76,7 +76,7 @@ func (g *Rigs) actions() []Action {
 		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
 			"prefix, work, its agents", "enter"), Short: "details", Run: g.show}},
 		{Writes: true, Action: Key{ID: "rig.toggle",
-			Key:   keymap.Bind("suspend the rig with all its agents, or resume it", "s"),
+			Key:   keymap.Bind("suspend the rig and its agents, or resume it", "s"),
 			Short: "suspend", Risk: keymap.Confirmed, Run: ask(g.toggle)}},
 		{Writes: true, Action: Key{ID: "rig.restart",
 			Key: keymap.Bind("restart all agents in the rig", "r"), Short: "restart",
