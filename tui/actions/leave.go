@@ -40,7 +40,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 		return leave(feed.Leave)(m)
 	}
 	answers := []state.Answer{
-		{Key: "h", Title: "keep the city running in the background, with its agents",
+		{Key: "b", Old: "h", Title: "keep the city running in the background, with its agents",
 			Do: leave(feed.HandOver)},
 		{Key: "a", Title: "keep only the agents running: no restarts, no automations",
 			Do: leave(feed.KeepAgents)},

@@ -16,9 +16,16 @@ import (
 // Answer is one answer to a question.
 type Answer[T any] struct {
 	Key   string // letter that selects it immediately; "" = none
+	Old   string // a former Key, which still works but is not shown; "" = none
 	Title string
 	Safe  bool // it changes nothing and requires no typed text
 	Do    T    // the zero task does nothing
+}
+
+// answers reports whether a key selects the answer immediately.
+func (a *Answer[T]) answers(key string) bool {
+	return a.Key != "" && key != "" &&
+		(strings.EqualFold(a.Key, key) || strings.EqualFold(a.Old, key))
 }
 
 // Confirm is a question. If RequiredText is set, the user must type it before choosing a destructive answer.
@@ -63,7 +70,7 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
-		return a.Key != "" && c.RequiredText == "" && strings.EqualFold(a.Key, key)
+		return c.RequiredText == "" && a.answers(key)
 	})
 	if notice && !takes && i < 0 {
 		c.rejectedAt = now
@@ -144,7 +151,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 		return nil
 	}
 	for i, a := range c.Answers {
-		if a.Key != "" && strings.EqualFold(a.Key, k.String()) {
+		if a.answers(k.String()) {
 			c.Cursor = i
 			return c.Accept(close)
 		}
