@@ -194,10 +194,16 @@ func askHowToStart(ctx context.Context, l *env.Link) func() string {
 	}
 }
 
-// startCommandOf returns the command for a city that ran in the given mode; "" = unknown.
+// startCommandOf returns the command that starts a city in the given mode, without a flag for the city. For an unknown
+// mode, the command starts the city in the background.
 func startCommandOf(mode string) string {
-	if mode == "console" {
+	switch mode {
+	case "console":
 		return "gcity"
+	case "settle":
+		return "gcity start --standalone"
+	case "supervised":
+		return "gcity start"
 	}
 	return "gcity daemon start" // starts the city's service, if it has one
 }

@@ -40,6 +40,7 @@ func TestStopDoesNotWaitForASnapshot(t *testing.T) {
 	for mode, want := range map[string]string{
 		"console":  "`gcity --city ",
 		"headless": "`gcity daemon start --city ",
+		"settle":   "`gcity start --standalone --city ",
 	} {
 		home := t.TempDir()
 		e := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Now: time.Now,
