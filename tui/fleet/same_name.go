@@ -8,15 +8,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Distinguish adds a folder to the display names of cities that have the same name, for example "demo (shop)".
+// Distinguish adds a folder to the display names of cities that have the same name, for example "demo (shop)". The name
+// is the one in the city's configuration or, if the city has not responded yet, the one in the list. A number in a
+// listed name does not prove that two cities have the same name.
 func Distinguish(rows []City) {
-	names := make(map[string]bool, len(rows))
-	for i := range rows {
-		names[rows[i].Info.Name] = true
-	}
 	same := map[string][]int{}
 	for i := range rows {
-		name := rows[i].ownName(names)
+		name := cmp.Or(rows[i].Summary.Name, rows[i].Info.Name)
 		same[name] = append(same[name], i)
 	}
 	for _, at := range same {
@@ -35,24 +33,6 @@ func Distinguish(rows []City) {
 			}
 		}
 	}
-}
-
-// ownName returns the name in the city's configuration. If that is unknown, it is the name in the list, without the
-// number that distinguishes it from another listed name.
-func (c *City) ownName(listed map[string]bool) string {
-	base, number, _ := cutLast(c.Info.Name, "-")
-	if c.Summary.Name == "" && number != "" && strings.Trim(number, "0123456789") == "" &&
-		listed[base] {
-		return base
-	}
-	return cmp.Or(c.Summary.Name, c.Info.Name)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // distinctFolders returns for each path the shortest part that differs from the other paths: "a" and "b" for
