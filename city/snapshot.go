@@ -163,9 +163,8 @@ type Agent struct {
 	// number of restarts after an exit, including those after a quarantine; restarts by a user do not count. A new
 	// controller continues the count after a handover, and after a crash if the crash history is on disk
 	Restarts int `json:"restarts"`
-	// number of crashes within the restart window; in quarantine, the number that led to it
-	Crashes int   `json:"crashes"`
-	Exit    *Exit `json:"exit,omitempty"`
+	RecentCrashes
+	Exit *Exit `json:"exit,omitempty"`
 	// fields in which the session differs from the configuration; set while a restart is delayed
 	Drift []string   `json:"drift,omitempty"`
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
@@ -258,6 +257,20 @@ type Exit struct {
 	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
 	// a later session has ended too, because gcity stopped it
 	Earlier bool `json:"earlier,omitempty"`
+}
+
+// RecentCrashes describes an agent's latest crashes.
+type RecentCrashes struct {
+	// number of crashes within the restart window; in quarantine, the number that led to it
+	Crashes int `json:"crashes"`
+	// the crashes that led to the current quarantine; nil = unknown, or no quarantine
+	Quarantine *Quarantine `json:"quarantine,omitempty"`
+}
+
+// Quarantine describes the crashes that led to a quarantine. RecentCrashes.Crashes is their number.
+type Quarantine struct {
+	LastCrash string        `json:"last_crash"` // how the agent last crashed: "exit 3"
+	Span      time.Duration `json:"span_ns"`    // time from the first crash to the last
 }
 
 // Decision is what the controller decided about an agent, and why.

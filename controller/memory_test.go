@@ -67,6 +67,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		}
 		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil ||
 			a.Until.Sub(a.Since) < time.Hour-time.Minute ||
+			a.Quarantine == nil || a.Quarantine.LastCrash != "exit 4" ||
 			!strings.Contains(fmt.Sprint(a.Decisions), "), from the previous controller") {
 			t.Errorf("shown: %+v", a)
 		}
@@ -74,6 +75,12 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
+		if s, err = w.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if a, _ := s.Agent("a"); a.Quarantine != nil {
+			t.Errorf("after the release: %+v", a.Quarantine)
+		}
 		end()
 		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents) != 0 {
 			t.Errorf("after the release: %v, %v", all, err)

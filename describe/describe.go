@@ -19,14 +19,14 @@ func Reason(a *city.Agent) string {
 	return a.Reason
 }
 
-// CauseFirst returns the reason for a quarantine with the last exit first: "exit 3, crashed 4× in 4s". It returns any
-// other reason unchanged.
-func CauseFirst(reason string) string {
-	crashes, cause, found := strings.Cut(reason, ", last: ")
-	if !found {
-		return reason
+// CauseFirst returns the reason for a quarantine with the last crash first, so that it is not cut in a narrow column:
+// "exit 3, crashed 4× in 4s". It returns "" if the agent is not in quarantine or its crashes are unknown.
+func CauseFirst(a *city.Agent) string {
+	q := a.Quarantine
+	if q == nil || a.State != city.Quarantined {
+		return ""
 	}
-	return cause + ", " + crashes
+	return fmt.Sprintf("%s, crashed %d× in %s", q.LastCrash, a.Crashes, span.Text(q.Span))
 }
 
 // Next says what happens next, with the time left if known: "restarts in 44s unless it prints something". The second

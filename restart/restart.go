@@ -52,10 +52,12 @@ const (
 // Verdict is the decision about one death.
 type Verdict struct {
 	Crash   bool
-	Count   int // for Quarantine, the number of crashes that led to it
 	Outcome Outcome
-	At      time.Time // when the agent restarts; zero for Leave
-	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
+	Count   int           // for Quarantine, the number of crashes that led to it
+	Span    time.Duration // for Quarantine, the time from the first of these crashes to the last
+	Last    string        // for Quarantine, the last of these crashes: "exit 3"
+	At      time.Time     // when the agent restarts; zero for Leave
+	Reason  string        // "exit 3", "crashed 6× in 4m, last: SIGSEGV", …
 }
 
 // History contains an agent's recent crashes, at most MaxRestarts of them. The zero value is the history of an agent
@@ -88,12 +90,12 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	h.prune(now, p.Window)
 	h.Crashes = append(h.Crashes, now)
 	if p.MaxRestarts > 0 && len(h.Crashes) > p.MaxRestarts {
-		n, period := len(h.Crashes), now.Sub(h.Crashes[0])
+		n, period := len(h.Crashes), now.Sub(h.Crashes[0]).Round(time.Second)
 		h.Crashes, h.Streak = nil, 0
 		return Verdict{
-			Crash: true, Count: n, Outcome: Quarantine, At: now.Add(p.Window),
-			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n,
-				span.Text(period.Round(time.Second)), reason),
+			Crash: true, Outcome: Quarantine, Count: n, Span: period, Last: reason,
+			At:     now.Add(p.Window),
+			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n, span.Text(period), reason),
 		}
 	}
 	if p.MaxRestarts == 0 {

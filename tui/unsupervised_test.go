@@ -21,7 +21,7 @@ func unsupervisedFleet() *fleet.List {
 	f := demoFleet(epoch)
 	f.Rows = append(f.Rows[:1:1], f.Rows[2], f.Rows[7])
 	f.Unmaintained = true
-	f.Rows[1].Summary.Runner, f.Rows[2].Responded = "background (gcity --headless, pid 7)", false
+	f.Rows[1].Summary.Mode, f.Rows[1].Summary.PID, f.Rows[2].Responded = "headless", 7, false
 	f.Rows = append(f.Rows, fleet.City{DisplayName: "wharf",
 		Info: city.Info{Name: "wharf", Path: "/srv/wharf", Status: city.CityStopped, LeftoverSessions: 2}})
 	return f
@@ -33,8 +33,8 @@ func TestTheListOfCitiesSaysWhatRunsThem(t *testing.T) {
 		s := among(t, 80, 24)
 		s.m.Mode = mode
 		f := unsupervisedFleet()
-		f.Rows[0].Summary = fleet.Summary{Runner: "control room (pid 7)"}
-		f.Rows[1].Summary.Runner = "control room (pid 8)"
+		f.Rows[0].Summary = fleet.Summary{Mode: "console", PID: 7}
+		f.Rows[1].Summary.Mode, f.Rows[1].Summary.PID = "console", 8
 		s.hear(feed.News{Fleet: f})
 		s.press("@")
 		for text, want := range map[string]int{"this control room": 2 - others, "another control room": others} {

@@ -22,7 +22,9 @@ type SavedAgent struct {
 	Since             time.Time  `json:"since,omitzero"`
 	Why               string     `json:"why,omitempty"`
 	QuarantineCrashes int        `json:"struck,omitempty"`
-	StartReason       string     `json:"because,omitempty"`
+	// the crashes that led to a quarantine; nil = unknown, or no quarantine
+	Quarantine  *city.Quarantine `json:"quarantine,omitempty"`
+	StartReason string           `json:"because,omitempty"`
 	// ID of the session with the latest counted exit
 	LastEnd string `json:"end,omitempty"`
 

@@ -376,7 +376,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
-		v.Reason += ": " + err.Error()
+		v.Reason, v.Last = v.Reason+": "+err.Error(), v.Last+": "+err.Error()
 	}
 	m.applyVerdict(now, a, v, "start failed", err.Error())
 	a.act.startReason = "retried after a failed start"

@@ -295,6 +295,8 @@ type hold struct {
 	why     string
 	until   time.Time // time of the next start; zero if the agent does not start by itself
 	crashes int       // number of crashes that led to a quarantine
+	// the crashes that led to a quarantine; nil = unknown, or no quarantine
+	quarantine *city.Quarantine
 }
 
 type holdKind int
@@ -335,6 +337,7 @@ func (h *hold) exits(v restart.Verdict) {
 		h.kind = staysExited
 	case restart.Quarantine:
 		h.kind, h.crashes = quarantined, v.Count
+		h.quarantine = &city.Quarantine{LastCrash: v.Last, Span: v.Span}
 	}
 }
 
@@ -374,7 +377,8 @@ func (h *hold) wantedAgain() {
 }
 
 func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
-	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes)}
+	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes),
+		quarantine: r.Quarantine}
 	switch r.State {
 	case city.Backoff:
 		h.kind = inBackoff

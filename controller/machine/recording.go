@@ -326,6 +326,7 @@ func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	if r.State = a.restart.pause(); r.State != "" {
 		r.Until, r.Why, r.StartReason = a.restart.until, a.restart.why, a.act.startReason
 		r.QuarantineCrashes = a.restart.hold.crashes
+		r.Quarantine = a.restart.hold.quarantine
 		if a.state == r.State {
 			r.Since = a.since
 		}

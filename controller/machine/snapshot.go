@@ -53,6 +53,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 			v.Sends = append(v.Sends, d.Draw())
 		}
 		v.Crashes = a.restart.recentCrashes(now, m.window())
+		v.Quarantine = a.restart.hold.quarantine
 		s.Agents = append(s.Agents, v)
 	}
 	s.Degraded = append(s.Degraded, m.watchdogs.Problems()...)

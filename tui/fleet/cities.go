@@ -57,7 +57,8 @@ type Summary struct {
 	Unread           int // unread mail for people
 	Suspended        bool
 	Stopping         bool          // the city is shutting down; its problems are left out
-	Runner           string        // which process runs the city; "" = unknown
+	Mode             string        // how the city runs, as in city.Snapshot; "" = unknown
+	PID              int           // the controller's process ID; 0 = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
@@ -83,7 +84,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
 		InProgress: s.Work.InProgress,
 		Unread:     max(0, s.Mail.Unread), Suspended: s.Suspended, Stopping: s.ShutDown,
-		Runner: widget.Plain(describe.Runner(s.Mode, s.PID))}
+		Mode: s.Mode, PID: s.PID}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
 	}
@@ -116,6 +117,9 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	}
 	return b
 }
+
+// Runner returns text that says which process runs the city, or "" if that is unknown.
+func (b *Summary) Runner() string { return widget.Plain(describe.Runner(b.Mode, b.PID)) }
 
 // needOf reports whether an agent needs attention, and why. An agent that is about to restart does not need attention.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {

@@ -9,15 +9,12 @@ import (
 )
 
 // Distinguish sets the display names of cities to the names in their configurations, which a city's own room shows too.
-// It adds a folder to the names of cities that have the same name, for example "demo (shop)".
+// The name of a city that has not responded yet is the one in the list. Distinguish adds a folder to the names of
+// cities that have the same name, for example "demo (shop)".
 func Distinguish(rows []City) {
-	names := make(map[string]bool, len(rows))
-	for i := range rows {
-		names[rows[i].Info.Name] = true
-	}
 	same := map[string][]int{}
 	for i := range rows {
-		name := rows[i].ownName(names)
+		name := cmp.Or(rows[i].Summary.Name, rows[i].Info.Name)
 		rows[i].DisplayName = widget.Plain(name)
 		same[name] = append(same[name], i)
 	}
@@ -37,24 +34,6 @@ func Distinguish(rows []City) {
 			}
 		}
 	}
-}
-
-// ownName returns the name in the city's configuration. If that is unknown, it is the name in the list, without the
-// number that distinguishes it from another listed name.
-func (c *City) ownName(listed map[string]bool) string {
-	base, number, _ := cutLast(c.Info.Name, "-")
-	if c.Summary.Name == "" && number != "" && strings.Trim(number, "0123456789") == "" &&
-		listed[base] {
-		return base
-	}
-	return cmp.Or(c.Summary.Name, c.Info.Name)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // distinctFolders returns for each path the shortest part that differs from the other paths: "a" and "b" for

@@ -18,6 +18,8 @@ type AgentRow struct {
 	State    city.State
 	OffAt    city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
 	Why      string
+	whyBrief string // for a narrow column, the reason for a quarantine; "" = Why is cut
+	cause    string // the last crash before a quarantine; "" = unknown, or no quarantine
 	Pool     string
 	Rig      string
 	Provider string
@@ -46,7 +48,7 @@ type AgentRow struct {
 func NewAgentRow(a *city.Agent) AgentRow {
 	r := AgentRow{
 		Name: a.Name, Shown: widget.Plain(a.Name), State: city.State(widget.Plain(string(a.State))),
-		Why:  widget.Plain(reason(a)),
+		Why: widget.Plain(reason(a)), whyBrief: widget.Plain(describe.CauseFirst(a)),
 		Task: widget.Plain(a.Task), Pool: a.Pool, Rig: a.Rig, Provider: a.Provider, Since: a.Since,
 		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
@@ -56,6 +58,9 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	}
 	if a.Until != nil {
 		r.Until = *a.Until
+	}
+	if a.Quarantine != nil {
+		r.cause = widget.Plain(a.Quarantine.LastCrash)
 	}
 	switch {
 	case r.Frozen:

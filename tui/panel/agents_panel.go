@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -241,7 +240,7 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 }
 
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
-	b := widget.Reason{Text: r.Why, Brief: describe.CauseFirst(r.Why), Token: themes.Text,
+	b := widget.Reason{Text: r.Why, Brief: r.whyBrief, Token: themes.Text,
 		Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
 		b.Token = themes.Dim

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -127,10 +126,11 @@ func RunnerText(m *Room, c *fleet.City) string {
 		return ""
 	case IsHere(m, c) && m.Mode == Hosting, m.HostsHome && c.Info.Path == m.HomeFolder:
 		return "this control room"
-	case strings.HasPrefix(c.Summary.Runner, "control room"):
-		return "another " + c.Summary.Runner
 	}
-	return c.Summary.Runner
+	if c.Summary.Mode == "console" {
+		return "another " + c.Summary.Runner()
+	}
+	return c.Summary.Runner()
 }
 
 // StepFleet moves the cursor by n rows in the list that has the focus in the all-cities room.
