@@ -198,7 +198,7 @@ func TestAutomationCheck(t *testing.T) {
 	if code, _, _ := runCLI(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
 		t.Errorf("digest: exit %d", code)
 	}
-	s.snapshot.Automations[1].Reason = "condition: exit 0" // the reason why the run started
+	s.snapshot.Automations[1].Reason = "condition: exit 0"
 	if _, out, _ := runCLI(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
 		t.Error(out)
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestBeadRoutes(t *testing.T) {
 	s := demoCity()
-	old := fake.New("old") // the rig's previous prefix
+	old := fake.New("old")
 	for _, title := range []string{"of old", "of old, too"} {
 		if _, err := old.Create(t.Context(), beads.Bead{Title: title}); err != nil {
 			t.Fatal(err)

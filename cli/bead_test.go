@@ -14,7 +14,6 @@ import (
 	"gcity/cli/workstore"
 )
 
-// emitted returns the events that commands have sent to the city, as "type subject".
 func (s *fakeCity) emitted() string {
 	var out []string
 	for _, c := range s.done {

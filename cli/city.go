@@ -120,7 +120,6 @@ code 1. Running stop again in the meantime kills the agents at once.`,
 	}
 }
 
-// stopCity stops the controller if one is running, otherwise the sessions that are still alive.
 func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -167,11 +166,10 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// howToStartAgain returns the command that starts a city in the same way in which it is running now.
 func howToStartAgain(ctx context.Context, l *env.Link) string {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
-	command := "gcity daemon start" // starts the city's service, if it has one
+	command := "gcity daemon start"
 	if s, err := folder.BriefSnapshot(ctx, l.Control); err == nil && s.Mode == "console" {
 		command = "gcity"
 	}
@@ -284,8 +282,6 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload makes the controller read the configuration. If the controller holds it for confirmation, reload also prints
-// what would change.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// completions adds the completions that commands do not declare themselves, which are flag values and file arguments.
-// It runs only when a shell asks for completions.
 func completions(e *env.Env, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	values := map[string]cobra.CompletionFunc{

@@ -106,7 +106,7 @@ func TestShellsComplete(t *testing.T) {
 						t.Errorf("%q: %q is missing in the completions: %q, %v, %s", c.line, want, got, err, errs.String())
 					}
 				}
-				if shell != "zsh" && slices.Contains(got, c.not) { // zsh itself filters the completions
+				if shell != "zsh" && slices.Contains(got, c.not) {
 					t.Errorf("%q: %q is among the completions", c.line, c.not)
 				}
 			}

@@ -21,7 +21,6 @@ import (
 	"gcity/tui"
 )
 
-// configFile implements tui.ConfigFile: it gives the control room access to a city's configuration.
 type configFile struct {
 	app *env.Env
 	dir string
@@ -90,7 +89,6 @@ func (f *configFile) Check(file string, data []byte) (problems []string, line in
 	return problems, line
 }
 
-// running returns the controller's state, or nil if the controller is not running or does not respond.
 func (f *configFile) running(ctx context.Context) *city.Snapshot {
 	if f.ctl == nil {
 		return nil

@@ -95,7 +95,6 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 	return env.WithSource(e, c)
 }
 
-// console opens the control room. Without a terminal it prints the city's status instead.
 func console(ctx context.Context, e *env.Env) error {
 	if !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		if err := status(ctx, e); err != nil {
@@ -133,7 +132,6 @@ func nextCommands(dir string) string {
 	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
 }
 
-// cityFlag returns the flag that a command needs for a city, with a space before it, or "" in the city's folder.
 func cityFlag(dir string) string {
 	if found, err := folder.FindCity("."); err == nil && found == dir {
 		return ""
@@ -165,13 +163,12 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	return nil
 }
 
-// rememberJoined adds a running city to the recently opened cities.
 func rememberJoined(ctx context.Context, e *env.Env, l *env.Link) error {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
 	s, err := folder.BriefSnapshot(ctx, l.Control)
 	if err != nil {
-		return nil // the control room shows that the city does not respond
+		return nil
 	}
 	return host.Remember(e, l.Dir, s.Name)
 }
@@ -271,7 +268,6 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns what the user's preferences say to do when the control room loses its terminal.
 func onHangup(e *env.Env) tui.Exit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -285,7 +281,7 @@ func onHangup(e *env.Env) tui.Exit {
 func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
-		return // another process stopped the city
+		return
 	default:
 	}
 	switch exit {
@@ -319,7 +315,6 @@ func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	return nil
 }
 
-// handOver starts a headless controller that outlives this process, and waits until it responds.
 func handOver(e *env.Env, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -332,8 +327,6 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive makes a running controller stop the city, and waits until the controller has released it. Until then, it
-// prints what the controller is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err
@@ -363,7 +356,6 @@ func allCities(ctx context.Context, e *env.Env) error {
 			fleet.HowToShowAll(ctx, e))
 	}
 	closeIt()
-	// this list also contains the cities that the supervisor does not run
 	d, closeIt = fleet.RoomDirectory(e, nil, "")
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {

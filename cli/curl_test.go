@@ -82,7 +82,7 @@ func TestCurlLines(t *testing.T) {
 	until("api http://"+here, "gcity status")
 	ran, auth := 0, ""
 	for _, line := range lines {
-		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines after it
+		if strings.HasPrefix(line, "auth=") {
 			auth = line + "\n"
 			continue
 		}
@@ -105,7 +105,7 @@ func TestCurlLines(t *testing.T) {
 		case strings.HasSuffix(line, "> reader)"):
 			write("token_file = \"token\"\nread_token_file = \"reader\"\n")
 			until("200", fmt.Sprintf(status, "reader"))
-		case strings.Contains(line, "cat reader"): // the commands after it use the city's own token again
+		case strings.Contains(line, "cat reader"):
 			write("")
 			until("200", fmt.Sprintf(status, ".gc/api.token"))
 		}
@@ -127,7 +127,6 @@ func opened(sh func(line string) (string, error), line string) (out string, err 
 	return out, err
 }
 
-// curlLines returns the commands in docs/api.md: those for one city or, if many is set, those for a supervisor.
 func curlLines(t *testing.T, many bool) (lines []string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/api.md")
@@ -192,7 +191,7 @@ func TestFleetCurlLines(t *testing.T) {
 	all, tenants := listen(api.Guard{Token: own}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
 	ran, auth := 0, ""
 	for _, line := range curlLines(t, true) {
-		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines after it
+		if strings.HasPrefix(line, "auth=") {
 			auth = line + "\n"
 			continue
 		}

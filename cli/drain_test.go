@@ -46,7 +46,7 @@ func TestFindAgent(t *testing.T) {
 	}{
 		{"demo/worker-10", "demo/worker-10", nil, 0, ""},
 		{"web", "web", nil, 0, ""},
-		{"worker-10", "demo/worker-10", nil, 1, ""}, // only the last part of the name
+		{"worker-10", "demo/worker-10", nil, 1, ""},
 		{"nobody", "", nil, 1, city.NotFound},
 		{"web", "", broken, 0, city.Unavailable},
 	} {

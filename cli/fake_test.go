@@ -122,7 +122,6 @@ func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error)
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// runCLI runs a command line in the city s, without a terminal.
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()

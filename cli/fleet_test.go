@@ -19,8 +19,6 @@ import (
 	"gcity/cli/output"
 )
 
-// machine returns the environment of a command on a machine that has the cities in d. If d is nil, no supervisor is
-// running.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{
 		Printer: output.Printer{

@@ -28,7 +28,6 @@ func setHelp(e *env.Env, root *cobra.Command) {
 	})
 }
 
-// helpText returns a command's help in lines of at most width columns, except for examples, which can be longer.
 func helpText(c *cobra.Command, width int) string {
 	var b strings.Builder
 	section := func(title, text string) {
@@ -94,8 +93,6 @@ func flagTable(flags *pflag.FlagSet, width int) string {
 	return output.HangTable(rows, 0, width)
 }
 
-// reflow breaks paragraphs into lines of at most width columns. It does not join indented lines, which are list items
-// or examples.
 func reflow(text string, width int) string {
 	var out, words []string
 	flush := func() {

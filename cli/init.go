@@ -103,8 +103,6 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. Without a city.toml, it first writes one. Unless the parameter yes is true,
-// it asks the user before it writes the file.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
@@ -131,7 +129,7 @@ func firstContact(e *env.Env) error {
 	_, err := e.CityDir()
 	none, ok := errors.AsType[env.NoCity](err)
 	if !ok || e.ReadOnly {
-		return nil // opening the city reports other errors
+		return nil
 	}
 	e.Sayf("%s has no city yet: neither this folder nor any folder above it has a city.toml.",
 		none.Dir)
@@ -250,7 +248,6 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 	return b.String()
 }
 
-// shellCommand returns a command that starts the user's shell or, if that cannot be used, bash or sh.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

@@ -38,7 +38,6 @@ var wrongArgs = map[string]string{
 // notNamed lists the commands whose argument may be a new name.
 var notNamed = []string{"gcity convoy create"}
 
-// wrongNames returns a command line with a wrong name for each command that takes an object's name.
 func wrongNames(t *testing.T, c *cobra.Command) map[string][]string {
 	lines := map[string][]string{}
 	for _, below := range c.Commands() {

@@ -99,7 +99,6 @@ type heldShape struct {
 	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds this revision
 }
 
-// planInput says what should run and what is running.
 type planInput struct {
 	wants     []agent.Want
 	pools     []agent.Pool
@@ -224,8 +223,6 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held returns the agents that a configuration would remove, or nil if the running controller would apply the
-// configuration without confirmation. A controller holds a configuration that removes most of the running agents.
 func (v planInput) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {
@@ -280,7 +277,6 @@ func changes(v planInput) []change {
 	return out
 }
 
-// removed returns the agents without a session that only the running controller's configuration declares.
 func (v planInput) removed(alive map[string]session.Status) (out []change) {
 	if v.running == nil {
 		return nil

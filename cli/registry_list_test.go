@@ -160,7 +160,6 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 		all[1].Name != "yard-2" || all[1].Path != dirs[2] || !all[1].Running {
 		t.Errorf("%+v, %v", all, err)
 	}
-	// `gcity cities` uses the same list, and says how each city runs
 	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
 	if code != 0 || strings.Count(out, "background (gcity --headless, pid ") != 2 || !strings.Contains(out, dirs[2]) {
 		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
@@ -260,7 +259,6 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 
-	// When the supervisor has stopped, the list works without it.
 	gcity("supervisor", "stop")
 	eventually.True(t, "a list without a supervisor", func() bool {
 		for _, err := range d.Watch(t.Context()) {

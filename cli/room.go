@@ -113,7 +113,6 @@ func (h *timedWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// asciiLocale reports whether the locale is set to an encoding other than UTF-8.
 func asciiLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

@@ -91,7 +91,7 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 			r.Method = arg
 		case name == "Host":
 			r.Host = value
-		case strings.HasPrefix(value, "@"): // a file with a token
+		case strings.HasPrefix(value, "@"):
 			r.Header.Set(name, "Bearer "+strings.TrimSpace(ts.ReadFile(value[1:])))
 		default:
 			r.Header.Set(name, value)

@@ -63,8 +63,6 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	return c
 }
 
-// forAgent sets RunE of a command that acts on one agent. RunE calls run with the open city, the agent's qualified
-// name and the other arguments.
 func forAgent(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -167,8 +165,6 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek prints an agent's screen, or the last lines of its output. If name is the agent's full name, peek needs no
-// snapshot of the city.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -245,8 +241,6 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput prints the stored output, then new output until it ends. The output is printed either raw or as lines
-// without control sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -284,8 +278,6 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines prints the complete lines of an agent's output. It returns the incomplete last line, truncated to 64 KiB.
-// If a program overwrites a line, only the line's final content is printed.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

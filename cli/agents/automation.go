@@ -126,8 +126,6 @@ func automationShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// pastRuns reads the records of an automation's newest runs from the city's store. It works with and without a
-// controller. The parameter limit has the same meaning as in beads.Query.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)

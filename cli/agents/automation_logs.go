@@ -88,8 +88,6 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	return id, err
 }
 
-// showRun prints a run's output so far. If the parameter follow is true, it also prints new output until the run ends.
-// It reports whether there was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
 	text, missed := runText{to: e.Out}, int64(0)

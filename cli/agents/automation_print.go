@@ -74,7 +74,6 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller is running.
 func nextRun(e *env.Env, i *city.Automation, live bool) string {
 	if i.Next == nil || !live {
 		return "-"
@@ -127,8 +126,6 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 
 const widestWhy = 160
 
-// whyAutomation returns an automation's reason for display in a list. If there are several errors, it returns the
-// first one and how many others there are.
 func whyAutomation(e *env.Env, i *city.Automation) string {
 	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {

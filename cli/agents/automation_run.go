@@ -120,8 +120,6 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued waits one second, then prints why a requested run is still queued. It prints nothing if ctx is done
-// before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -148,7 +146,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	seq, id := n.s.Seq, ""
 	if r.Bead != nil {
 		id = r.Bead.ID
-	} else { // the run is queued behind the current run
+	} else {
 		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
 			return fmt.Errorf("the queued run of %s did not start: %w; see `gcity automation "+
@@ -271,8 +269,6 @@ func stoppedWaiting(err error, name, id string) error {
 		"automation history %s`", id, why, name)
 }
 
-// printRun prints how a run ended, and returns its exit code as an error. It prints the end of the run's output
-// unless some output was already shown.
 func printRun(e *env.Env, r *city.Run, shown bool) error {
 	if e.JSON {
 		if err := e.WriteJSON(r); err != nil {

@@ -97,7 +97,6 @@ func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error
 		Drain: g.Drain}, nil
 }
 
-// drainMarked is drainCheck without a controller.
 func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})

@@ -156,8 +156,6 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each named agent or pool. A pool is up if at least one member is running or if its
-// wanted size is zero.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {

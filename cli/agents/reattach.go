@@ -43,7 +43,6 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	}
 }
 
-// controllerLost reports whether the connection to the controller broke. If it did not, the session has ended.
 func controllerLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, syscall.ECONNRESET)
@@ -75,7 +74,6 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	}
 }
 
-// tryAttach tries once to open a terminal. It also reports whether a controller is running.
 func tryAttach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (_ *env.Link,
 	far city.Terminal, live bool, err error) {
 	cols, rows, err := output.TerminalSize(at.out)

@@ -129,7 +129,6 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	return errors.Join(failed, err, printRigEdit(e, done))
 }
 
-// belowCity returns path relative to the city's folder, or false if path is outside that folder.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
@@ -138,7 +137,6 @@ func belowCity(dir, path string) (string, bool) {
 	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// removeRig removes a rig from the configuration. If the parameter yes is true, it also removes the rig's agents.
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("rig remove")
@@ -188,8 +186,6 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// hasAgents returns the error for a rig that still has agents. The list declared contains the agents that the
-// configuration declares for the rig, and fromTopology those from the rig's topologies.
 func hasAgents(rig string, declared, fromTopology []string) error {
 	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"
@@ -283,8 +279,6 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns the parameter why,
-// which is the error from the reload.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

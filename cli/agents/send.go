@@ -54,8 +54,6 @@ records that. To read the text from standard input, use - as the text.`,
 	}, suggest.Agent)
 }
 
-// words joins the arguments with spaces. If the only argument is "-", it reads the text from standard input and
-// removes the last newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil

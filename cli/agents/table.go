@@ -65,8 +65,6 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	return e.Table(w, width, head, rows)
 }
 
-// byUrgency returns a copy of agents, sorted by the urgency of their states, then with stuck agents first, then by
-// name with worker-2 before worker-10.
 func byUrgency(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {

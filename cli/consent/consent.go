@@ -117,8 +117,6 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns an error if the city is not allowed to run. If the city is untrusted and there is a terminal, mayRun
-// asks the user to trust it.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -136,7 +134,7 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 		return err
 	}
-	e.Untrusted = nil // the user agreed when the configuration was read
+	e.Untrusted = nil
 	return nil
 }
 

@@ -16,8 +16,6 @@ import (
 	"gcity/cli/workstore"
 )
 
-// route returns the stores in which to look for a bead. The order is: the explicitly selected store, the store with
-// the ID's prefix, the current store, all others. Other stores can have the bead because prefixes can change.
 func (d *Store) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
@@ -72,8 +70,6 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound returns the error for a bead that is in no store. It lists the stores that could not be searched and, if
-// the ID's prefix is unknown, the known prefixes.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
 	if known := slices.ContainsFunc(places,
@@ -101,8 +97,6 @@ type AllStores struct {
 	others          []*Store
 }
 
-// all combines the store d with the city's other stores. It prints a warning about each store that cannot be opened,
-// and leaves that store out.
 func all(e *env.Env, d *Store) *Store {
 	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {

@@ -55,7 +55,6 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("reachable with a token on %s", at)
 }
 
-// checkMirror calls the script that receives events, and says which event the script received last.
 func checkMirror(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")

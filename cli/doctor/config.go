@@ -105,8 +105,6 @@ func judgeStarts(agents []city.Agent) finding {
 	return ok("all agents can start")
 }
 
-// judgeAgents reports agents that cannot start because the preflight check or the test of their session provider
-// failed. For an untested provider, judgeAgents refers to the finding about that provider.
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string

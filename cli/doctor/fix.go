@@ -54,7 +54,7 @@ func leftovers(dir string) []repair {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
-		return nil // no controller has ever run here
+		return nil
 	}
 	var out []repair
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {

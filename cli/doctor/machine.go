@@ -106,8 +106,6 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 	return judgeVersions(exe, runs, renew, held)
 }
 
-// mainUnit returns the command that makes systemd restart a process, or "" if the process is not the main process of a
-// service.
 func mainUnit(ctx context.Context, pid int) string {
 	// this fails only on systems without systemd
 	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -127,8 +125,6 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
-// renewal returns the commands that restart a controller with this program and keep its agents running. They use the
-// controller's service if it has one.
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":

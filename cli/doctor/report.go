@@ -23,7 +23,6 @@ import (
 	"gcity/internal/redact"
 )
 
-// Limits on the contents of a report.
 const (
 	reportEvents = 100
 	reportLog    = 64 << 10 // bytes from the end of the controller's log

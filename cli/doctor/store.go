@@ -26,8 +26,6 @@ const (
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores checks the stores of the city and of each rig that has a folder. Unless --read-only is set, it also
-// checks that they are writable.
 func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	write := !p.env.ReadOnly

@@ -62,8 +62,6 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.
 	return slices.Compact(names)
 }
 
-// completionSnapshot returns the controller's snapshot or, without a controller, one from the files. It returns nil if
-// neither can be read.
 func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {

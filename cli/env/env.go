@@ -80,7 +80,7 @@ func Ask(e *Env, question string) bool {
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {
-		return 0 // empty outside a run
+		return 0
 	}
 	return n
 }

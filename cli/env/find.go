@@ -103,7 +103,6 @@ const (
 	startupPeriod  = 5 * time.Second
 )
 
-// mayBeLoading reports whether the controller might still be reading the automations because it has just started.
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
 	return l.Live && slices.Contains(kinds, suggest.Automation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod
@@ -147,8 +146,6 @@ func Unknown(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	return city.Missing(suggest.NotFound(suggest.AnyOf(kinds...), name, all))
 }
 
-// misplaced returns an error if name is a pool but an agent is needed, or if it is a pool member that does not exist
-// now.
 func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	if !slices.Contains(kinds, suggest.Agent) {
 		return nil

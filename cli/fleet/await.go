@@ -70,7 +70,6 @@ func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, stopped(err)
 }
 
-// stopped returns city.ErrNoSupervisor if err means that the supervisor has stopped; otherwise it returns err.
 func stopped(err error) error {
 	if exit.IsNotRunning(err) {
 		return city.ErrNoSupervisor

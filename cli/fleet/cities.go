@@ -106,8 +106,6 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// registerRunning registers a city with the running supervisor. If the city cannot run, registerRunning returns an
-// error, but the city stays registered.
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -384,7 +382,6 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 			"unregister " + e.Name + "` removes the city from the list"
 		return i
 	}
-	// after an error, the number might be too low
 	i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 	return i
 }

@@ -34,7 +34,6 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory rejects changes to the list and to the cities in it.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.

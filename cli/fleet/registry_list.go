@@ -99,8 +99,6 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// find returns the cities when no supervisor is running, with the registered ones first. It also returns how many are
-// registered.
 func (l *registryList) find(ctx context.Context) (all []city.Info, registered int, err error) {
 	home, err := env.Home(l.e)
 	if err != nil {
@@ -142,7 +140,7 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 		i := l.state(ctx, r, known[r.Path])
 		_, err := os.Stat(filepath.Join(r.Path, config.FileName))
 		if errors.Is(err, fs.ErrNotExist) && !i.Running && !known[r.Path] {
-			i.Status = "" // forget the city
+			i.Status = ""
 		}
 		return i
 	})
@@ -170,7 +168,6 @@ func (l *registryList) state(ctx context.Context, r host.Registered, registered 
 	return recentState(ctx, r)
 }
 
-// unique renames the cities in infos[from:], so that all cities in infos have different names.
 func unique(infos []city.Info, from int) []city.Info {
 	entries, reported := make([]host.Registered, len(infos)), map[string]string{}
 	for n, i := range infos {
@@ -219,8 +216,6 @@ type listing struct {
 	err   error
 }
 
-// follow sends the supervisor's lists to out. While no supervisor is running, it regularly sends
-// city.ErrNoSupervisor.
 func (l *registryList) follow(ctx context.Context, out chan<- listing) {
 	defer close(out)
 	for {

@@ -49,7 +49,6 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	return start()
 }
 
-// startUnowned starts a city that no controller outside the supervisor is running.
 func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir string,
 	supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
@@ -120,8 +119,6 @@ const (
 	settleQuiet = 4
 )
 
-// awaitSettled makes the city's controller, which is another process, reload its configuration. It then waits until no
-// agent is starting or stopping.
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
-		return nil // opening the city reports the same error
+		return nil
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)

@@ -23,7 +23,7 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
-			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 means the default
+			o.Patience = max(limit-time.Since(began), time.Millisecond)
 			found = s.Scan(layers, o, now)
 		} else {
 			troubles = append(troubles, err.Error())

@@ -67,7 +67,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 			return err
 		}
 		if now := PIDText(dir); now != "" && now != pid {
-			return nil // another controller has taken the lock
+			return nil
 		}
 		select {
 		case <-ctx.Done():

@@ -34,7 +34,6 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 	return host
 }
 
-// Limits on the search for programs.
 const (
 	findTime       = time.Second
 	maxHungFolders = 32 // maximum number of folders that hang at the same time

@@ -77,7 +77,6 @@ func OwnedBy(all []trust.Program) error {
 	return nil
 }
 
-// shownIn returns a path for messages. A path inside the city's folder becomes relative to that folder.
 func shownIn(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -43,7 +43,6 @@ type loop interface {
 
 var _ loop = (*controller.Controller)(nil)
 
-// parts contains the parts of a city that is ready to run.
 type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop

@@ -50,7 +50,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err // the loop hangs, so exit without it
+		return err
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended

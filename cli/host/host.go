@@ -126,7 +126,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		mirrorCtx, stopMirror := context.WithCancel(serveCtx)
 		defer stopMirror()
-		g.Go(func() error { // when the shutdown begins, stop sending events to the script
+		g.Go(func() error {
 			select {
 			case <-h.last.Begun():
 				stopMirror()

@@ -42,7 +42,7 @@ func TestStopLimitCoversDependencyChain(t *testing.T) {
 		go func() { obeyed <- h.HandleSignals(signals, func() { close(stopped) }, func() {}) }()
 		synctest.Wait()
 		const limit = 4*time.Minute + 30*time.Second
-		l.limit.Store(int64(limit)) // as a reload does
+		l.limit.Store(int64(limit))
 		began := time.Now()
 		signals <- syscall.SIGTERM
 		<-stopped

@@ -10,7 +10,7 @@ import (
 // controller that this process would start. It returns 0 if the number is unknown. The Go runtime raises each
 // process's limit to the maximum, but starts child processes with the original limit.
 func OpenFiles(running *city.Snapshot) uint64 {
-	pid := 0 // 0 is this process
+	pid := 0
 	if running != nil {
 		pid = running.PID
 	}

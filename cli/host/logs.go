@@ -42,7 +42,6 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
 
-// controllerLog returns a logger that writes to the controller's log file without blocking.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewAsyncWriter(file)
@@ -50,7 +49,7 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 		_ = own.Close() // asyncWriter.Close always returns nil
 		select {
 		case <-own.done:
-			_ = file.Close() // an error cannot be logged anymore
+			_ = file.Close()
 		default: // the disk does not respond, so Close would block
 		}
 	}

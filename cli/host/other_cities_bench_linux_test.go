@@ -100,7 +100,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	well := measure(b, s, fleet, names[bad:])
 	breaking := time.NewTicker(100 * time.Millisecond)
 	defer breaking.Stop()
-	all.Go(func() { // make the city crash and restart as fast as possible
+	all.Go(func() {
 		for {
 			select {
 			case <-breaking.C:
@@ -178,7 +178,6 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 	}
 }
 
-// latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type latencies struct{ mid, late, patrol time.Duration }
 
 func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {

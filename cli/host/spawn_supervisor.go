@@ -118,7 +118,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 		select {
 		case <-ctx.Done():
 			return r, ctx.Err()
-		case dead = <-died: // another supervisor might have started first
+		case dead = <-died:
 			if dead == nil {
 				dead = errors.New("the process exited at once")
 			}

@@ -163,7 +163,6 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns the maximum number of agents in a city, with all pools at their maximum size.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -247,7 +246,6 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains a supervisor's TCP and tenant listeners, and the limiter for tenants.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -351,7 +349,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	}()
 	defer context.AfterFunc(ctx, func() { k.signal(syscall.SIGTERM) })()
 	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
-		return err // the loop hangs, so do not wait for it
+		return err
 	}
 	late := time.NewTimer(folder.ReleaseLimit)
 	defer late.Stop()

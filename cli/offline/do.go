@@ -130,8 +130,6 @@ func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) 
 	return b.slow(ctx, what, most)
 }
 
-// recordExits records the exits that no controller has recorded, as a controller would, and releases the holders of
-// those sessions.
 func (b *City) recordExits(ctx context.Context, of func(agent string) bool) error {
 	all, err := b.list(ctx)
 	if err != nil {
@@ -188,8 +186,6 @@ func (b *City) recordExit(st *session.Status, recorded bool) error {
 	return nil
 }
 
-// grace returns the configured time between interrupt and kill. If the configuration is invalid, it returns the
-// default.
 func (b *City) grace() time.Duration {
 	if b.config == nil {
 		return 5 * time.Second

@@ -97,7 +97,6 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// timeless returns a copy of a snapshot without the values that change constantly, such as ages.
 func timeless(s *city.Snapshot) *city.Snapshot {
 	if s == nil {
 		return nil
@@ -106,7 +105,7 @@ func timeless(s *city.Snapshot) *city.Snapshot {
 	out.At = time.Time{}
 	out.Automations = slices.Clone(s.Automations)
 	for i := range out.Automations {
-		if a := &out.Automations[i]; a.Next != nil { // the reason contains the remaining time
+		if a := &out.Automations[i]; a.Next != nil {
 			a.Reason, a.Next = "", nil
 		}
 	}
@@ -197,7 +196,6 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 	return session.Filtered(t, classes)
 }
 
-// list returns all of the city's sessions, including those with an exit that is not recorded yet.
 func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -261,7 +259,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 func (b *City) withoutSession(agent, what string) error {
 	config := b.config
 	if config == nil {
-		config, _ = folder.LoadCity(b.Dir) // the agent might be in the invalid configuration
+		config, _ = folder.LoadCity(b.Dir)
 	}
 	if config != nil {
 		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {

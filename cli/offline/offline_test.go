@@ -26,14 +26,11 @@ import (
 	"gcity/trust"
 )
 
-// besides returns a city without a controller, and the city's fake provider, which has a session for each name in
-// alive.
 func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	return configured(t, "", alive...)
 }
 
-// configured is like besides, but adds toml to city.toml.
 func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	dir := t.TempDir()
@@ -233,7 +230,7 @@ func TestOfflineSnapshots(t *testing.T) {
 	}
 	each := calls
 	b.now = func() time.Time {
-		if calls++; calls == 4*each { // the loop sees the third snapshot
+		if calls++; calls == 4*each {
 			note()
 		}
 		return noon.Add(time.Duration(calls) * time.Second)

@@ -26,7 +26,7 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	}
 	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
-		Broken: func(error) {}}) // sessions of failing providers are not counted
+		Broken: func(error) {}})
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,6 @@ import (
 	"gcity/controller/perform"
 )
 
-// openStores opens the stores of the city and its usable rigs. It does not read them yet.
 func (b *City) openStores() error {
 	var all []workstore.Place
 	switch {

@@ -58,8 +58,6 @@ func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
-// encode writes a value as JSON. It escapes control characters, and characters that change how others are displayed.
-// JSON parsers restore them.
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

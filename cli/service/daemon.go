@@ -194,7 +194,6 @@ func DaemonLogs(e *env.Env, lines int) error {
 	return err
 }
 
-// lastLines returns the last n lines of a file, without reading the rest.
 func lastLines(f *os.File, n int) ([]string, error) {
 	const most = 4 << 20
 	if info, err := f.Stat(); err != nil {

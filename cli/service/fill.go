@@ -75,7 +75,6 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 	return who, nil
 }
 
-// ownerOf returns the user ID of a folder's owner. If the folder does not exist, it uses the nearest existing parent.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {

@@ -247,7 +247,6 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	return started
 }
 
-// writeUnit writes the unit, but leaves the file alone if it already has the same content.
 func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	have, err := m.own(s.mark())
 	if err != nil {
@@ -288,8 +287,6 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enable makes systemd enable the unit, and start it if the parameter now is true. After an error, out.Next lists the
-// steps that remain.
 func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Manager,
 	now bool) error {
 	_, err := m.Ask(ctx, "daemon-reload")

@@ -145,7 +145,6 @@ func (m *Manager) own(mark string) (*UnitFile, error) {
 	return nil, nil
 }
 
-// markIn returns the mark in a unit's text, or "" if gcity did not write the unit.
 func markIn(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	mark, ours := strings.CutPrefix(head, "# gcity-unit:")
@@ -199,7 +198,7 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")
-	if path.Base(group) == "supervisor" { // the DelegateSubgroup of the unit
+	if path.Base(group) == "supervisor" {
 		group = path.Dir(group)
 	}
 	unit = path.Base(group)

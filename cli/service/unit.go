@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 )
 
-// unit describes a service: a city's controller, or the supervisor of many cities.
 type unit struct {
 	kind   string // "city" or "supervisor"
 	group  string // the command group that installs the unit: "daemon" or "supervisor"
@@ -29,7 +28,6 @@ type unit struct {
 	env    []string // variables as "K=V"
 }
 
-// mark returns the first line of a unit, which identifies the city or supervisor of the unit.
 func (s *unit) mark() string { return markOf(s.kind, s.at) }
 
 func markOf(kind, at string) string {
@@ -236,7 +234,6 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath removes relative folders and folders that exist only for one session from path.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {

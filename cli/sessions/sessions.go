@@ -82,8 +82,6 @@ type opener struct {
 	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
-// survey returns the providers that might have sessions of the city: those in the configuration, and those that have
-// stored files in the city's folder.
 func (h *opener) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).LoadPartial(); c != nil {

@@ -172,7 +172,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 		if all, total, err = pick(d, all); err != nil {
 			return err
 		}
-	} else if most := q.MaxResults(); most >= 0 && total >= most { // the limit may hide more beads
+	} else if most := q.MaxResults(); most >= 0 && total >= most {
 		if total, err = d.Count(ctx, q); err != nil {
 			return err
 		}

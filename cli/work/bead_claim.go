@@ -29,7 +29,6 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) 
 	return err
 }
 
-// claimsOnly returns an error if --claim is combined with other changes.
 func claimsOnly(c *cobra.Command) error {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",

@@ -66,7 +66,6 @@ nothing if it finds no work, and always exits 0.`,
 	return c
 }
 
-// foundWork is an agent's work: beads, or the output of its work_query.
 type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
@@ -76,7 +75,6 @@ type foundWork struct {
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
 
-// workOf returns the work of the agent in args or, without args, of the agent that runs this command.
 func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) {
 	name, err := e.Self(args)
 	if err != nil {
@@ -168,7 +166,7 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 		return "", fmt.Errorf("the work_query of %s failed with exit code %d: %s", w.Name, got.Code,
 			said)
 	}
-	if text == "[]" || text == "null" { // an empty JSON list
+	if text == "[]" || text == "null" {
 		text = ""
 	}
 	return text, nil
@@ -213,7 +211,6 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// printWork prints an agent's work. Without work, it prints nothing and returns an error with exit code 1.
 func printWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {
@@ -230,7 +227,6 @@ func printWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown returns text for printing: on a terminal, without control sequences.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)

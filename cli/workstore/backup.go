@@ -86,7 +86,6 @@ type backupFile struct {
 
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
-// backups returns the backups of a place's store, newest first.
 func (p Place) backups() ([]backupFile, error) {
 	entries, err := disk.ReadDir(p.BackupDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,8 +145,6 @@ func (p Place) BackUp(
 	return made, nil
 }
 
-// backUpDaily makes an automatic backup of a place's store if one is due. It then removes all but the newest
-// backupsKept automatic backups of that store.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"gcity/trust"
 )
 
-// inForce returns the grant for a store: the controller's grant if a running controller uses the store, otherwise the
-// user's.
 func inForce(p Place) trust.Grant {
 	g := folder.Trusted(p.City, nil)
 	if g.Err() == nil {
