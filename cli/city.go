@@ -148,8 +148,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning stops a city that has a controller. If a running supervisor would start the city again, stopRunning
-// unregisters it. It returns a message that says how to start the city again.
+// stopRunning unregisters the city if a running supervisor would start it again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	again := howToStartAgain(ctx, l)

@@ -114,8 +114,7 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// Bash splits words at colons, and automation names contain colons. A completion contains only the part after the last
-// colon.
+// Bash splits words at colons, so a completion contains only the part after the last colon.
 func TestBashColons(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -38,8 +38,8 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// ReadOnlyReason implements tui.ConfigFile. Files outside the city's folder are read-only, as in
-// config.Source.SetSuspended, because other cities might use them.
+// ReadOnlyReason implements tui.ConfigFile. Files outside the city's folder are read-only, because other cities might
+// use them.
 func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
@@ -69,8 +69,7 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check returns the errors for which a controller would reject the configuration, and the line of the first error in
-// file. It does not return the line of an error in another file, because the error's text contains its position.
+// Check returns the configuration's errors, and the line of the first error in file.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)

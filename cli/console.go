@@ -217,7 +217,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// the control room handles ctrl-c; this channel buffers a signal that arrives before the control room is open
+	// this channel keeps a signal that arrives before the control room is open
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
@@ -232,8 +232,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both goroutines return on their own; if the loop hangs, HandleSignals returns an error and the process exits
-	// without waiting for them
+	// if the loop hangs, the process exits without waiting for these goroutines
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -296,13 +295,12 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	case tui.StopCity, tui.Interrupted: // HandleSignals has not received a signal yet, so send one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
-	default: // a SIGTERM from outside closed the control room; HandleSignals has received it too
+	default: // a SIGTERM closed the control room; HandleSignals has received it too
 		e.Sayf("stopping the city")
 	}
 }
 
-// afterRoom prints the city's state after this process has released the city, and starts a background controller if
-// the user chose that.
+// afterRoom runs after this process has released the city.
 func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:

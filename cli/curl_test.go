@@ -18,8 +18,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Every command in docs/api.md works as written, except that the test uses a free port. The commands work with the
-// token that the city creates and with tokens that the user creates.
+// Every command in docs/api.md works as written, with the city's token and with a user's token.
 func TestCurlLines(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -116,8 +115,7 @@ func TestCurlLines(t *testing.T) {
 	}
 }
 
-// opened runs a command that prints an endless stream, until the stream is open. It retries with longer time limits,
-// because the machine may be busy.
+// opened retries with longer time limits, because the machine may be busy.
 func opened(sh func(line string) (string, error), line string) (out string, err error) {
 	for _, limit := range []string{"1", "5", "60"} {
 		if out, err = sh(strings.ReplaceAll(line, "curl ", "curl -N --max-time "+limit+" ")); strings.Contains(out, ": open") {

@@ -35,7 +35,7 @@ func (c *counting) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fakeCity.Snapshot(ctx)
 }
 
-// A lookup by full name requests only that agent and no snapshot, because agents run it often with their own name.
+// A lookup by full name requests only that agent, because agents look up their own names often.
 func TestFindAgent(t *testing.T) {
 	broken := &city.Error{Code: city.Unavailable, Message: "broken"}
 	for _, c := range []struct {

@@ -172,8 +172,7 @@ func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	return out
 }
 
-// moment parses text as a time in RFC 3339 format, or as a duration before now. In addition to the units of
-// time.ParseDuration, a duration can be given in days.
+// moment parses text as an RFC 3339 time, or as a duration before now. A duration can also be in days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil

@@ -19,8 +19,7 @@ import (
 	"gcity/events"
 )
 
-// fakeCity is a city in a constant state, for tests of output that depends only on a snapshot. The scripts in testdata
-// test the commands with real cities.
+// fakeCity is a city in a constant state, for tests of output that depends only on a snapshot.
 type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event

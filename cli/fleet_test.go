@@ -63,8 +63,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 	}
 }
 
-// --all also shows the recently opened cities that the supervisor does not run. A city becomes a recent one when a
-// control room joins it.
+// --all also shows recently opened cities that the supervisor does not run.
 func TestAllCitiesHaveTheRecentOnes(t *testing.T) {
 	var out, errs bytes.Buffer
 	m := machine(citytest.NewDirectory(town("alpha", city.Running)), &out, &errs)

@@ -69,8 +69,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine returns the gcity command that replaces a Gas City command, with the user's flags and arguments filled
-// in. The parameter replacement comes from the table. A trailing * in it stands for the arguments.
+// commandLine replaces a trailing * in replacement with the arguments.
 func commandLine(replacement string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {

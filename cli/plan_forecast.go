@@ -49,9 +49,7 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns the histories of the agents that the running controller leaves stopped. If no controller is
-// running, it returns what the last one saved. The state machine ignores the history of an agent with a changed
-// definition.
+// histories omits running agents. The state machine ignores the history of an agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -84,7 +82,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; planInput.bar handles its agents that wait for a list
+		// a running controller has already listed the sessions
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}

@@ -28,8 +28,7 @@ type declared struct {
 	settings [][2]string
 }
 
-// inspected limits the number of agents for which restart policies are compared, because each comparison needs a
-// request.
+// inspected limits how many agents' restart policies are compared, because each comparison needs a request.
 const inspected = 32
 
 func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.Snapshot) []setting {

@@ -91,7 +91,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
 		t.Errorf("%v, %v", all, err)
 	}
-	// The controller of this city hangs but is still running, so the city is silent and not stopped.
+	// This city's controller hangs but is still running, so the city is silent.
 	pidFile, err := os.ReadFile(filepath.Join(dir, ".gc", "daemon.pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,8 +116,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 }
 
-// The control room also lists cities that are not registered but that the user has opened, running or not. It forgets
-// a city that no longer exists.
+// The control room also lists recently opened cities, running or not. It forgets a city that no longer exists.
 func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")

@@ -70,8 +70,7 @@ func forAgent(e *env.Env, c *cobra.Command,
 	}, suggest.Agent)
 }
 
-// forNamed sets RunE of a command that acts on an agent or pool. RunE calls run with the open city, the agent or pool
-// that the first argument or GC_AGENT names, and the other arguments.
+// forNamed sets RunE of a command that acts on an agent or pool. The name defaults to GC_AGENT.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...suggest.Kind) *cobra.Command {
@@ -136,7 +135,7 @@ type OutputShape struct {
 	Turns  []Turn `json:"turns"`
 }
 
-// Turn is text in JSON output. Its role says what the text is, for example "output" or "config".
+// Turn is text in JSON output. Its role is, for example, "output" or "config".
 type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`
@@ -266,7 +265,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: this is the first time, or this reader was too slow and missed some output
+			// the stored output comes first, and again if this reader was too slow
 			if seen {
 				e.Sayf("… some output was skipped")
 			}

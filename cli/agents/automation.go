@@ -230,7 +230,7 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// If an automation is running, its reason says why the run started. dueOf adds that the automation is running.
+// dueOf adds that the automation is running, because its reason says only why the run started.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

@@ -20,8 +20,8 @@ const (
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stayAttached keeps the terminal attached after the controller exits, because agents keep running then. It reconnects
-// through the next controller, or directly to the holder. It reports whether the session is still running.
+// stayAttached reconnects after the controller exits: through the next controller, or directly to the holder. It
+// reports whether the session is still running.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {
@@ -37,7 +37,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in a loop is fine here, because the loop runs only once for each controller that exits
+		// a defer in this loop is fine, because it runs once for each lost controller
 		defer next.Close()
 		l, at.far = next, far
 	}

@@ -200,8 +200,8 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	return printRestarted(e, f.Rig.Name, results)
 }
 
-// waves divides agents into groups that can restart at the same time. Each group is a list of indices. Agents come in
-// later groups than their dependencies, because an agent does not start while a dependency is down.
+// waves divides agents into groups of indices that restart together. Dependencies come first, because an agent waits
+// for them.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {

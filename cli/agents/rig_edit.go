@@ -197,8 +197,7 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress returns an error if work is in progress in a rig, because removing the rig would stop the agents and
-// hide the work. It returns nil if the store cannot be read, so that a rig with an unreadable store can be removed.
+// checkInProgress returns nil if the store cannot be read, so that the rig can be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -234,8 +233,7 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 			begun[0].ID)}
 }
 
-// notHeld returns an error if the running controller is holding a changed configuration. A further edit would have no
-// effect yet, and confirming it would also confirm the held change.
+// notHeld prevents an edit while a change is held, because confirming the edit would confirm that change too.
 func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	near, closeNear, err := e.Dial(dir)
 	if exit.IsNotRunning(err) {
@@ -255,9 +253,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the controller reload the edited file, and records the edit as an event. If the controller holds the
-// configuration because agents are removed, rigEdited confirms it, but only if it has the allowed revision. Without a
-// controller, rigEdited stops the sessions of a removed rig.
+// rigEdited makes the controller reload the edited file. It confirms a held configuration only with the allowed
+// revision.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {

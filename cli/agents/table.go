@@ -85,7 +85,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		// a description says more than a reason that names only the agent's file or pool
+		// prefer the description to a reason that names only a file or pool
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {

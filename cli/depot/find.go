@@ -36,8 +36,8 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find looks for a bead in the stores on its route. It returns the bead and the first store that contains it. If a
-// store fails, Find still searches the others. The function closeOther closes the returned store unless the store is d.
+// Find looks for a bead in all stores, even if one fails. It returns the bead and its store. closeOther closes that
+// store unless it is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -114,8 +114,7 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls the function run with the store d. If the parameter everything is true, it uses all of the city's
-// stores instead.
+// WithAll calls run with d, or with all of the city's stores if everything is true.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {
@@ -161,7 +160,7 @@ func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// close closes all stores except the first, which its opener closes.
+// close leaves the first store open, because its opener closes it.
 func (e *AllStores) close() error {
 	var err error
 	for _, d := range e.others {

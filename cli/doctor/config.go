@@ -73,7 +73,7 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	// other checks test the session providers, so Preflight must not test them again for each agent
+	// other checks already test the session providers
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
@@ -91,7 +91,7 @@ func judgeStarts(agents []city.Agent) finding {
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
 			a.Decisions[n-1].What == city.CannotStart {
-			// use the reason for the failure, because the state's reason says only what the next start is waiting for
+			// the state's reason says only what the next start is waiting for
 			why = a.Decisions[n-1].Why
 		} else if a.State != city.Failed {
 			continue

@@ -172,8 +172,7 @@ type repairs struct {
 	Left []string `json:"left"`
 }
 
-// repairCity repairs what can be repaired without losing data. It does not change anything that a running controller
-// uses.
+// repairCity loses no data, and does not change anything that a running controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
 	problems := allRepairs(dir)

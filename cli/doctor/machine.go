@@ -137,10 +137,8 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares the program files that this process, the controller and the holders run. The parameter exe is
-// this process's program. The parameter controller is the controller's program, or "" if it is unknown or no controller
-// is running. The parameter renew is the command that replaces the controller. The map holders contains every other
-// program and the number of holders that run it.
+// judgeVersions compares the programs of this process, the controller and the holders. If controller is "", none is
+// running or its program is unknown. The map holders counts the holders of each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

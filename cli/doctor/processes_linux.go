@@ -49,7 +49,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	if len(of) == 0 {
 		return judgeHidden(hidden)
 	}
-	// list the sessions again, because one might have started since
+	// a session might have started since the first list
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -61,8 +61,8 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// hiddenSession returns a process's session folder if that folder was deleted but the session's holder is running.
-// Otherwise it returns "". Such a session is not listed, but its processes are not strays.
+// hiddenSession returns the deleted folder of a process's running session, or "". Processes of such a session are not
+// strays.
 func hiddenSession(pid int) string {
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID

@@ -76,7 +76,7 @@ type served struct {
 	runs bool // the city or supervisor is running, whether or not as this service
 	// why units are not compared with what install would write; "" if they are compared
 	unknown string
-	// lost returns the programs that this shell finds and a service with the given environment does not
+	// lost returns the programs that a service with the given environment does not find
 	lost func(environ []string) []string
 }
 

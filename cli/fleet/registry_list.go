@@ -25,16 +25,14 @@ import (
 	"gcity/supervisor"
 )
 
-// registryPoll is how often the states of the known cities are read while no supervisor is running. It is short
-// because users switch to a city right after they have started it.
+// registryPoll is short because users switch to a city right after they have started it.
 const registryPoll = 2 * time.Second
 
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory, but its list also contains the cities that this user has opened recently and,
-// while no supervisor is running, the registered cities. It can start a city that is not running. If hosted is not
-// nil, it is the city in the folder dir, which this process runs.
+// RoomDirectory is like AwaitDirectory, but also lists recently opened cities, and can start a city. If hosted is not
+// nil, it is the city that this process runs in dir.
 func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
@@ -112,8 +110,7 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 	return all, len(entries), err
 }
 
-// addRecent returns the given cities, followed by those that this user has opened recently. It forgets a recent city
-// that is not running and has no city.toml.
+// addRecent forgets a recent city that is not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) ([]city.Info, error) {
 	home, err := env.Home(l.e)
@@ -183,8 +180,7 @@ func unique(infos []city.Info, from int) []city.Info {
 	return infos
 }
 
-// Cities implements city.Directory. Without a supervisor, it returns the newest list from Watch. With a supervisor, it
-// takes from that list the states of cities that the supervisor does not run.
+// Cities implements city.Directory. Without a supervisor, it returns the newest list from Watch.
 func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	infos, err := l.Directory.Cities(ctx)
 	l.mu.Lock()
@@ -352,7 +348,7 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 		}
 		return cannotRun(l.e, info)
 	}
-	// use an empty Env, because the flags of this command apply to its own city
+	// the flags of this command apply only to its own city
 	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err
 }

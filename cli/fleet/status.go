@@ -21,7 +21,7 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API according to its settings, or "" if they do not set one
+	// TCP address of the supervisor's API in its settings, or ""
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"`
 	Problem string      `json:"problem,omitempty"`
@@ -64,8 +64,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself. The notes are the problems
-// with the default TCP address, which the supervisor tries if its settings do not name an address.
+// SupervisorTroubles returns the problems that the running supervisor reports. The notes are problems with the default
+// TCP address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds a configuration's automations, and problems with their folders. Reading a city must not change it, so
-// ScanFor writes the built-in formulas to disk only if an automation would otherwise be broken.
+// ScanFor finds a configuration's automations, and problems with their folders. It writes a built-in formula to disk
+// only if an automation needs it.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()

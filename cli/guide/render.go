@@ -142,8 +142,7 @@ func words(text string) []string {
 	return out
 }
 
-// Man returns the topic's page, formatted as a manual page for section 7. It passes all text through the function
-// escape, so that man prints the text unchanged.
+// Man returns the topic's page as a manual page for section 7. The function escape makes all text safe for man.
 func (t Topic) Man(version string, escape func(string) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

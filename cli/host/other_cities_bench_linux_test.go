@@ -27,9 +27,8 @@ import (
 	"gcity/supervisor"
 )
 
-// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures
-// the patrols and the response times of seventeen healthy cities, first while the other three are healthy too. Then
-// one of the three crashes repeatedly, the checks of another hang, and the disk of the third is full.
+// BenchmarkNeighbours measures seventeen healthy cities while three others fail under the same supervisor (Q7 in
+// docs/benchmarks.md).
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()

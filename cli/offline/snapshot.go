@@ -111,8 +111,7 @@ func (p stateTimes) past(
 		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
-// readStateTimes reads the event log. If the controller was killed, it takes the time of the controller's last event
-// as the time of the exit.
+// readStateTimes uses a killed controller's last event as the time of its exit.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {

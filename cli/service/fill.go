@@ -89,8 +89,8 @@ func ownerOf(path string) (string, error) {
 	return strconv.Itoa(os.Getuid()), nil
 }
 
-// ThisProgram returns the path of this program. If a shell finds the program at another path, ThisProgram returns that
-// one, because it remains valid after an upgrade.
+// ThisProgram returns the path of this program. It prefers the path that a shell finds, which remains valid after an
+// upgrade.
 func ThisProgram(path string) (string, error) {
 	exe, err := os.Executable()
 	if err == nil {

@@ -391,8 +391,7 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// imported returns the event for an import. All beads share one event, because otherwise an import of thousands of
-// beads could start thousands of automation runs.
+// imported returns one event for all beads, because separate events could start thousands of automation runs.
 func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`

@@ -96,8 +96,7 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.B
 	return b, at, closeOther, err
 }
 
-// joinable returns an error if one of the beads cannot become a child of a convoy. It is called before any bead is
-// changed.
+// joinable is called before any bead is changed.
 func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, ids []string) error {
 	for _, id := range ids {
 		b, err := d.Get(ctx, id)

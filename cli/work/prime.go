@@ -92,7 +92,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // the caller is this agent, so it is running although it is no longer declared
+	case err != nil: // the caller is this agent, so it is running even if it is not declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
 	text, err := folder.PromptOf(ctx, w)

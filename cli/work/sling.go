@@ -20,7 +20,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is the timeout for sling, which might open stores, create work from a formula, and run a sling_query.
+// slingLimit is the timeout for sling, which might open stores and run a sling_query.
 const slingLimit = 2 * time.Minute
 
 // slingNeedsConfig says why sling needs a valid configuration.

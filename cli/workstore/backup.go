@@ -38,8 +38,8 @@ type (
 	StoreRecovered = sqlite.Recovered
 )
 
-// LostStore returns err as a *sqlite.LostError if it means that a store is missing, empty, or not the store that the
-// city has recorded. Otherwise it returns nil.
+// LostStore returns err as a *sqlite.LostError if it means that a store is missing, empty or replaced. Otherwise it
+// returns nil.
 func LostStore(err error) *sqlite.LostError {
 	lost, _ := errors.AsType[*sqlite.LostError](err)
 	return lost
@@ -177,7 +177,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes the automatic backups that are due. It ignores lost stores, because other checks report them.
+// backUpAll ignores lost stores, because other checks report them.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

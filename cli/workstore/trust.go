@@ -50,8 +50,7 @@ func (s untrustedStore) Update(context.Context, string, beads.Patch) (beads.Bead
 
 func (s untrustedStore) Close() error { return nil }
 
-// OpenTrusted is like OpenStore. If the store's program is not allowed to run, it returns a store that fails every
-// operation.
+// OpenTrusted is like OpenStore. If the store's program may not run, every operation of the store fails.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -61,8 +60,7 @@ func OpenTrusted(p Place) (Store, error) {
 	return s, err
 }
 
-// Unopened returns a short form of the error for a store or provider that needs a program that is not allowed to run.
-// It returns other errors unchanged.
+// Unopened shortens the error for a program that is not allowed to run. It returns other errors unchanged.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return errors.New("its program does not run until you run `" + r.Command() + "`")
