@@ -46,7 +46,6 @@ func normalize(text string) string {
 	}), " ")
 }
 
-// readyWait polls the screen of a session until the session is ready.
 type readyWait struct {
 	s           *Spec
 	p           Provider
@@ -58,8 +57,6 @@ type readyWait struct {
 	answerError error   // why the dialog cannot be answered
 }
 
-// isReady reports whether the session's prompt is visible. If the configuration allows it, isReady also answers
-// dialogs.
 func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 	screen, err := w.p.Output(ctx, w.s.Name, 0)
 	if err != nil {

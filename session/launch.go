@@ -111,7 +111,6 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	return nil
 }
 
-// await waits until the session is ready (see Ready) or has ended. After a deadline, it returns an error.
 func (s *Spec) await(ctx context.Context, p Provider) error {
 	if !s.Ready.Needed() {
 		return nil
@@ -129,14 +128,14 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
-		poll.Stop() // the session has no screen
+		poll.Stop()
 	}
 	for wait := pollFirst; ; {
 		select {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.reported == nil { // the open question was already reported as the reason
+			if w.reported == nil {
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:

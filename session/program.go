@@ -21,7 +21,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 		return Executable{}, nil
 	}
 	path := ""
-	for _, kv := range s.Env { // the last value of PATH takes precedence
+	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "BASH_FUNC_") {
 			return Executable{}, nil
@@ -84,7 +84,6 @@ func (s *Spec) unusable(word string, err error) error {
 		"correct the start_command", word, err))
 }
 
-// runnable returns an error if a file cannot be executed. A relative path is relative to the session's folder.
 func (s *Spec) runnable(path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)
@@ -101,7 +100,6 @@ func (s *Spec) runnable(path string) error {
 	return unix.Access(path, unix.X_OK)
 }
 
-// longestWord is the maximum length of a word that can be a program's path.
 const longestWord = 4095
 
 // program returns the first program that a shell would run for a line. It returns "" if the first word is a builtin, a

@@ -57,7 +57,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		p.print(l, strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
 		l.Activity = time.Now()
-		l.draft, l.Draft = 0, false // Send also submits the draft
+		l.draft, l.Draft = 0, false
 	})
 }
 

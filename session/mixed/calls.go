@@ -164,7 +164,6 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// withAbility returns the provider that holds a session, or a LackError if that provider lacks the ability.
 func withAbility[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T,
 	error) {
 	var none T

@@ -94,7 +94,6 @@ func TestLookupWaitsForSlowList(t *testing.T) {
 	})
 }
 
-// hasty is a patient provider that responds immediately.
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }

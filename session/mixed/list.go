@@ -37,7 +37,7 @@ func (p *Provider) Patience(name string) time.Duration {
 // than ctx allows, the error is a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
-	if err != nil { // try again to open the provider
+	if err != nil {
 		if q, err = p.opened(p.member(m.name)); err != nil {
 			return nil, err
 		}

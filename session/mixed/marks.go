@@ -140,7 +140,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 		if !idle() {
 			return false, nil
 		}
-		m.inUse, m.marked = false, false // a later start sets the mark again
+		m.inUse, m.marked = false, false
 		return true, func(err error) { m.inUse = m.inUse || err != nil }
 	})
 	if err != nil {

@@ -83,7 +83,6 @@ type member struct {
 	gen    int // number of starts so far
 }
 
-// location identifies the provider of a session.
 type location struct {
 	provider *member
 	id       string
@@ -328,7 +327,7 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot determine which provider runs session %q: %w", name, err)
 	}
-	return used[0], nil // let this provider report that the session does not exist
+	return used[0], nil
 }
 
 func (p *Provider) findHolder(name, id string) *member {

@@ -171,7 +171,6 @@ func TestMarksOutliveController(t *testing.T) {
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
 	}
-	// the exit in "one" is not acknowledged yet
 	second := start(t, next, "b", "two")
 	all, err = next.List(t.Context())
 	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
@@ -323,10 +322,9 @@ func TestExitsOfAllProviders(t *testing.T) {
 	if got["a"] != 4 || got["b"] != 3 {
 		t.Errorf("%v", got)
 	}
-	start(t, p, "b", "") // the ended session does not prevent a start
+	start(t, p, "b", "")
 }
 
-// courteous implements session.PoliteSender and session.Looker.
 type courteous struct {
 	*fake.Provider
 	polite []string

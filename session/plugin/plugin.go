@@ -152,7 +152,6 @@ func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// whyDown returns an error that says why the helper is not running and when it restarts, or nil if it is running.
 func (p *Provider) whyDown() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

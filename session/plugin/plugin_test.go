@@ -279,7 +279,6 @@ func TestStartWithoutHelper(t *testing.T) {
 	}
 }
 
-// helperPID waits for the helper and returns its PID. The helper is the child process that has the socket of p.
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()
 	found := 0

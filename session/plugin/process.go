@@ -55,7 +55,6 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown records why the helper is not running, or that it is running if err is nil.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -123,7 +122,6 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	}
 }
 
-// outputLog logs the helper's output. The last line explains why the helper exited.
 type outputLog struct {
 	p    *Provider
 	in   io.Reader

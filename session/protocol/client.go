@@ -177,7 +177,6 @@ func refusal(op string, resp *http.Response) error {
 	return known(response.Error)
 }
 
-// known converts e to a session.LackError if it is about a missing ability; otherwise, it returns e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e

@@ -37,7 +37,6 @@ func (c *Client) changed() {
 	}
 }
 
-// followExits reads the exit stream until ctx ends. It replaces a lost stream with a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {

@@ -115,7 +115,6 @@ func (s *Server) provider() (*Opened, error) {
 	return s.made, nil
 }
 
-// callContext returns the context for a call. It ends when the client disconnects, or after the timeout in the request.
 func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	ms, err := strconv.ParseInt(r.Header.Get(TimeoutHeader), 10, 64)
 	if err != nil || ms <= 0 {
@@ -124,7 +123,6 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// begin decodes a request and returns the provider. If it fails, it sends an error response and ok is false.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
 	if !readJSON(w, r, request) {
 		return nil, false
@@ -160,7 +158,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	var out *lines // nil before the first line
+	var out *lines
 	ctx = session.WithProgress(ctx, func(why string) {
 		if r.Header.Get("Accept") != linesType {
 			return

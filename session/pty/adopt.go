@@ -29,7 +29,6 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 		gone: make(chan struct{})}
 }
 
-// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
 	// the folder was deleted, but the connections to known sessions stay open
@@ -61,7 +60,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	}
 	err = g.Wait()
 	if errors.Is(err, errNoRecord) {
-		return nil // the next scan tries again
+		return nil
 	}
 	if err != nil {
 		return err
@@ -90,7 +89,6 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	rec, err := p.files.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// a start failed early, or is still in progress
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}

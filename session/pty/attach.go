@@ -152,7 +152,7 @@ func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 				return broken(ctx, "watch", name, err)
 			}
 			reset = reset || m.Kind == wire.Reset
-			if reset { // the data is in the next message
+			if reset {
 				continue
 			}
 		case wire.Live:

@@ -64,7 +64,6 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			p.files.openActivity(e)
 			return conn, nil
 		}
-		// the city was moved while it was running
 		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil {
 			return conn, nil
 		}

@@ -80,7 +80,7 @@ func TestDraftOutlivesProvider(t *testing.T) {
 		})
 	}
 	seen(p, true)
-	term.Close() // a viewer that has detached may come back
+	term.Close()
 	p.Close()
 	next := newProvider(t, city)
 	seen(next, true)

@@ -86,7 +86,6 @@ func (e *entry) alive() bool {
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the holder reports the end of the current session, or until ctx or the connection ends.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -98,7 +97,7 @@ func (e *entry) awaitEnd(ctx context.Context) {
 		l := e.link
 		e.mu.Unlock()
 		if l == nil || l.over() {
-			return // without a connection, no report arrives
+			return
 		}
 		<-tick.C
 	}
@@ -129,7 +128,6 @@ func (e *entry) hangUp() {
 	e.activity.close()
 }
 
-// status returns the session's status for List. If List must omit the session, ok is false.
 func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -161,7 +159,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // the holder does not respond, so the agent's PID is unknown
+	if st.Alive && st.PID == 0 {
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -178,8 +176,6 @@ func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
-// connect stores the state that a holder has reported on its permanent connection. If the state contains a new exit,
-// connect reports it.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -231,7 +227,6 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 }
 
-// drain returns the drain that a live session's marks describe. The caller must hold e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
 		return session.ParseDrain(a.Drain.Mark)
@@ -239,7 +234,6 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark if the session's holder does not publish marks itself.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

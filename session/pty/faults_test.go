@@ -118,7 +118,7 @@ func TestExitWithoutController(t *testing.T) {
 	if err := second.Acknowledge(t.Context(), "a", s.ID); err != nil {
 		t.Error(err)
 	}
-	second.Close() // the holder is no longer needed
+	second.Close()
 	until(t, "the exit of the idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
 	until(t, "the removal of the session's folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
 }
@@ -251,7 +251,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := proc.Reap(pid); err != nil { // the holder is a child of this process
+	if err := proc.Reap(pid); err != nil {
 		t.Fatal(err)
 	}
 	second := newProvider(t, city)

@@ -41,7 +41,6 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord returns the exit that a holder has saved for the session in rec, or nil.
 func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
 	if err != nil {
@@ -125,7 +124,6 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	return left
 }
 
-// stopped reports whether a signal or a debugger has stopped the holder in rec.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
@@ -239,7 +237,6 @@ func (f *folders) inOtherCity(cwd, name string) bool {
 	if !ok || !found || at == "" {
 		return false
 	}
-	// the path no longer exists or is invisible to this process
 	if _, err := os.Stat(at); err != nil {
 		return false
 	}

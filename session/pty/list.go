@@ -119,7 +119,7 @@ func (p *Provider) retryConnect(e *entry) {
 	p.reg.Async(func() {
 		release, ok := e.lock.TryLock()
 		if !ok {
-			return // a start or another attempt is in progress
+			return
 		}
 		defer release()
 		if e.reusable() == nil && p.reconnect(p.ctx, e) != nil {
@@ -157,7 +157,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	for pid, t := range trees {
 		// after the holder's exit, its PID could belong to another process
 		over := roots[pid].Alive && links[pid].over()
-		if t.Procs > 0 && !over { // otherwise the session has just ended
+		if t.Procs > 0 && !over {
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}
 		}
 	}

@@ -26,7 +26,7 @@ func (p *Provider) lost(e *entry, l *link) {
 	e.link = nil
 	rec, known, over := e.record, e.known, e.exit != nil
 	if over && e.acked {
-		e.known = false // the holder has exited after a requested stop
+		e.known = false
 	}
 	e.mu.Unlock()
 	if p.ctx.Err() != nil || !known {

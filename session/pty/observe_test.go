@@ -264,7 +264,6 @@ func TestObserverRestoresNothing(t *testing.T) {
 	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	// the holder handles the signal before the agent's exit
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Error(err)
 	}

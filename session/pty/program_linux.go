@@ -48,14 +48,12 @@ func (p *program) execute(
 	}
 }
 
-// isForbidden reports whether an exec failed because of where the program is, and not because of a lack of resources.
 func isForbidden(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) ||
 		errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute, and reports whether it is the last source.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +149,6 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether path is a regular file with this content. It does not follow links.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

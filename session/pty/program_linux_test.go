@@ -189,7 +189,6 @@ func TestIdleHolderSleeps(t *testing.T) {
 	})
 }
 
-// shortestSleep returns the shortest timeout of a process's sleeping threads. If a thread is running, ok is false.
 func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	t.Helper()
 	shortest = math.MaxInt64
@@ -207,7 +206,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 		_, scanErr := fmt.Sscanf(string(data), "%d %s %s %s 0x%x", &call, &skip, &skip, &skip,
 			&timeout)
 		if err != nil || scanErr != nil {
-			return 0, false // the thread is running
+			return 0, false
 		}
 		switch {
 		case call == unix.SYS_FUTEX && timeout != 0:

@@ -24,7 +24,6 @@ func withoutQueries(old []byte) []byte {
 	return out
 }
 
-// sequence returns the length of the escape sequence at the start of b. It is at least 1.
 func sequence(b []byte) int {
 	if len(b) < 2 {
 		return len(b)

@@ -109,7 +109,7 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 			var err error
 			if l, err = p.hold(ctx, e); err != nil {
 				kind := err
-				if proc.Exhausted(err) { // the holder did not even run
+				if proc.Exhausted(err) {
 					kind = session.ErrExhausted
 				}
 				return fail("start", s.Name, kind, "cannot start its holder: %v", err)
@@ -197,7 +197,6 @@ func (l *link) ask(req *wire.Request) error {
 	return wire.WriteJSON(l.conn, wire.Ask, req)
 }
 
-// life describes the session that a holder is asked to start.
 type life struct {
 	wire.Spec
 	ready bool // the agent is ready immediately

@@ -68,7 +68,6 @@ func TestRejectedText(t *testing.T) {
 			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
 		}
 	}
-	// while the terminal's input buffer is full
 	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil {
 		t.Error(err)
 	}

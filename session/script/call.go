@@ -130,7 +130,6 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
 }
 
-// needed returns the ability that requires this operation of the script, or "".
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":

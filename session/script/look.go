@@ -29,7 +29,7 @@ const (
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
-	ids := map[string]string{} // sessions that were alive at the last List
+	ids := map[string]string{}
 	for _, name := range names {
 		if e := p.sessions[name]; e.rec.Exit == nil {
 			ids[name] = e.rec.ID
@@ -69,7 +69,6 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running [
 	}
 }
 
-// look updates the state of one session. It skips a session that is being started or stopped.
 func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -115,8 +114,6 @@ func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process. It returns false only if the session runs on this machine and has no process
-// left.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -124,14 +121,13 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // scan all processes only if the known process has exited
+	pid, start = find(rec.ID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start
 	return pid > 0 || !rec.Local || rec.Boot != p.boot
 }
 
-// refresh updates what changes without an event: whether the agent has finished, and when it was last active.
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {

@@ -223,7 +223,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.status(e), nil
 }
 
-// endPrevious ensures that no session or process with this name is still running.
 func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
@@ -254,7 +253,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
-	return p.end(ctx, old) // kill remaining processes of the previous session
+	return p.end(ctx, old)
 }
 
 // undoStart undoes a failed start. If it cannot, the session counts as alive, and the next List or Stop tries again.
@@ -381,7 +380,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	for pid, t := range trees {
 		own, err := proc.ReadStat(pid)
 		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
-			continue // the session has just ended
+			continue
 		}
 		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,
 			Procs: t.Procs + 1}

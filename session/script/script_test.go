@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// asked returns the script's calls since the last call of asked, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -79,7 +78,7 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
 		t.Errorf("calls %s", got)
 	}
-	if !st.Activity.Equal(st.Started) { // the time from the script is before the session's start
+	if !st.Activity.Equal(st.Started) {
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
@@ -158,7 +157,7 @@ func TestProtocol(t *testing.T) {
 	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRejected) {
 		t.Errorf("%v", err)
 	}
-	for range 2 { // an unsupported operation has no effect and is called only once
+	for range 2 {
 		if err := h.Clear(t.Context(), "gc-a"); err != nil {
 			t.Error(err)
 		}

@@ -81,7 +81,6 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that holds a session's lock. Stopping the session cancels the context.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
@@ -99,7 +98,6 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	}
 }
 
-// stop stops a session for all callers that wait for s.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {

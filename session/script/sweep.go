@@ -16,7 +16,6 @@ const (
 	startMark = "GC_EXEC_START="
 )
 
-// sweep kills all processes on this machine that have the entry mark ("K=V") in their environment.
 func sweep(mark string) error {
 	_, left, err := proc.Sweep(func(pid int) bool {
 		return proc.HasEnv(proc.Environ(pid), mark, false)

@@ -15,8 +15,6 @@ import (
 	"gcity/session"
 )
 
-// controller is the main function of the test binary under the name controller. It starts one session, with a script
-// that hangs.
 func controller(city, script, id string) error {
 	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
 	if err != nil {
@@ -124,7 +122,6 @@ func TestScriptLosesItsState(t *testing.T) {
 		}
 		h.reopen(t)
 	}
-	// before the first List
 	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
 		t.Errorf("%v", err)
 	}
@@ -216,7 +213,6 @@ func TestScriptWithFewOperations(t *testing.T) {
 			}
 		}
 	}
-	// nothing is lost, because the record has the mark
 	if err := h.SetMeta(t.Context(), "gc-a", "K", ""); err != nil {
 		t.Error(err)
 	}

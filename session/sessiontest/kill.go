@@ -144,7 +144,6 @@ func ControllerKilled(t *testing.T, k Kills) {
 	}
 }
 
-// killOnce starts a controller, sometimes kills one of the first agents, and kills the controller.
 func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duration,
 	first map[string]int) {
 	t.Helper()

@@ -151,7 +151,6 @@ func needs(t *testing.T, p session.Provider, a session.Ability) {
 	}
 }
 
-// optional returns the provider as a T. It skips the test if the provider does not implement T or lacks an ability.
 func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) T {
 	t.Helper()
 	for _, a := range with {
@@ -164,7 +163,6 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	return q
 }
 
-// nextExit waits for the next exit. If the provider does not report exits, it polls List.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
 	if !session.Can(p, session.ReportingExits) {

@@ -82,7 +82,6 @@ func (t *terminal) wait() {
 	}
 }
 
-// resize restores a session's configured size if the session has no viewers.
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()

@@ -55,7 +55,7 @@ func (v *viewer) shows(text string) bool {
 func sizeIs(t *testing.T, p *Provider, name, want string) {
 	t.Helper()
 	until(t, "the size "+want, func() bool {
-		if _, err := p.List(t.Context()); err != nil { // as a patrol does
+		if _, err := p.List(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		out, err := p.tmux.run(t.Context(), nil, "display-message", "-p", "-t", "="+name+":", "#{pane_width}x#{pane_height}")

@@ -73,7 +73,6 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 }
 
-// findEnd does the work of recordEnd. If the session has not ended, it returns nil.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	// even without a live process, the session has not ended while its pane exists
 	if rec.lives(p.files.boot) {
@@ -161,7 +160,6 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	}
 }
 
-// presumedEnd returns an exit for observers, derived from the dead pane.
 func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -182,7 +180,6 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane reads the exit and the retained output of a session from tmux in a single call.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
@@ -273,7 +270,6 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		"the next patrol will ask again")
 }
 
-// promptPoll is how often, during a stop, the provider checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
 // ask sends the agent its stop signal and reports whether the agent ended within the grace period. An interactive shell

@@ -45,7 +45,6 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// life returns the record of the current session. If the session is known to have ended, ok is false.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -116,7 +115,6 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle. If s is not a result of mangle, ok is false.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -137,7 +135,6 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status returns the session's status for List. If List must omit the session, ok is false.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

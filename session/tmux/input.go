@@ -109,7 +109,6 @@ func waitRead(ctx context.Context, tty int) {
 	}
 }
 
-// typing calls f for a live session. Only one call at a time types into a session.
 func (p *Provider) typing(ctx context.Context, verb, name string,
 	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

@@ -27,7 +27,7 @@ func TestDismissed(t *testing.T) {
 		}
 	}
 	first := begun()
-	dismiss() // the server has a session and continues
+	dismiss()
 	if st, err := p.List(t.Context()); err != nil || len(st) != 1 || !st[0].Alive {
 		t.Fatalf("%+v, %v", st, err)
 	}

@@ -27,7 +27,6 @@ type pane struct {
 	marks      map[string]string
 }
 
-// viewers describes the clients that are attached to a session and can type.
 type viewers struct {
 	count int
 	typed time.Time
@@ -66,7 +65,6 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh updates all sessions from one snapshot. It returns the sessions that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
@@ -95,10 +93,9 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
-	if errors.Is(err, fs.ErrNotExist) { // keep the known sessions
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -245,7 +242,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	release, ok := e.lock.TryLock()
 	if !ok {
-		return e.life() // this provider is starting a session
+		return e.life()
 	}
 	defer release()
 	if rec, x, ok := p.files.recall(e.name); ok {

@@ -28,7 +28,6 @@ type paneTask struct {
 	Ready      bool // the agent counts as ready immediately
 }
 
-// refusal says why a process could not become the agent.
 type refusal struct {
 	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`
@@ -147,7 +146,6 @@ func (d *startSocket) waiting() bool {
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes the sockets of controllers that were killed.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {

@@ -135,7 +135,6 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 }
 
-// removeFolder removes a session's files, and its folder if nothing else is in it.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
@@ -166,7 +165,6 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	return left
 }
 
-// serverOf returns the PID of the server in a record, or 0 if the agent's process is dead.
 func (f *folders) serverOf(rec *record) int {
 	if rec.Boot != f.boot || !rec.lives(f.boot) {
 		return 0
@@ -174,8 +172,6 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnstarted removes the folder of a start that wrote no record. If the start may still be in progress, it returns
-// false.
 func (f *folders) clearUnstarted(name string) bool {
 	if f.observe {
 		return false

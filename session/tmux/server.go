@@ -163,7 +163,6 @@ func newClient(files folders, program string) *client {
 	return &client{files: files, program: program, label: Label(files.city), log: files.log}
 }
 
-// locate determines the name of the city's server, and prepares the environment and configuration for tmux.
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
@@ -233,7 +232,6 @@ func (p *Provider) noteServer(pid int) {
 	p.watched = pid
 }
 
-// recordServer records the server's process and returns its start time. If the process has exited, ok is false.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +255,7 @@ func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
 	if w.Wait() != nil {
-		return // the provider has been closed
+		return
 	}
 	w.Close()
 	p.mu.Lock()
@@ -350,7 +348,6 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	return out.String(), fmt.Errorf("%w: %s", errOther, text)
 }
 
-// command returns a tmux command for the city's server. It passes the arguments through arg.
 func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	c.execs.Add(1)
 	all := append([]string{"-u", "-L", c.label, "-f", filepath.Join(c.files.dir, configFile)},

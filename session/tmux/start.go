@@ -211,8 +211,6 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	return nil
 }
 
-// owner returns the city and the session ID that a tmux session belongs to. Both are "" if gcity did not create the
-// session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
@@ -268,7 +266,6 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start. It returns the error of the start, joined with any errors from the cleanup.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()

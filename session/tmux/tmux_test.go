@@ -58,7 +58,6 @@ func newProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// endAll stops the sessions, and checks that the server exits with the last one.
 func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()

@@ -91,7 +91,6 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	return nil
 }
 
-// watcher contains output that a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
 	news chan struct{} // contains a token when a frame is available

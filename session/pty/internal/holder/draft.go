@@ -27,7 +27,6 @@ const (
 	keyStringEsc          // after ESC in such a reply
 )
 
-// endsDraft reports whether a key submits or deletes a draft, or ends the program.
 func endsDraft(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
@@ -55,7 +54,6 @@ func (d *draft) Write(p []byte) {
 	}
 }
 
-// end resets the draft after its text was submitted together with other input, or after its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -97,7 +95,7 @@ func (d *draft) key(c byte) {
 		d.end()
 	case c == 0x7f || c == 8:
 		d.n = max(0, d.n-1)
-	case c >= ' ' && c&0xc0 != 0x80: // not a UTF-8 continuation byte
+	case c >= ' ' && c&0xc0 != 0x80:
 		d.n++
 	}
 }
@@ -150,8 +148,6 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced handles a complete sequence: the start or end of a paste, a mouse report in the old format, or a key that
-// is encoded as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -164,7 +160,6 @@ func (d *draft) sequenced(final byte) {
 	}
 }
 
-// numbered handles the given key, pressed with the modifiers in held.
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {

@@ -81,8 +81,6 @@ func openOwn(name string) (*os.File, error) {
 	return f, nil
 }
 
-// settled reports whether the folder contains this holder's socket. Only the process that holds the lock creates the
-// socket.
 func (h *holder) settled() bool {
 	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
 	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)

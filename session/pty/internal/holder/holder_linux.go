@@ -93,7 +93,6 @@ func nameProcess(name string) {
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
-// open enters and locks the session's folder. After that, other processes can connect to the holder.
 func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
@@ -166,14 +165,14 @@ func (h *holder) handleSignal(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller cannot find this holder's socket
+	case unix.SIGHUP:
 		if h.settled() {
 			return
 		}
 		if err := h.settle(); err != nil {
 			h.logError("cannot recreate the session's folder", err)
 		}
-	case unix.SIGTERM: // the machine is shutting down, or a user sent the signal
+	case unix.SIGTERM:
 		h.wg.Go(h.terminate)
 	}
 }

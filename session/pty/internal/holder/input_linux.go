@@ -88,7 +88,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l, (*draft).end) // Enter also submitted a draft on the line
+	h.noteInput(l, (*draft).end)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.writeActivity(l) // at once, because the client may compare this time with the time of output
@@ -138,7 +138,6 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged. The function note updates the draft.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {

@@ -70,7 +70,7 @@ func (h *holder) begin(req *wire.Request) error {
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
 	err := h.writeJSON(wire.RecordFile, l.rec)
-	if errors.Is(err, os.ErrNotExist) { // the folder was deleted
+	if errors.Is(err, os.ErrNotExist) {
 		if err = h.settle(); err == nil {
 			err = h.writeJSON(wire.RecordFile, l.rec)
 		}
@@ -92,8 +92,6 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// resourceError converts an error that means that the machine is out of some resource to a wire.Failure. It returns
-// other errors unchanged.
 func resourceError(err error) error {
 	if !proc.Exhausted(err) {
 		return err
@@ -309,7 +307,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
-			c.Close() // a client that is still running connects again
+			c.Close()
 		}
 	}
 	h.cond.Broadcast()

@@ -46,7 +46,6 @@ func (r *ring) grow(need int) {
 	}
 }
 
-// readAt copies bytes from position pos on, which the ring must contain. It returns the number of bytes.
 func (r *ring) readAt(pos uint64, p []byte) int {
 	n := 0
 	for n < len(p) && pos < r.end {

@@ -59,7 +59,6 @@ func (h *holder) leaveIfIdle() {
 	}
 }
 
-// handle performs a request. It returns an error only if the connection fails.
 func (h *holder) handle(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:

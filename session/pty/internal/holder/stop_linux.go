@@ -15,8 +15,7 @@ const (
 	// resumeAfter is how long, during a stop, the holder waits before it resumes stopped processes in the tree. Most
 	// trees end earlier, and the search reads a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
-	// promptPoll is how often, during a stop, the holder checks whether a shell is at its prompt.
-	promptPoll = 200 * time.Millisecond
+	promptPoll  = 200 * time.Millisecond
 	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
 	terminateGrace = 2 * time.Second
 )
@@ -59,7 +58,6 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end ends the agent with SIGKILL. If ask is true, it first tries the stop signal and SIGTERM.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -100,7 +98,7 @@ func (h *holder) ask(l *life) bool {
 	select {
 	case <-l.ended:
 		return true
-	case <-l.stopping.sooner: // waitStop uses the new deadline
+	case <-l.stopping.sooner:
 	case <-timer.C:
 	}
 	proc.SignalTree(h.pid, unix.SIGCONT)
@@ -155,7 +153,6 @@ func (h *holder) graceLeft(l *life) time.Duration {
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits until the session ends or the stop's deadline passes. It reports whether the session has ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

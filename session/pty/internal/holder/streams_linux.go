@@ -34,7 +34,6 @@ func (e *lineEnds) terminal(p []byte) []byte {
 	return out
 }
 
-// drain reads the agent's output to its end, whether or not there are viewers.
 func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
@@ -82,7 +81,6 @@ const (
 	largeTime = 200 * time.Millisecond
 )
 
-// steady records a piece of n bytes and reports whether to rest before the next read.
 func (p *pace) steady(n int, now time.Time) bool {
 	gap := now.Sub(p.last)
 	p.last = now

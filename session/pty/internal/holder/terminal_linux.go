@@ -126,7 +126,6 @@ func (t *terminal) closeOwnFiles() {
 	}
 }
 
-// takeTyping waits for the typing token, which keeps concurrent inputs apart.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
@@ -157,7 +156,6 @@ func (t *terminal) write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// put is like write, but also returns how many bytes the kernel has accepted.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

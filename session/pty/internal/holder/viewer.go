@@ -8,7 +8,6 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// viewer is a client that watches the terminal and may also type.
 type viewer struct {
 	c       *conn
 	l       *life
@@ -42,7 +41,6 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	if h.show(v) != nil {
 		return
 	}
-	// The session has ended, and all of its output has been sent.
 	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
@@ -79,7 +77,6 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen handles a viewer's input and resizes until the viewer disconnects.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -111,8 +108,6 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the session ends or the viewer disconnects. If a
-// write fails, it returns an error.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -138,8 +133,6 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. over
-// is true if the session has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -126,7 +126,6 @@ func (a Activity) Encode() [ActivitySize]byte {
 	return b
 }
 
-// Offsets of the drain fields in the record.
 const (
 	drainAt   = 64
 	drainByAt = 72

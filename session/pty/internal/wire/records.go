@@ -147,7 +147,6 @@ type State struct {
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
-// Files in a session's folder.
 const (
 	LockFile     = "lock"
 	SocketFile   = "sock"
