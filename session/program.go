@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram returns the program that the session's command runs, for providers that run sessions on this machine. If
-// the program does not exist or is not executable, the error is an ErrMissing. The result is zero if the command needs
-// a shell, or if its first word is not an ordinary program name.
+// FindProgram returns the program that the session's command runs on this machine, or an ErrMissing. The result is zero
+// if the command needs a shell.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
@@ -41,8 +40,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp finds a program as a shell does: in PATH, or at its path if the name contains a slash. If PATH is empty,
-// lookUp returns "", because shells then search their own default path.
+// lookUp returns "" if PATH is empty, because shells then search their own default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -102,8 +100,7 @@ func (s *Spec) runnable(path string) error {
 
 const longestWord = 4095
 
-// program returns the first program that a shell would run for a line. It returns "" if the first word is a builtin, a
-// keyword or an assignment, or if it is quoted or expanded.
+// program returns "" if it is not certain which program a shell would run first.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {

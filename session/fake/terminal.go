@@ -174,7 +174,7 @@ func (p *Provider) Attach(_ context.Context, name string, cols, rows int) (sessi
 		t = &terminal{p: p, l: l, closed: make(chan struct{})}
 	})
 	if err != nil {
-		return nil, err // not t, because an interface that holds a nil pointer is not nil
+		return nil, err // an interface that holds a nil pointer is not nil
 	}
 	return t, nil
 }

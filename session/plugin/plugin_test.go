@@ -60,8 +60,7 @@ func helper() int {
 	return 0
 }
 
-// slow is a provider that reports progress while it starts the session "slow". Text for the session "platform" makes
-// the provider's platform unreachable or reachable again.
+// slow is a provider that reports progress while it starts the session "slow".
 type slow struct {
 	*pty.Provider
 	changes chan struct{}

@@ -34,11 +34,10 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open exit streams; the server closes a stream with a slow reader
+	subs map[chan ExitLine]bool // open exit streams
 }
 
-// NewServer returns a server. For the first open call, the server gets a provider from the parameter open. Later open
-// calls use the same provider.
+// NewServer returns a server. The first open call opens the provider, and later open calls use the same one.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)

@@ -45,8 +45,7 @@ func (s *Server) followExits(p session.Provider) {
 	})
 }
 
-// publish sends a line to all streams. It closes a stream with a slow reader; the client of that stream then lists the
-// sessions.
+// publish closes a stream with a slow reader. Its client then lists the sessions.
 func (s *Server) publish(line ExitLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -71,7 +71,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errNoRecord means that a session's folder contains no record yet, because the session's start is still in progress.
+// errNoRecord means that a session's folder has no record yet, because a start is in progress.
 var errNoRecord = errors.New("a session is about to start")
 
 func (p *Provider) adopt(ctx context.Context, name string) error {
@@ -156,8 +156,8 @@ func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall reads the drain marks from an older holder, which does not publish them in its activity record. The provider
-// then keeps track of the marks that it sets itself, but does not see those that another process sets.
+// recall reads the drain marks of an older holder, which does not publish them. Later marks by other processes stay
+// unseen.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

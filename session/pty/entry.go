@@ -29,7 +29,7 @@ type entry struct {
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks of an older holder (see recall); nil if the holder publishes them
+	// drain marks of an older holder; nil if the holder publishes them
 	marks map[string]string
 }
 
@@ -44,8 +44,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock acquires a name's lock and returns the name's entry, which it creates if necessary. The caller must call
-// release.
+// lock creates the name's entry if necessary. The caller must call release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
@@ -109,8 +108,7 @@ func (e *entry) set(s wire.State) {
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord stores the session's record. A fingerprint that cannot be decoded counts as unknown. The caller must hold
-// e.mu.
+// setRecord treats an undecodable fingerprint as unknown. The caller must hold e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.record, e.fingerprint = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.fingerprint) != nil {
@@ -118,7 +116,7 @@ func (e *entry) setRecord(rec wire.Record) {
 	}
 }
 
-// hangUp closes the permanent connection, which ends the goroutine that reads from it.
+// hangUp also ends the goroutine that reads from the permanent connection.
 func (e *entry) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -170,7 +168,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity reads the activity record. If the record is another session's, ok is false. The caller must hold e.mu.
+// lastActivity returns false for another session's record. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
@@ -192,8 +190,8 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// read handles a holder's messages until the connection ends. No other code changes the state, so that changes take
-// effect in the order of the messages.
+// read handles a holder's messages until the connection ends. No other code changes the state, so messages take effect
+// in order.
 func (p *Provider) read(e *entry, l *link) {
 	r := wire.NewReader(l.conn)
 	for {

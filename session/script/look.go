@@ -18,14 +18,12 @@ const (
 	sweepLimit = 5 * time.Second
 	// asksAtOnce is the maximum number of concurrent script calls about individual sessions.
 	asksAtOnce = 8
-	// asksLimit is the time limit for all script calls about individual sessions during one call of List.
+	// asksLimit is the time limit for all script calls about individual sessions during one List.
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. One more call for each draining session
-// determines whether the agent has finished, and one for each session with an idle timeout determines when it was last
-// active. These calls are concurrent. If they do not finish in time for a session, that session keeps its last known
-// state.
+// List implements session.Provider. It calls the script once for all sessions, and again for each one that is draining
+// or has an idle timeout. A session keeps its last known state if its call takes too long.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
@@ -141,7 +139,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // while the activity is unknown, the agent must not count as idle
+	var at time.Time // an agent with unknown activity must not count as idle
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -152,7 +150,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended records that a session has ended in an unknown way. The caller must hold p.mu.
+// The caller of ended must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -166,7 +164,7 @@ func (p *Provider) ended(e *entry) {
 	}
 }
 
-// status returns the session's status for List. The caller must hold p.mu.
+// The caller of status must hold p.mu.
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{
@@ -203,8 +201,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the agent's process: the oldest of the session's processes that is not a child of another one. It
-// returns 0 if none of them is visible on this machine.
+// find returns the oldest of the session's processes that is not a child of another one. It returns 0 if none is
+// visible on this machine.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -47,8 +47,7 @@ func ops(asked [][]string) string {
 
 const forever = "while :; do sleep 1; done"
 
-// A patrol executes the script once for any number of sessions, or not at all without sessions. It executes the
-// script once more for each session that is draining or has an idle timeout.
+// A patrol executes the script once, and once more for each session that is draining or has an idle timeout.
 func TestPatrolCallsScriptOnce(t *testing.T) {
 	h := open(t, muxScript(t))
 	status(t, h, "none")
@@ -167,8 +166,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// The error from a failing script is a single line that a terminal can show. A flood of output is truncated. A script
-// that hangs is killed with its children when the caller's context ends.
+// The error from a failing script is a single line that a terminal can show. A script that hangs is killed with its
+// children.
 func TestBadScripts(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"wrong", "flood", "hang"} {
@@ -214,8 +213,7 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(data), ") Z ")
 }
 
-// A session without processes has ended, even if the script still lists it. Processes that are left after the script
-// has stopped a session are killed, even outside the session's group.
+// A session without processes has ended, even if the script still lists it.
 func TestProcessesDecide(t *testing.T) {
 	h := open(t, muxScript(t))
 	st := start(t, h, "gc-a", forever)
@@ -252,8 +250,7 @@ func read(path string) string {
 	return string(data)
 }
 
-// Sessions outlive their provider. The next provider lists them, running or ended, with the data from their start
-// (L11). An observer ends no session and records nothing.
+// Sessions outlive their provider. The next provider lists them, with the data from their start (L11).
 func TestAdoption(t *testing.T) {
 	h := open(t, muxScript(t))
 	s := h.spec("gc-a", forever)

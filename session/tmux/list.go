@@ -73,7 +73,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier call is still in progress: %w",
 			context.Cause(ctx))
 	}
-	// scan first: a session that was recorded before the snapshot but is not in it has ended
+	// scan first: a recorded session that is missing in the later snapshot has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -131,8 +131,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux for the state of the session in rec or, if rec is nil, of all sessions. Without a server, the
-// snapshot is empty.
+// snapshot asks for all sessions if rec is nil. Without a server, the result is empty.
 func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if rec != nil {
@@ -201,8 +200,7 @@ func number(s string) int {
 	return n
 }
 
-// compare updates an entry from a snapshot. It returns true if the session seems to have ended. For an observer,
-// compare records the end immediately.
+// compare returns true if the session seems to have ended. For an observer, it records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -262,8 +260,7 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. Its inverse is decodeMark, which returns
-// "" for invalid text.
+// encodeMark encodes a value so that tmux neither expands nor truncates it.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {

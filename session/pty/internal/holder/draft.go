@@ -1,8 +1,7 @@
 package holder
 
-// draft counts the characters on the program's input line that viewers have typed and neither submitted nor deleted.
-// It is unknown how the program handles each key, so the count may be wrong, but only until the next Enter. draft
-// stores no text.
+// draft counts the characters on the input line that viewers have typed and neither submitted nor deleted. The count
+// may be wrong until the next Enter. draft stores no text.
 type draft struct {
 	n      int
 	before int // the value of n before an Escape byte that might begin a sequence
@@ -47,7 +46,7 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // two bytes are Alt and a key, because every reply of a terminal is longer
+	case keyString: // two bytes are Alt and a key; a terminal's reply is longer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
@@ -101,7 +100,7 @@ func (d *draft) key(c byte) {
 }
 
 func (d *draft) escaped(c byte) {
-	// the Escape came with an earlier write but begins this sequence
+	// the Escape came with an earlier write
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}

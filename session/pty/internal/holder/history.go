@@ -35,8 +35,7 @@ func (k *history) tail(bytes int) (from uint64, ok bool) {
 	return from, ok && from > k.out.start
 }
 
-// restartPoints are recent positions in the output that are not inside an escape sequence. They are at least
-// restartPointEvery bytes apart.
+// restartPoints are positions outside escape sequences, at least restartPointEvery bytes apart.
 type restartPoints struct {
 	at [16]uint64
 	n  int // number of positions added so far

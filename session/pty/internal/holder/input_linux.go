@@ -14,8 +14,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxLine is the maximum length of a line of input for a terminal in canonical mode. The kernel silently drops the rest
-// of a longer line.
+// maxLine is the maximum length of a line for a terminal in canonical mode. The kernel silently drops the rest.
 const maxLine = 4095
 
 // readPause is how long to wait for a program to read the text before pressing Enter.
@@ -81,7 +80,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	// if a program reads the text and Enter in one call, it may treat Enter as part of the text
+	// a program that reads Enter together with the text may treat Enter as text
 	if !canonical {
 		l.waitRead(ctx)
 	}
@@ -95,7 +94,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	return nil
 }
 
-// undisturbed returns an error if a viewer is typing or has a draft. The caller must hold the typing token.
+// The caller of undisturbed must hold the typing token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,7 +150,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input. The function note updates the draft. The caller must hold the typing token.
+// noteInput records the time of input. The caller must hold the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
@@ -166,7 +165,7 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the maximum time that bytes written to a terminal take to reach its reader, even on a busy machine.
+// arrival is how long bytes written to a terminal may take to reach its reader.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

@@ -44,7 +44,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
-// endView ends a view. If no other viewer can type, endView restores the terminal's own size.
+// endView restores the terminal's own size if no other viewer can type.
 func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,7 +60,7 @@ func (h *holder) endView(v *viewer) {
 	h.writeActivity(l)
 }
 
-// resize sets the terminal's size; the kernel then signals the program. The caller must hold h.mu.
+// resize makes the kernel signal the program. The caller must hold h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -169,8 +169,7 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types input from an attached viewer. If the terminal does not accept the input within writeTimeout, typed
-// disconnects the viewer.
+// typed disconnects a viewer if the terminal does not accept its input within writeTimeout.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())
