@@ -69,7 +69,7 @@ func TestWhyOfAutomations(t *testing.T) {
 	}
 }
 
-// NEXT and WHY show the same remaining time, even if the snapshot is old. Without a controller, neither shows a time.
+// NEXT and WHY show the same remaining time, even if the snapshot is old.
 func TestAutomationNext(t *testing.T) {
 	s := busyCity()
 	at := noon.Add(31 * time.Second)
@@ -89,7 +89,7 @@ func TestAutomationNext(t *testing.T) {
 	}
 }
 
-// run --wait waits until a queued run has started and, if the run is retried, until the last try has ended.
+// run --wait waits for the start of a queued run, and for the end of its last try.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()
 	s.queues = true
@@ -198,14 +198,13 @@ func TestAutomationCheck(t *testing.T) {
 	if code, _, _ := runCLI(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
 		t.Errorf("digest: exit %d", code)
 	}
-	s.snapshot.Automations[1].Reason = "condition: exit 0" // the reason why the run started
+	s.snapshot.Automations[1].Reason = "condition: exit 0"
 	if _, out, _ := runCLI(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
 		t.Error(out)
 	}
 }
 
-// run --wait prints the output of the run as it arrives, then the result. If the output cannot be streamed, it prints
-// the output from the run's record.
+// run --wait prints the output of the run as it arrives, then the result.
 func TestAutomationRunShowsOutput(t *testing.T) {
 	pieces := []city.Piece{{}, {Text: "gr\x1b[31m"}, {Text: "öße\n"}, {Dropped: 70, Text: "the end"}}
 	for _, c := range []struct {

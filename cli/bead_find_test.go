@@ -11,7 +11,7 @@ import (
 
 func TestBeadRoutes(t *testing.T) {
 	s := demoCity()
-	old := fake.New("old") // the rig's previous prefix
+	old := fake.New("old")
 	for _, title := range []string{"of old", "of old, too"} {
 		if _, err := old.Create(t.Context(), beads.Bead{Title: title}); err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestBeadRoutes(t *testing.T) {
 	if _, err := s.work["demo"].Restore(t.Context(), past); err != nil {
 		t.Fatal(err)
 	}
-	// Both the city's store and the rig's store contain this ID, because the rig used to have the city's prefix.
+	// The rig used to have the city's prefix, so both stores contain this ID.
 	if _, err := s.work["demo"].Restore(t.Context(), []beads.Bead{{ID: "br-1", Title: "twin", Type: "task", Status: beads.StatusOpen, CreatedAt: noon, UpdatedAt: noon}}); err != nil {
 		t.Fatal(err)
 	}

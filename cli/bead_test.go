@@ -14,7 +14,6 @@ import (
 	"gcity/cli/workstore"
 )
 
-// emitted returns the events that commands have sent to the city, as "type subject".
 func (s *fakeCity) emitted() string {
 	var out []string
 	for _, c := range s.done {
@@ -90,7 +89,7 @@ func TestBeadCodes(t *testing.T) {
 	}
 }
 
-// Lists say how many beads they omit and leave out the records of runs. ready lists the most urgent bead first.
+// Lists say how many beads they omit. ready lists the most urgent bead first.
 func TestBeadLists(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "a", "--priority", "3")
@@ -182,7 +181,6 @@ func TestImportOfBeadsInAnotherStore(t *testing.T) {
 }
 
 // BEADS_DIR must be a store of this city; --rig takes precedence over it.
-// An ID that is not in the selected store is looked up in the store that has its prefix.
 func TestWhichStore(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
@@ -216,8 +214,7 @@ func TestWhichStore(t *testing.T) {
 	}
 }
 
-// An import emits one event. Importing the same file again changes nothing and emits no event. Invalid lines are
-// reported and make the import fail.
+// Importing the same file again changes nothing and emits no event. Invalid lines make the import fail.
 func TestExportImport(t *testing.T) {
 	from, to := demoCity(), demoCity()
 	runCLI(t, from, "bead", "create", "a")
@@ -249,7 +246,7 @@ func TestExportImport(t *testing.T) {
 	}
 }
 
-// Events that a run's command emits contain the depth of nested runs in their payload.
+// Events that a run's command emits contain the depth of nested runs.
 func TestDepth(t *testing.T) {
 	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `[1]`: `[1]`, `null`: `null`} {
 		if got := string(withDepth(json.RawMessage(in), 3)); got != want {

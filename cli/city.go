@@ -121,7 +121,6 @@ code 1. Running stop again in the meantime kills the agents at once.`,
 	}
 }
 
-// stopCity stops the controller if one is running, otherwise the sessions that are still alive.
 func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -150,8 +149,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning stops a city that has a controller. If a running supervisor would start the city again, stopRunning
-// unregisters it. It returns a message that says how to start the city again.
+// stopRunning unregisters the city if a running supervisor would start it again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	again := func() string { return "" }
@@ -314,8 +312,6 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload makes the controller read the configuration. If the controller holds it for confirmation, reload also prints
-// what would change.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -153,10 +153,9 @@ func branches() []branch {
 
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds only the top-level command that args name, or all commands if necessary. Building all of them takes
-// longer than running most commands.
+// tree builds only the commands that args need. Building all of them takes longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// this global setting of cobra keeps the commands in the help in the order in which they are added
+	// cobra would otherwise sort the commands in the help
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

@@ -10,8 +10,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// completions adds the completions that commands do not declare themselves, which are flag values and file arguments.
-// It runs only when a shell asks for completions.
 func completions(e *env.Env, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	values := map[string]cobra.CompletionFunc{
@@ -45,8 +43,8 @@ func completions(e *env.Env, root *cobra.Command) {
 	walk(root)
 }
 
-// bashWords splits the command line if the package bash-completion is missing, which the generated script needs.
-// Unlike bash, bashWords does not split at colons, because automation names contain them.
+// bashWords replaces bash-completion if that is missing. It does not split at colons, because automation names contain
+// them.
 const bashWords = `
     if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         local line=${COMP_LINE:0:$COMP_POINT}
@@ -57,8 +55,7 @@ const bashWords = `
     fi
 `
 
-// bashColons removes everything up to the last colon from each completion. bash treats that part as a separate word
-// that is already complete.
+// bashColons removes everything up to the last colon, because bash treats that part as a separate word.
 const bashColons = `
     __gcity_process_completion_results
     if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && ! declare -F __ltrim_colon_completions >/dev/null 2>&1; then

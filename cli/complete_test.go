@@ -106,7 +106,7 @@ func TestShellsComplete(t *testing.T) {
 						t.Errorf("%q: %q is missing in the completions: %q, %v, %s", c.line, want, got, err, errs.String())
 					}
 				}
-				if shell != "zsh" && slices.Contains(got, c.not) { // zsh itself filters the completions
+				if shell != "zsh" && slices.Contains(got, c.not) {
 					t.Errorf("%q: %q is among the completions", c.line, c.not)
 				}
 			}
@@ -114,8 +114,7 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// Bash splits words at colons, and automation names contain colons. A completion contains only the part after the last
-// colon.
+// Bash splits words at colons, so a completion contains only the part after the last colon.
 func TestBashColons(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

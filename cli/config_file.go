@@ -21,7 +21,6 @@ import (
 	"gcity/tui"
 )
 
-// configFile implements tui.ConfigFile: it gives the control room access to a city's configuration.
 type configFile struct {
 	app *env.Env
 	dir string
@@ -39,8 +38,8 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// ReadOnlyReason implements tui.ConfigFile. Files outside the city's folder are read-only, as in
-// config.Source.SetSuspended, because other cities might use them.
+// ReadOnlyReason implements tui.ConfigFile. Files outside the city's folder are read-only, because other cities might
+// use them.
 func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
@@ -70,8 +69,7 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check returns the errors for which a controller would reject the configuration, and the line of the first error in
-// file. It does not return the line of an error in another file, because the error's text contains its position.
+// Check returns the configuration's errors, and the line of the first error in file.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)
@@ -90,7 +88,6 @@ func (f *configFile) Check(file string, data []byte) (problems []string, line in
 	return problems, line
 }
 
-// running returns the controller's state, or nil if the controller is not running or does not respond.
 func (f *configFile) running(ctx context.Context) *city.Snapshot {
 	if f.ctl == nil {
 		return nil

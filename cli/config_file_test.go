@@ -14,8 +14,8 @@ import (
 	"gcity/tui"
 )
 
-// The control room checks an edit as the controller would, with line numbers, and plans it against the running agents.
-// It replaces the file only if nothing else has changed the file since.
+// The control room checks and plans an edit as the controller would. It replaces the file only if nothing else has
+// changed it.
 func TestConfigFile(t *testing.T) {
 	dir := t.TempDir()
 	const was = "[workspace]\nname = \"town\"\n[session]\nprovider = \"fake\"\n[[agents]]\nname = \"a\"\nstart_command = \"true\"\n"
@@ -50,8 +50,7 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// The control room checks, plans and replaces included files and topologies in the city's folder like city.toml. It
-// cannot edit other files; the reason says where to change them.
+// The control room edits included files and topologies in the city's folder like city.toml, and no other files.
 func TestOtherConfigFiles(t *testing.T) {
 	dir := t.TempDir()
 	const team, crew = "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n", "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"c\"\nstart_command = \"true\"\n"

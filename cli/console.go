@@ -95,7 +95,6 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 	return env.WithSource(e, c)
 }
 
-// console opens the control room. Without a terminal it prints the city's status instead.
 func console(ctx context.Context, e *env.Env) error {
 	if !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		if err := status(ctx, e); err != nil {
@@ -133,7 +132,6 @@ func nextCommands(dir string) string {
 	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
 }
 
-// cityFlag returns the flag that a command needs for a city, with a space before it, or "" in the city's folder.
 func cityFlag(dir string) string {
 	if found, err := folder.FindCity("."); err == nil && found == dir {
 		return ""
@@ -165,13 +163,12 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	return nil
 }
 
-// rememberJoined adds a running city to the recently opened cities.
 func rememberJoined(ctx context.Context, e *env.Env, l *env.Link) error {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
 	s, err := folder.BriefSnapshot(ctx, l.Control)
 	if err != nil {
-		return nil // the control room shows that the city does not respond
+		return nil
 	}
 	return host.Remember(e, l.Dir, s.Name)
 }
@@ -220,7 +217,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// the control room handles ctrl-c; this channel buffers a signal that arrives before the control room is open
+	// this channel keeps a signal that arrives before the control room is open
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
@@ -235,8 +232,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both goroutines return on their own; if the loop hangs, HandleSignals returns an error and the process exits
-	// without waiting for them
+	// if the loop hangs, the process exits without waiting for these goroutines
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -271,7 +267,6 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns what the user's preferences say to do when the control room loses its terminal.
 func onHangup(e *env.Env) tui.Exit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -285,7 +280,7 @@ func onHangup(e *env.Env) tui.Exit {
 func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
-		return // another process stopped the city
+		return
 	default:
 	}
 	switch exit {
@@ -300,13 +295,12 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	case tui.StopCity, tui.Interrupted: // HandleSignals has not received a signal yet, so send one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
-	default: // a SIGTERM from outside closed the control room; HandleSignals has received it too
+	default: // a SIGTERM closed the control room; HandleSignals has received it too
 		e.Sayf("stopping the city")
 	}
 }
 
-// afterRoom prints the city's state after this process has released the city, and starts a background controller if
-// the user chose that.
+// afterRoom runs after this process has released the city.
 func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:
@@ -319,7 +313,6 @@ func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	return nil
 }
 
-// handOver starts a headless controller that outlives this process, and waits until it responds.
 func handOver(e *env.Env, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -332,8 +325,6 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive makes a running controller stop the city, and waits until the controller has released it. Until then, it
-// prints what the controller is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err
@@ -364,7 +355,6 @@ func allCities(ctx context.Context, e *env.Env) error {
 	}
 	closeIt()
 	fleet.WarnAboutRecent(e)
-	// this list also contains the cities that the supervisor does not run
 	d, closeIt = fleet.RoomDirectory(e, nil, "")
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {

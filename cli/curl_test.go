@@ -18,8 +18,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Every command in docs/api.md works as written, except that the test uses a free port. The commands work with the
-// token that the city creates and with tokens that the user creates.
+// Every command in docs/api.md works as written, with the city's token and with a user's token.
 func TestCurlLines(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -82,7 +81,7 @@ func TestCurlLines(t *testing.T) {
 	until("api http://"+here, "gcity status")
 	ran, auth := 0, ""
 	for _, line := range lines {
-		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines after it
+		if strings.HasPrefix(line, "auth=") {
 			auth = line + "\n"
 			continue
 		}
@@ -105,7 +104,7 @@ func TestCurlLines(t *testing.T) {
 		case strings.HasSuffix(line, "> reader)"):
 			write("token_file = \"token\"\nread_token_file = \"reader\"\n")
 			until("200", fmt.Sprintf(status, "reader"))
-		case strings.Contains(line, "cat reader"): // the commands after it use the city's own token again
+		case strings.Contains(line, "cat reader"):
 			write("")
 			until("200", fmt.Sprintf(status, ".gc/api.token"))
 		}
@@ -116,8 +115,7 @@ func TestCurlLines(t *testing.T) {
 	}
 }
 
-// opened runs a command that prints an endless stream, until the stream is open. It retries with longer time limits,
-// because the machine may be busy.
+// opened retries with longer time limits, because the machine may be busy.
 func opened(sh func(line string) (string, error), line string) (out string, err error) {
 	for _, limit := range []string{"1", "5", "60"} {
 		if out, err = sh(strings.ReplaceAll(line, "curl ", "curl -N --max-time "+limit+" ")); strings.Contains(out, ": open") {
@@ -127,7 +125,6 @@ func opened(sh func(line string) (string, error), line string) (out string, err 
 	return out, err
 }
 
-// curlLines returns the commands in docs/api.md: those for one city or, if many is set, those for a supervisor.
 func curlLines(t *testing.T, many bool) (lines []string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/api.md")
@@ -192,7 +189,7 @@ func TestFleetCurlLines(t *testing.T) {
 	all, tenants := listen(api.Guard{Token: own}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
 	ran, auth := 0, ""
 	for _, line := range curlLines(t, true) {
-		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines after it
+		if strings.HasPrefix(line, "auth=") {
 			auth = line + "\n"
 			continue
 		}

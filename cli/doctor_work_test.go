@@ -11,8 +11,7 @@ import (
 	"gcity/cli/output"
 )
 
-// status and doctor list beads that are assigned to agents that are not running, and say what to do. They remove
-// control characters from agent names.
+// status and doctor list beads of agents that are not running, and say what to do.
 func TestStrandedWorkIsReported(t *testing.T) {
 	s := &city.Snapshot{Stranded: []city.Stranded{
 		{Agent: "w\x1b[2J", Why: "is suspended with rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},

@@ -35,7 +35,7 @@ func (c *counting) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fakeCity.Snapshot(ctx)
 }
 
-// A lookup by full name requests only that agent and no snapshot, because agents run it often with their own name.
+// A lookup by full name requests only that agent, because agents look up their own names often.
 func TestFindAgent(t *testing.T) {
 	broken := &city.Error{Code: city.Unavailable, Message: "broken"}
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestFindAgent(t *testing.T) {
 	}{
 		{"demo/worker-10", "demo/worker-10", nil, 0, ""},
 		{"web", "web", nil, 0, ""},
-		{"worker-10", "demo/worker-10", nil, 1, ""}, // only the last part of the name
+		{"worker-10", "demo/worker-10", nil, 1, ""},
 		{"nobody", "", nil, 1, city.NotFound},
 		{"web", "", broken, 0, city.Unavailable},
 	} {

@@ -85,7 +85,6 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	return nil
 }
 
-// followEvents prints the matching events in the log, then new events until the user interrupts it.
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -156,8 +155,6 @@ func eventCommand(e *env.Env) *cobra.Command {
 	return env.Group("event", "Append to the event log", emit)
 }
 
-// withDepth adds the depth of nested automation runs to the payload. If the payload is not an object, withDepth returns
-// it unchanged.
 func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if depth <= 0 || len(payload) > 0 &&
@@ -175,8 +172,7 @@ func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	return out
 }
 
-// moment parses text as a time in RFC 3339 format, or as a duration before now. In addition to the units of
-// time.ParseDuration, a duration can be given in days.
+// moment parses text as an RFC 3339 time, or as a duration before now. A duration can also be in days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil

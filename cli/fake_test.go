@@ -19,8 +19,7 @@ import (
 	"gcity/events"
 )
 
-// fakeCity is a city in a constant state, for tests of output that depends only on a snapshot. The scripts in testdata
-// test the commands with real cities.
+// fakeCity is a city in a constant state, for tests of output that depends only on a snapshot.
 type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
@@ -122,7 +121,6 @@ func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error)
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// runCLI runs a command line in the city s, without a terminal.
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,8 +10,7 @@ import (
 	"gcity/cli/fleet"
 )
 
-// A directory that is requested while no supervisor is running connects to the first supervisor that starts, and keeps
-// that connection.
+// A directory without a supervisor connects to the first supervisor that starts, and keeps that connection.
 func TestDirectoryConnectsLater(t *testing.T) {
 	var runs city.Directory
 	opened, closed := 0, 0

@@ -19,8 +19,6 @@ import (
 	"gcity/cli/output"
 )
 
-// machine returns the environment of a command on a machine that has the cities in d. If d is nil, no supervisor is
-// running.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{
 		Printer: output.Printer{
@@ -67,8 +65,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 	}
 }
 
-// --all also shows the recently opened cities that the supervisor does not run. A city becomes a recent one when a
-// control room joins it.
+// --all also shows recently opened cities that the supervisor does not run.
 func TestAllCitiesHaveTheRecentOnes(t *testing.T) {
 	var out, errs bytes.Buffer
 	m := machine(citytest.NewDirectory(town("alpha", city.Running)), &out, &errs)

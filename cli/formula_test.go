@@ -8,7 +8,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// A formula is cooked completely or not at all, and only for an existing pool. Cooking emits an event for the root.
+// A formula is cooked completely or not at all, and only for an existing pool.
 func TestCook(t *testing.T) {
 	s := demoCity()
 	for line, want := range map[string]string{

@@ -17,8 +17,6 @@ func cityCommands() []string {
 	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
 }
 
-// gasCityCommand returns an error if the command line uses a Gas City command that gcity does not have. The error names
-// the equivalent gcity command.
 func gasCityCommand(args []string) error {
 	before, words := commandWords(args)
 	if len(words) == 0 {
@@ -56,8 +54,6 @@ func gcWords() map[string]string {
 	return out
 }
 
-// commandWords splits a command line into the global flags before the command, and the rest. It returns nil, nil if
-// the line has no command or begins with a flag that is not global.
 func commandWords(args []string) (before, words []string) {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -73,8 +69,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine returns the gcity command that replaces a Gas City command, with the user's flags and arguments filled
-// in. The parameter replacement comes from the table. A trailing * in it stands for the arguments.
+// commandLine replaces a trailing * in replacement with the arguments.
 func commandLine(replacement string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {
@@ -106,7 +101,6 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// installedAs returns an extra paragraph for the help if the program was started under the name gc.
 func installedAs(program string) string {
 	if filepath.Base(program) != "gc" {
 		return ""

@@ -412,7 +412,7 @@ func TestAgentShown(t *testing.T) {
 	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {
 		t.Errorf("%q", out)
 	}
-	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond // the patrol interval, here shorter than restart_backoff
+	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond
 	if _, out, _ = runCLI(t, s, "agent", "show", name); !strings.Contains(out, "in 1h; waits 500ms\n") {
 		t.Error(out)
 	}

@@ -44,8 +44,6 @@ func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, stri
 	return cmd, dir
 }
 
-// systemd opens a notification socket for a service. The function await reads messages until one contains all strings
-// in what.
 func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "notify")
@@ -74,8 +72,6 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// checkNotifications drives a started service and checks that its notifications come in this order: ready, watchdog
-// and status, reloading, ready, stopping.
 func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")
@@ -156,7 +152,7 @@ func TestAbortedServiceExitsWithTwo(t *testing.T) {
 	var rest sync.WaitGroup
 	defer rest.Wait()
 	defer r.Close()
-	rest.Go(func() { _, _ = io.Copy(io.Discard, r) }) // until the pipe is closed
+	rest.Go(func() { _, _ = io.Copy(io.Discard, r) })
 	if err := cmd.Process.Signal(syscall.SIGABRT); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// setHelp makes the help of all commands fit the terminal. The help that cobra prints has one line for each flag and
-// command, however long.
+// setHelp makes the help fit the terminal. cobra prints one line for each flag and command, however long.
 func setHelp(e *env.Env, root *cobra.Command) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		c.InitDefaultHelpFlag()
@@ -28,7 +27,6 @@ func setHelp(e *env.Env, root *cobra.Command) {
 	})
 }
 
-// helpText returns a command's help in lines of at most width columns, except for examples, which can be longer.
 func helpText(c *cobra.Command, width int) string {
 	var b strings.Builder
 	section := func(title, text string) {
@@ -94,8 +92,6 @@ func flagTable(flags *pflag.FlagSet, width int) string {
 	return output.HangTable(rows, 0, width)
 }
 
-// reflow breaks paragraphs into lines of at most width columns. It does not join indented lines, which are list items
-// or examples.
 func reflow(text string, width int) string {
 	var out, words []string
 	flush := func() {

@@ -73,8 +73,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// if pasted lines follow the command, do not ask: those lines are not an answer, and the user has already chosen
-	// to run init
+	// pasted lines after the command are not an answer, so do not ask
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -106,8 +105,6 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. Without a city.toml, it first writes one. Unless the parameter yes is true,
-// it asks the user before it writes the file.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
@@ -128,13 +125,12 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// firstContact runs when gcity is started in a folder without a city. It prints whether it found a git repository and
-// which coding agents it found, and offers to write city.toml. It returns an error if the user declines.
+// firstContact offers to write city.toml. It returns an error if the user declines.
 func firstContact(e *env.Env) error {
 	_, err := e.CityDir()
 	none, ok := errors.AsType[env.NoCity](err)
 	if !ok || e.ReadOnly {
-		return nil // opening the city reports other errors
+		return nil
 	}
 	e.Sayf("%s has no city yet: neither this folder nor any folder above it has a city.toml.",
 		none.Dir)
@@ -169,8 +165,7 @@ func inGit(dir string) bool {
 	}
 }
 
-// foundAgents returns the installed coding agents. A new city.toml mentions them only in comments, because the user
-// decides which of them the city runs.
+// foundAgents returns coding agents to mention in comments, because the user decides which of them run.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -186,7 +181,7 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of a new city.toml. It is a format string for the city's name and the shell command.
+// firstText is a format string for the city's name and the shell command.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change to this file.
 #
@@ -253,7 +248,6 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 	return b.String()
 }
 
-// shellCommand returns a command that starts the user's shell or, if that cannot be used, bash or sh.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

@@ -97,8 +97,7 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage writes a page in the format that man reads. It does not use cobra/doc, because initializing that package
-// would cost each holder 0.35 ms and 200 KB.
+// manPage does not use cobra/doc, because its initialization would cost each holder 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -174,7 +173,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs writes text in man's format. man fills the paragraphs, but prints indented lines unchanged.
+// paragraphs writes text for man, which fills paragraphs but prints indented lines unchanged.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {

@@ -25,8 +25,8 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// wrongArgs has an argument for each placeholder in the usage of a command. The argument is a name that does not
-// exist, or "" if the placeholder does not stand for an existing object.
+// wrongArgs has a name that does not exist for each placeholder. "" means that the placeholder is not an existing
+// object.
 var wrongArgs = map[string]string{
 	"AGENT": "nothing", "POOL": "nothing", "AGENT|POOL": "nothing", "NAME": "nothing", "CONVOY": "to-999", "BEAD": "to-999", "ID": "to-999",
 	"RUN": "", "KEY": "", "TEXT": "", "N|auto": "2", "TOPIC": "nothing", "COMMAND": "nothing", "NAME|DIR": "nothing",
@@ -38,7 +38,6 @@ var wrongArgs = map[string]string{
 // notNamed lists the commands whose argument may be a new name.
 var notNamed = []string{"gcity convoy create"}
 
-// wrongNames returns a command line with a wrong name for each command that takes an object's name.
 func wrongNames(t *testing.T, c *cobra.Command) map[string][]string {
 	lines := map[string][]string{}
 	for _, below := range c.Commands() {
@@ -68,8 +67,7 @@ func wrongNames(t *testing.T, c *cobra.Command) map[string][]string {
 	return lines
 }
 
-// Every command reports an unknown name with the same sentence and exit code: without a controller, in the process
-// that runs the city, and over the API.
+// Every command reports an unknown name with the same sentence and exit code, with and without a controller.
 func TestNameNotFound(t *testing.T) {
 	all := []string{"completion"}
 	lines := wrongNames(t, tree(&env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }}}, all))
@@ -113,7 +111,7 @@ func overSocket(t *testing.T, c city.Control) city.Control {
 	return far
 }
 
-// runAt runs a command in the city in dir. If c is nil, no controller is running.
+// runAt runs a command without a controller if c is nil.
 func runAt(t *testing.T, dir string, c city.Control, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	e := &env.Env{

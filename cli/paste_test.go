@@ -17,7 +17,7 @@ import (
 	"gcity/config"
 )
 
-// Pasted lines are not taken as the answer to a question, and are not lost, because the shell runs them afterwards.
+// Pasted lines do not answer a question. The shell runs them afterwards.
 func TestPastedLinesAreNotAnswers(t *testing.T) {
 	for name, run := range map[string]func(*env.Env) error{
 		"init":       func(e *env.Env) error { return initCity(e, ".", "", false) },

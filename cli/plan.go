@@ -49,8 +49,7 @@ session provider and the environment. The exit code is 3 if any start would fail
 	})
 }
 
-// plannedConfig reads the configuration to plan for: the one on disk or, if file is not "", one with file in place of
-// city.toml. The file "-" is standard input.
+// plannedConfig uses file in place of city.toml, unless file is "". The file "-" is standard input.
 func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
 	var data []byte
 	var err error
@@ -85,9 +84,9 @@ type planShape struct {
 	InForce string `json:"in_force,omitempty"`
 	// set if the controller would hold the configuration for confirmation
 	Held *heldShape `json:"held,omitempty"`
-	// providers that could not list their sessions, which are missing from the plan
+	// providers that could not list their sessions
 	Unknown []string `json:"unknown,omitempty"`
-	// changed settings that neither start nor stop an agent; set only if the controller uses another revision
+	// changed settings that neither start nor stop an agent
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	from     string    // where the configuration comes from, such as "on disk"
@@ -99,7 +98,6 @@ type heldShape struct {
 	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds this revision
 }
 
-// planInput says what should run and what is running.
 type planInput struct {
 	wants     []agent.Want
 	pools     []agent.Pool
@@ -167,7 +165,7 @@ func (p *planShape) fails() (n int) {
 	return n
 }
 
-// planOf returns what a configuration would change now. If running is nil, no controller is running.
+// If running is nil, no controller is running.
 func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
 	error) {
 	dir := c.Path
@@ -183,8 +181,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		now: e.Now(), clock: e.Clock, running: running,
 		unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
-	// do not test the programs of an untrusted city, because a test runs them; a warning says that the city is not
-	// trusted
+	// a test runs the programs, so do not test those of an untrusted city
 	if grant.Err() != nil {
 		tested = func(string) string { return "" }
 	}
@@ -224,8 +221,6 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held returns the agents that a configuration would remove, or nil if the running controller would apply the
-// configuration without confirmation. A controller holds a configuration that removes most of the running agents.
 func (v planInput) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {
@@ -280,7 +275,6 @@ func changes(v planInput) []change {
 	return out
 }
 
-// removed returns the agents without a session that only the running controller's configuration declares.
 func (v planInput) removed(alive map[string]session.Status) (out []change) {
 	if v.running == nil {
 		return nil

@@ -20,8 +20,6 @@ import (
 	"gcity/session"
 )
 
-// forecast simulates what a controller would do with the planned configuration. The controller's state machine makes
-// the decisions, and the forecast simulates the sessions.
 type forecast struct {
 	v             *planInput
 	sessions      map[string]session.Status // sessions after the simulated effects, by agent
@@ -43,7 +41,7 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	for i := range running.Agents {
 		g := &running.Agents[i]
 		if f.tasks[g.Name] = g.Task; g.Pool != "" && !alive[g.Name].Alive {
-			f.tasks[g.Name] = "any" // the member had work, so make the pool choose it again
+			f.tasks[g.Name] = "any"
 		}
 	}
 	maps.Copy(conf.Overrides, v.overrides)
@@ -51,9 +49,7 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns the histories of the agents that the running controller leaves stopped. If no controller is
-// running, it returns what the last one saved. The state machine ignores the history of an agent with a changed
-// definition.
+// histories omits running agents. The state machine ignores the history of an agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -72,7 +68,7 @@ func (v *planInput) histories() effect.Histories {
 		case city.Quarantined, city.Backoff, city.Failed:
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
-			} else if g.Available || v.inForce { // an edit can make an unavailable agent available
+			} else if g.Available || v.inForce {
 				saved.Exited = &effect.SavedExit{Why: g.Reason}
 			}
 		}
@@ -86,7 +82,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has already listed the sessions; planInput.bar handles its agents that wait for a list
+		// a running controller has already listed the sessions
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}
@@ -147,8 +143,6 @@ func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	return "configuration changed"
 }
 
-// bar returns the planned change for an agent that would wait or fail instead of starting. For other agents, it
-// returns the zero value.
 func (v *planInput) bar(w *agent.Want) change {
 	if why := v.unlistedReason(w.Name); why != "" {
 		return change{Change: "wait", Reason: why}
@@ -164,7 +158,6 @@ func (v *planInput) bar(w *agent.Want) change {
 	return change{}
 }
 
-// change returns what would happen to a declared agent. g is its state in the forecast, and st is its current session.
 func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives bool) change {
 	c := change{Agent: w.Name, Pool: w.Pool, Change: "none", Reason: "runs as configured"}
 	barred, isBarred := f.barred[w.Name]

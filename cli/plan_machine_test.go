@@ -86,7 +86,6 @@ func TestPlanIsWhatThenHappens(t *testing.T) {
 	}
 }
 
-// plannedCity is a city with the planned agents. A controller runs it with fake sessions.
 type plannedCity struct {
 	*controller.Controller
 	t        *testing.T
@@ -149,7 +148,7 @@ func settled(t *testing.T) (b *plannedCity, end func(city.Shutdown)) {
 	b.sessions.Crash("exited", 0, "")
 	for range 3 {
 		b.sessions.Crash("quarantined", 1, "")
-		time.Sleep(30 * time.Second) // fake time, longer than the backoff
+		time.Sleep(30 * time.Second)
 		synctest.Wait()
 	}
 	for range 2 {
@@ -163,8 +162,6 @@ func settled(t *testing.T) (b *plannedCity, end func(city.Shutdown)) {
 	return b, end
 }
 
-// comparePlan plans an edit, applies it, and compares the result with the plan. If anew is set, the plan is made without
-// a controller, and the next controller applies the edit.
 func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 	b, end := settled(t)
 	defer func() { end(city.Shutdown{}) }()
@@ -194,7 +191,7 @@ func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 	plan := changes(v)
 	if anew {
 		end = b.run(next)
-	} else if _, err = b.Do(ctx, city.Reload{}); err != nil { // the controller holds an edit that removes most agents
+	} else if _, err = b.Do(ctx, city.Reload{}); err != nil {
 		_, err = b.Do(ctx, city.Reload{Confirm: true})
 	}
 	if err != nil {

@@ -28,12 +28,9 @@ type declared struct {
 	settings [][2]string
 }
 
-// inspected limits the number of agents for which restart policies are compared, because each comparison needs a
-// request.
+// inspected limits how many agents' restart policies are compared, because each comparison needs a request.
 const inspected = 32
 
-// changedSettings returns how a configuration differs from the running controller's, apart from the definitions of
-// agents.
 func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.Snapshot) []setting {
 	var policies []setting
 	agents, asked := map[setting][]string{}, 0
@@ -44,7 +41,7 @@ func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.S
 		asked++
 		was, err := l.Inspect(ctx, w.Name)
 		if err != nil || was.Spec == nil {
-			continue // the agent has just been removed
+			continue
 		}
 		for _, d := range policyChanges(was.Spec.Restart, w.Policy) {
 			if agents[d] = append(agents[d], w.Name); len(agents[d]) == 1 {

@@ -107,8 +107,7 @@ func TestPlannedWaits(t *testing.T) {
 	}
 }
 
-// A pool's planned size is the size that a user has set, the size that the controller wants, or the number of running
-// members. Surplus members are drained.
+// A pool's planned size is the one that a user has set, the controller's, or the number of running members.
 func TestPlannedPools(t *testing.T) {
 	w, until := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}, noon.Add(time.Minute)
 	var wants []agent.Want
@@ -193,8 +192,7 @@ func TestPlannedHold(t *testing.T) {
 	}
 }
 
-// An agent that may be running with a provider that cannot list its sessions is neither started again nor reported as
-// stopped. An agent keeps running if its restart would fail.
+// An agent that may be running is neither started again nor reported as stopped.
 func TestPlannedWithUnknownSessions(t *testing.T) {
 	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
 		session.NewFingerprint(map[string]string{"command": "b"})

@@ -19,8 +19,7 @@ func unknownLines(p *session.PartialError) []string {
 	return out
 }
 
-// unlistedReason returns why the running controller does not know whether an agent without a session is running: its
-// provider might be unable to list sessions. For any other agent, it returns "".
+// unlistedReason returns "" if the controller knows whether the agent is running.
 func (v *planInput) unlistedReason(name string) string {
 	g := v.agent(name)
 	switch {

@@ -29,8 +29,7 @@ func (u unhurried) CheckOf(ctx context.Context, _ string) error {
 	}
 }
 
-// plan and doctor give a provider's check as much time as the controller does. With less time, they would report a
-// slow but working provider as broken.
+// plan and doctor give a provider's check as much time as the controller does.
 func TestVettingHasTheTimeOfAController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if err := sessions.VetProvider(t.Context(), unhurried{takes: session.CheckLimit - time.Second}, "slow", nil); err != nil {

@@ -91,7 +91,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
 		t.Errorf("%v, %v", all, err)
 	}
-	// The controller of this city hangs but is still running, so the city is silent and not stopped.
+	// This city's controller hangs but is still running, so the city is silent.
 	pidFile, err := os.ReadFile(filepath.Join(dir, ".gc", "daemon.pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,8 +116,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 }
 
-// The control room also lists cities that are not registered but that the user has opened, running or not. It forgets
-// a city that no longer exists.
+// The control room also lists recently opened cities, running or not. It forgets a city that no longer exists.
 func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")
@@ -160,7 +159,6 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 		all[1].Name != "yard-2" || all[1].Path != dirs[2] || !all[1].Running {
 		t.Errorf("%+v, %v", all, err)
 	}
-	// `gcity cities` uses the same list, and says how each city runs
 	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
 	if code != 0 || strings.Count(out, "background (gcity --headless, pid ") != 2 || !strings.Contains(out, dirs[2]) {
 		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
@@ -260,7 +258,6 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 
-	// When the supervisor has stopped, the list works without it.
 	gcity("supervisor", "stop")
 	eventually.True(t, "a list without a supervisor", func() bool {
 		for _, err := range d.Watch(t.Context()) {

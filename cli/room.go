@@ -25,7 +25,7 @@ type roomOptions struct {
 	readOnly bool
 	logger   *slog.Logger
 
-	// interrupts receives SIGINT if the caller has subscribed to it; if it is nil, the room subscribes itself
+	// interrupts receives SIGINT; if it is nil, the room subscribes itself
 	interrupts <-chan os.Signal
 }
 
@@ -78,12 +78,11 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	return tui.Run(ctx, options)
 }
 
-// exitTimeout is the timeout for writes to the terminal and for responses from a city after the control room has
-// closed.
+// exitTimeout limits writes to the terminal and requests to a city after the control room has closed.
 const exitTimeout = time.Second
 
-// timedWriter writes to a terminal that might be blocked. It gives up after exitTimeout so that the process can exit.
-// It is not safe for concurrent use.
+// timedWriter writes to a terminal that might be blocked. It gives up after exitTimeout. It is not safe for concurrent
+// use.
 type timedWriter struct {
 	to   io.Writer
 	late bool
@@ -113,7 +112,6 @@ func (h *timedWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// asciiLocale reports whether the locale is set to an encoding other than UTF-8.
 func asciiLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

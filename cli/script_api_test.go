@@ -52,7 +52,7 @@ func unlisten(ts *testscript.TestScript, _ bool, _ []string) {
 
 type listenerKey struct{}
 
-// edit KEY VALUE changes the line that sets a key in city.toml. It replaces the file, as an editor does.
+// edit KEY VALUE replaces city.toml, as an editor does.
 func editFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: edit KEY VALUE")
@@ -91,7 +91,7 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 			r.Method = arg
 		case name == "Host":
 			r.Host = value
-		case strings.HasPrefix(value, "@"): // a file with a token
+		case strings.HasPrefix(value, "@"):
 			r.Header.Set(name, "Bearer "+strings.TrimSpace(ts.ReadFile(value[1:])))
 		default:
 			r.Header.Set(name, value)

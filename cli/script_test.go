@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil { // scripts spend more time waiting than computing
 		panic(err)
 	}
-	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // every test configures its own commands
+	if _, said := os.LookupEnv("GCITY_TRUST"); !said {
 		if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
 			panic(err)
 		}
@@ -124,7 +124,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	out := ""
 	waitUntil(ts, func() bool {
-		_ = ts.Exec(args[1], args[2:]...) // until the output matches, the command may fail
+		_ = ts.Exec(args[1], args[2:]...)
 		out = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		return re.MatchString(out) != neg
 	}, func() string { return fmt.Sprintf("%q in the output of %v; the last was:\n%s", args[0], args[1:], out) })
@@ -239,7 +239,7 @@ func stopAll(t *testing.T, work string, env []string) {
 		}
 	}
 	var left []string
-	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder might be exiting
+	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) {
 		t.Errorf("left running: %v", left)
 	}
 }

@@ -68,7 +68,6 @@ func status(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// watchStatus prints every new snapshot. On a terminal, each one replaces the previous one.
 func watchStatus(ctx context.Context, e *env.Env) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -156,7 +155,6 @@ func summary(s *city.Snapshot) []string {
 	return out
 }
 
-// automationCount returns a summary such as "4 automations: 1 broken, 1 failing", or "" if there are no automations.
 func automationCount(s *city.Snapshot) string {
 	states, failing := map[city.AutomationState]int{}, 0
 	for i := range s.Automations {
@@ -215,7 +213,6 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
 }
 
-// troubles returns city-wide problems for the user to act on, as lines that are safe to print.
 func troubles(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {

@@ -18,6 +18,6 @@ func TestSupervisorNotifies(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill() }() // the supervisor has already exited, unless the test failed
+	defer func() { _ = cmd.Process.Kill() }()
 	checkNotifications(t, cmd, await, "0 of 0 cities running")
 }

@@ -105,7 +105,6 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	return nil
 }
 
-// reloadTrusted makes a running controller reload a configuration that it rejected because the city was not trusted.
 func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {
@@ -141,7 +140,7 @@ func revokeTrust(e *env.Env, args []string) error {
 		return env.ReadOnlyError("trust --revoke")
 	}
 	dir, err := fleet.CityOf(e, args)
-	if err != nil && len(args) > 0 { // the folder might no longer exist
+	if err != nil && len(args) > 0 {
 		dir, err = filepath.Abs(args[0])
 	}
 	if err != nil {

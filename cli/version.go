@@ -29,8 +29,6 @@ func versionCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// holderKind returns which program this build runs as a session's holder: "embedded" for the small embedded program, or
-// "self" for gcity itself.
 func holderKind() string {
 	if holdbin.Image() == nil {
 		return "self"

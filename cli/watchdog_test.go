@@ -119,8 +119,7 @@ func TestNoWatchdogs(t *testing.T) {
 	}
 }
 
-// Recording a heartbeat needs no controller. A heartbeat contains the cycle, last action and counts that the agent
-// reports.
+// Recording a heartbeat needs no controller.
 func TestHeartbeatFields(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_AGENT": "rig/deep.one_two", "GC_SESSION_ID": "s-1"}

@@ -13,8 +13,8 @@ import (
 // Ability is an operation that only some providers support. Its value completes the phrase "cannot …" in messages.
 type Ability string
 
-// Abilities that a provider can lack. A type assertion detects a missing ability of the first group, because each
-// corresponds to an optional interface. If a provider lacks any of the others, it must report that through Limiter.
+// Abilities that a provider can lack. A type assertion detects a missing ability of the first group. For the others, a
+// provider must implement Limiter.
 const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"
@@ -55,8 +55,7 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is implemented by a provider that has the methods for an ability but lacks the ability. It is also
-// implemented by a provider that can explain why it lacks abilities.
+// Limiter is a provider that reports the abilities that it lacks.
 type Limiter interface {
 	// Limits returns the missing abilities. It can omit those that a type assertion already shows to be missing.
 	Limits() Limits
@@ -64,8 +63,7 @@ type Limiter interface {
 
 // MultiProvider is a provider that forwards calls to several other providers.
 type MultiProvider interface {
-	// LimitsOf returns the limits of the named provider. It opens the provider if necessary, and returns the zero
-	// value if that fails.
+	// LimitsOf returns the limits of the named provider. It returns the zero value if the provider cannot be opened.
 	LimitsOf(provider string) Limits
 	// CheckOf returns the result of the named provider's Checker, or why the provider cannot be opened. If the
 	// provider is not a Checker, CheckOf returns nil.
@@ -134,8 +132,7 @@ func (e *LackError) Error() string {
 // Is reports whether target is ErrUnsupported, which every LackError matches.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// PartialError is List's error if only some of several providers have responded. The sessions returned with it are
-// valid. Those of the other providers are unknown.
+// PartialError is List's error if some of several providers have not responded. The returned sessions are valid.
 type PartialError struct {
 	Unknown map[string]error // error of each provider that has failed, by provider name
 }
@@ -148,8 +145,7 @@ func (e *PartialError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// LateError is the error of a provider that calls a slow program (see Patient) and has not had a response yet. The
-// call is still in progress.
+// LateError is the error of a provider that has not responded yet (see Patient). The call is still in progress.
 type LateError struct {
 	Waited time.Duration
 	// Result waits for the call to end and returns its result. All callers share one call.
@@ -160,8 +156,8 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
-// Await completes the result of a List call, all and err. It waits for the providers that err reports as late, and adds
-// their sessions. It returns a PartialError for the providers that still fail or do not respond before ctx ends.
+// Await waits for the providers that err reports as late, and adds their sessions to all. It returns a PartialError for
+// providers that still fail.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {

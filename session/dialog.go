@@ -14,10 +14,10 @@ import (
 // Dialog is a question that a program may ask after its start, before the program is ready.
 type Dialog struct {
 	Name string `json:"name"` // what the question is about: "trust in the folder"
-	// all of these strings are on the screen while the dialog is open; blanks, line breaks and box-drawing characters
-	// between words are ignored
+	// all of these strings are on the screen while the dialog is open; white space and box-drawing characters are
+	// ignored
 	Says []string `json:"says"`
-	// keys that answer the question, see Keyer; if empty, a user must answer in the terminal
+	// keys that answer the question; if empty, a user must answer
 	Keys []string `json:"keys,omitempty"`
 }
 
@@ -26,8 +26,7 @@ type Dialog struct {
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
-	// DialogPending reports the question that a user must answer in the terminal. If d is nil, the question is no
-	// longer open.
+	// DialogPending reports the question that a user must answer in the terminal. If d is nil, the question is closed.
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
@@ -46,7 +45,6 @@ func normalize(text string) string {
 	}), " ")
 }
 
-// readyWait polls the screen of a session until the session is ready.
 type readyWait struct {
 	s           *Spec
 	p           Provider
@@ -58,8 +56,6 @@ type readyWait struct {
 	answerError error   // why the dialog cannot be answered
 }
 
-// isReady reports whether the session's prompt is visible. If the configuration allows it, isReady also answers
-// dialogs.
 func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 	screen, err := w.p.Output(ctx, w.s.Name, 0)
 	if err != nil {

@@ -78,8 +78,7 @@ const (
 	prompt   = "welcome\n❯ "
 )
 
-// A question that a program asks before it is ready is not mistaken for its prompt. The question is reported. If the
-// configuration says so, it is answered, once and key by key.
+// A question that a program asks before it is ready is not mistaken for its prompt.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
 		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},

@@ -11,15 +11,14 @@ import (
 // MaxDrainBy is the maximum length of Drain.By in bytes. Providers store it in a fixed-size record.
 const MaxDrainBy = 16
 
-// lastSecond is the last Unix time that is shown. JSON encoding fails after the year 9999, and a time zone can shift a
-// time into the next year.
+// lastSecond is the last Unix time that is shown. JSON encoding rejects later times in some time zones.
 const lastSecond = 253370764799
 
 // On reports whether the session is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. It ignores invalid values, because any process, including the
-// agent, can write metadata. The result is always safe to show and store.
+// ParseDrain reads a drain from a session's metadata. It ignores invalid values, because any process can write
+// metadata.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {

@@ -10,7 +10,6 @@ import (
 	"gcity/session"
 )
 
-// scribe stores marks like a provider, but fails after a number of writes.
 type scribe struct {
 	marks map[string]string
 	left  int // number of writes that still succeed
@@ -74,7 +73,7 @@ func TestPartialDrainIsIgnored(t *testing.T) {
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{}); !errors.Is(err, errBroken) || s.drain().On() != (writes == 0) {
 			t.Errorf("after %d removals: %+v, %v", writes, s.drain(), err)
 		}
-		s.left = 3 // a leftover mark does not acknowledge the next drain
+		s.left = 3
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{Since: time.Unix(1100, 0), By: "pool"}); err != nil || s.drain().Acked {
 			t.Errorf("new drain over leftover marks: %+v, %v", s.drain(), err)
 		}

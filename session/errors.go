@@ -12,15 +12,14 @@ var (
 	// ErrCommand is the error from a start that failed because of the agent's settings: its command, its folder or file
 	// permissions.
 	ErrCommand = errors.New("cannot be started")
-	// ErrMissing is the error from a start that was not attempted because the agent or its provider needs a program
-	// that is not installed. No process of the session has run.
+	// ErrMissing is the error from a start that needs a program that is not installed. No process of the session has
+	// run.
 	ErrMissing = errors.New("not found")
-	// ErrExhausted is the error from a start that was not attempted because the machine, this process or the cluster
-	// has run out of a resource. This can be disk space, file descriptors, terminals or processes. No process of the
-	// session has run.
+	// ErrExhausted is the error from a start without enough resources, such as disk space or processes. No process of
+	// the session has run.
 	ErrExhausted = errors.New("out of resources")
-	// ErrLeave is the cancellation cause of a launch that is canceled because its controller is exiting. The session
-	// stays alive, and the next controller completes the launch.
+	// ErrLeave is the cancellation cause of a launch if the controller is exiting. The next controller completes the
+	// launch.
 	ErrLeave = errors.New("the controller is exiting")
 )
 

@@ -6,8 +6,8 @@ import (
 	"gcity/internal/passthrough"
 )
 
-// Filtered returns a terminal that filters the output of t. The filter drops all escape sequences except those that
-// draw and those in the given classes.
+// Filtered returns a terminal that filters the output of t. It drops escape sequences except those that draw and those
+// in classes.
 func Filtered(t Terminal, classes []string) (Terminal, error) {
 	allow, err := passthrough.Parse(classes)
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Fingerprint detects changes to an agent's configuration. It contains a hash of all configured values with which the
-// agent was started, and a hash for each field to explain differences. The zero value means unknown and equals every
-// fingerprint.
+// Fingerprint detects changes to an agent's configuration. It hashes all configured values, and each field separately.
+// The zero value means unknown and equals every fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// short hash of each field: "command", "env FOO", "pre_start", …
@@ -39,8 +38,8 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 // Known reports whether f can be compared. The zero value cannot.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift describes the fields that differ between f and want in sorted order, for example "env FOO changed". If one
-// fingerprint is unknown, Drift returns nil.
+// Drift describes the fields that differ between f and want, for example "env FOO changed". If one fingerprint is
+// unknown, Drift returns nil.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -66,8 +65,7 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 // ProviderField is the field name under which Drift reports the session provider.
 const ProviderField = "provider"
 
-// Drift describes how a session differs from one that would be started now: the fields with different fingerprints
-// and, if it differs, the provider.
+// Drift describes how a session differs from one that would be started now.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
 	if s.ProviderChanged(want) {

@@ -4,9 +4,8 @@ import "context"
 
 type forceKey struct{}
 
-// WithForce returns a context with which Stop abandons a session if the session's host does not confirm its end. The
-// session's processes might keep running on the host, so only a user can request force. If force is false, WithForce
-// returns ctx.
+// WithForce lets Stop abandon a session if the session's host does not confirm the end. Only a user can request that,
+// because processes might keep running.
 func WithForce(ctx context.Context, force bool) context.Context {
 	if !force {
 		return ctx

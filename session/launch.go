@@ -12,15 +12,14 @@ import (
 	"gcity/internal/span"
 )
 
-// NeedsSettling reports whether a started session needs Settle, because it has setup lines, a readiness check or a
-// first nudge. A provider marks any other session as ready as soon as it starts.
+// NeedsSettling reports whether a started session needs Settle. A provider marks any other session as ready as soon as
+// it starts.
 func NeedsSettling(s *Spec) bool {
 	return len(s.Setup) > 0 || s.SetupScript != "" || s.Ready.Needed() || s.Nudge != ""
 }
 
 // Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch stops
-// the session. The function finish can be nil. Launch calls it after PreStart, which can fill the session's folder, to
-// complete the Spec.
+// the session. finish completes the Spec after PreStart; it can be nil.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
@@ -41,9 +40,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle completes the start of a session: it runs setup, waits for readiness, types the first nudge and sets the
-// ready mark. Launch calls Settle. If a controller dies during a start, the next controller calls Settle too, and
-// setup runs again. If a step fails, Settle stops the session unless ctx was canceled with ErrLeave.
+// Settle runs setup, waits for readiness, types the first nudge and sets the ready mark. If a controller dies during a
+// start, the next one calls Settle again. If a step fails, Settle stops the session unless ctx was canceled with
+// ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
@@ -94,8 +93,7 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	return nil
 }
 
-// runAll runs shell lines in order, in the session's folder and environment. A later controller uses the variable
-// GC_RUN to find processes that the lines leave behind.
+// runAll runs shell lines in order. GC_RUN lets a later controller find processes that the lines leave behind.
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
@@ -111,7 +109,6 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	return nil
 }
 
-// await waits until the session is ready (see Ready) or has ended. After a deadline, it returns an error.
 func (s *Spec) await(ctx context.Context, p Provider) error {
 	if !s.Ready.Needed() {
 		return nil
@@ -129,14 +126,14 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
-		poll.Stop() // the session has no screen
+		poll.Stop()
 	}
 	for wait := pollFirst; ; {
 		select {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.reported == nil { // the open question was already reported as the reason
+			if w.reported == nil {
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:
@@ -170,8 +167,7 @@ func (r Ready) waits(limit time.Duration) string {
 		"after %s without one", r.Prefix, span.Text(limit))
 }
 
-// shows reports whether a line of the screen begins with prefix. It ignores trailing blanks in prefix, because
-// providers trim the lines of a screen.
+// shows ignores trailing blanks in prefix, because providers trim the lines of a screen.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")
@@ -182,8 +178,8 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It queries only the
-// session's provider, because listing all sessions can be slow.
+// ended returns nil if the session's state is unknown. It queries only one provider, because listing all sessions can
+// be slow.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
@@ -199,8 +195,8 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	return errors.New("the agent exited before it was ready")
 }
 
-// LookAt returns the status of one session, through Looker if the provider implements it. A live session takes
-// precedence over an ended one. If there is neither, the error is ErrNotFound.
+// LookAt returns the status of one session. A live session takes precedence over an ended one. If there is neither, the
+// error is ErrNotFound.
 func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
 	if l, ok := p.(Looker); ok {
 		return l.Look(ctx, name)

@@ -56,8 +56,7 @@ func TestLaunchOrder(t *testing.T) {
 	}
 }
 
-// After a failure before the start, nothing has been started. After a later failure, nothing is left running. Either
-// way, the error names what failed.
+// After a failure before the start, nothing has been started. After a later failure, nothing is left running.
 func TestLaunchFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*session.Spec)

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is a provider that can run sessions on this machine. A local session's command can be checked before the
-// session starts.
+// Local is a provider that can run sessions on this machine, so their commands can be checked before a start.
 type Local interface {
 	// IsLocal reports whether the named provider runs its sessions on this machine. Only a MultiProvider uses the name.
 	IsLocal(provider string) bool
@@ -24,9 +23,8 @@ func IsLocal(p Provider, name string) bool {
 	return ok && l.IsLocal(name)
 }
 
-// Preflight returns the program that the session's command runs. It returns an error if the program, the command line
-// or the environment prevents this machine from running the command. Providers that run sessions on this machine call
-// it before each start. It does not call CheckFolder, which can block on a slow file system.
+// Preflight returns the program that the session's command runs, or why this machine cannot run it. It does not call
+// CheckFolder, which can block.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
 		return Executable{}, err

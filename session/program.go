@@ -12,16 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram returns the program that the session's command runs, for providers that run sessions on this machine. If
-// the program does not exist or is not executable, the error is an ErrMissing. The result is zero if the command needs
-// a shell, or if its first word is not an ordinary program name.
+// FindProgram returns the program that the session's command runs on this machine, or an ErrMissing. The result is zero
+// if the command needs a shell.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
 		return Executable{}, nil
 	}
 	path := ""
-	for _, kv := range s.Env { // the last value of PATH takes precedence
+	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "BASH_FUNC_") {
 			return Executable{}, nil
@@ -41,8 +40,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp finds a program as a shell does: in PATH, or at its path if the name contains a slash. If PATH is empty,
-// lookUp returns "", because shells then search their own default path.
+// lookUp returns "" if PATH is empty, because shells then search their own default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -84,7 +82,6 @@ func (s *Spec) unusable(word string, err error) error {
 		"correct the start_command", word, err))
 }
 
-// runnable returns an error if a file cannot be executed. A relative path is relative to the session's folder.
 func (s *Spec) runnable(path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)
@@ -101,11 +98,9 @@ func (s *Spec) runnable(path string) error {
 	return unix.Access(path, unix.X_OK)
 }
 
-// longestWord is the maximum length of a word that can be a program's path.
 const longestWord = 4095
 
-// program returns the first program that a shell would run for a line. It returns "" if the first word is a builtin, a
-// keyword or an assignment, or if it is quoted or expanded.
+// program returns "" if it is not certain which program a shell would run first.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {

@@ -24,8 +24,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A missing program, or one that is not executable, is reported before anything starts. No error is reported for a
-// program that might exist elsewhere.
+// A missing or non-executable program is reported before anything starts.
 func TestMissingProgram(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, mode os.FileMode) {

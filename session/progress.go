@@ -9,8 +9,8 @@ func WithProgress(ctx context.Context, report func(why string)) context.Context 
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
-// Progress reports to the caller of WithProgress why a Start is still waiting, for example "Unschedulable: …". A
-// provider calls it from Start whenever the reason changes. Settle calls it while the agent is not ready.
+// Progress reports to the caller of WithProgress why a Start is still waiting. A provider calls it whenever the reason
+// changes.
 func Progress(ctx context.Context, why string) {
 	if report, ok := ctx.Value(progressKey{}).(func(string)); ok {
 		report(why)

@@ -22,7 +22,7 @@ type Spec struct {
 	// absolute path of the city's folder; a session belongs to exactly one city
 	City string `json:"city"`
 	ID   string `json:"id"` // different for each start; also the value of GC_SESSION_ID in Env
-	// shell command line, run by "sh -c" or, if possible, without a shell: see FindProgram
+	// shell command line, run by "sh -c" or without a shell: see FindProgram
 	Command string   `json:"command"`
 	Dir     string   `json:"dir"` // absolute path of an existing folder
 	Env     []string `json:"env"` // the whole environment, "K=V"
@@ -46,12 +46,12 @@ type Spec struct {
 	// names that the agent's own process can have, by which it is found
 	Processes []string `json:"process_names,omitempty"`
 
-	// name of the signal that asks the agent to exit, see ParseSignal; "" for the signal that Ctrl-C sends
+	// name of the signal that asks the agent to exit (see ParseSignal); "" for Ctrl-C's signal
 	StopSignal string `json:"stop_signal,omitempty"`
 
 	// provider that must run the session; "" for the provider on which Start is called
 	Provider string `json:"provider,omitempty"`
-	// the agent has an idle timeout, so its activity must be reported even if that is expensive
+	// the agent has an idle timeout, so its activity must be reported
 	Idle bool `json:"idle,omitempty"`
 
 	Fingerprint Fingerprint `json:"fingerprint"`
@@ -127,11 +127,11 @@ type Status struct {
 	Exit        *Exit       // how the session ended; nil while Alive
 }
 
-// Drain is a request to an agent to finish its work. It is stored in the session's marks (see SetDrain) and ends with
-// the session. The zero value means no request.
+// Drain is a request to an agent to finish its work. It is stored in the session's marks and ends with the session. The
+// zero value means no request.
 type Drain struct {
 	Since time.Time // rounded to seconds; zero if not draining
-	// what requested the drain: "pool", "operator", …; at most MaxDrainBy letters, digits, - and _; "" if unknown
+	// what requested the drain, such as "pool"; at most MaxDrainBy letters, digits, - and _; "" if unknown
 	By    string
 	Acked bool // the agent has reported that it is done
 }
@@ -155,14 +155,13 @@ type Exit struct {
 // Provider runs sessions. All methods are safe for concurrent use and respect the context's deadline. Calls for
 // different sessions do not wait for each other.
 type Provider interface {
-	// Start starts a session and returns when its process is running. It does not run PreStart and Setup, and does not
-	// wait until the session is ready (see Launch). If a session with this name is alive, it returns ErrExists.
+	// Start starts a session and returns when its process is running. It does not run PreStart and Setup (see Launch).
+	// If a session with this name is alive, it returns ErrExists.
 	Start(ctx context.Context, s Spec) (Status, error)
 	// Interrupt does what Ctrl-C does. If no session with this name is alive, it returns ErrNotFound.
 	Interrupt(ctx context.Context, name string) error
-	// Stop stops the whole process tree and returns when no process is left. It sends an interrupt, waits for the grace
-	// period, sends SIGTERM, and finally SIGKILL. With a grace period of 0, it sends only SIGKILL. It returns nil if
-	// the session does not exist.
+	// Stop stops the whole process tree and returns when no process is left. With a grace period of 0, it sends only
+	// SIGKILL. It returns nil if the session does not exist.
 	Stop(ctx context.Context, name string, grace time.Duration) error
 	// List returns all of the city's sessions, sorted by name. It includes ended sessions until their exits are
 	// acknowledged. An error means that the state is unknown.
@@ -175,16 +174,14 @@ type Provider interface {
 	Output(ctx context.Context, name string, lines int) (string, error)
 }
 
-// Optional interfaces of providers. Callers use type assertions, and report an ability as missing if the assertion
-// fails.
+// Optional interfaces of providers. Callers detect them by type assertions.
 type (
-	// Notifier reports exits immediately. The channel stays open until the provider is closed. If an exit does not fit
-	// in the channel, List still reports it.
+	// Notifier reports exits immediately. The channel stays open until the provider is closed. If the channel is full,
+	// List still reports the exit.
 	Notifier interface{ Exits() <-chan Exit }
 
-	// Changer signals that the caller should call List for a reason other than an exit. For example, the cluster that
-	// runs the sessions stops responding or responds again. One value can stand for several changes. The channel is
-	// never closed.
+	// Changer signals that the caller should call List for a reason other than an exit. One value can stand for several
+	// changes. The channel is never closed.
 	Changer interface{ Changes() <-chan struct{} }
 
 	// Attacher connects to a session's raw terminal. An attached terminal can be resized. Close detaches.
@@ -192,8 +189,8 @@ type (
 		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)
 	}
 
-	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new output. A
-	// reader that is too slow gets another Reset, so it never misses part of an escape sequence.
+	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new output. A slow
+	// reader gets another Reset.
 	Watcher interface {
 		Watch(ctx context.Context, name string) iter.Seq2[Frame, error]
 	}
@@ -203,9 +200,8 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// PoliteSender is a provider that can send text without disturbing a viewer's typing. SendPolitely types nothing
-	// and returns ErrBusy if a viewer has unsubmitted text on the line or has typed recently. The parameter quiet says
-	// how recently.
+	// PoliteSender can send text without disturbing a viewer's typing. SendPolitely returns ErrBusy if a viewer has
+	// unsubmitted text, or has typed within quiet.
 	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -216,25 +212,23 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which can be slow. Its calls may therefore take longer than
-	// those of other providers. List must return the state as of the end of the call, so that concurrent callers can
-	// share one call.
+	// Patient is a provider that calls another program, which can be slow. List must return the state as of its end, so
+	// that concurrent callers can share one call.
 	Patient interface {
 		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
-		// stands for any session. If Patience returns 0, the same time limits apply as for other providers.
+		// stands for any session.
 		Patience(name string) time.Duration
 	}
 
 	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value to
-	// "" removes the pair. Status.Ready is true if the value of ReadyMark is "1". Status.Drain reflects the drain
-	// marks.
+	// "" removes the pair. Status.Ready and Status.Drain reflect the marks.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures the resource usage of all live sessions with their whole process trees. The result is keyed by
-	// session name. One scan of the machine's processes serves all sessions.
+	// Meter measures the resource usage of all live sessions, keyed by session name. One scan of the machine's
+	// processes serves all sessions.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -258,8 +252,8 @@ type (
 	Dismisser interface {
 		Dismiss(ctx context.Context) error
 	}
-	// Acknowledger drops an exit that the controller has recorded. It does nothing if the exit has already been dropped
-	// or a new session with the same name has been started.
+	// Acknowledger drops an exit that the controller has recorded. It does nothing if a newer session has the same
+	// name.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, name, id string) error
 	}
@@ -280,9 +274,8 @@ const (
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	// CPU is the processor time of all live processes in the tree, and of the exited child processes that they have
-	// reaped. Its resolution is 10 ms per process. It can decrease if no process in the tree reaps a process that
-	// exits.
+	// CPU is the processor time of the live processes in the tree, and of exited children that they have reaped. It can
+	// decrease.
 	CPU   time.Duration
 	RSS   int64 // resident memory in bytes; a shared page counts once for each process
 	Procs int   // number of live processes, at least 1

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ParseSignal returns the signal with a name such as "hup", "SIGTERM" or "interrupt", in upper or lower case. It
-// returns 0 if the name is unknown.
+// ParseSignal returns the signal with a name such as "hup" or "SIGTERM", in upper or lower case. It returns 0 if the
+// name is unknown.
 func ParseSignal(name string) syscall.Signal {
 	name = strings.ToUpper(name)
 	if name == "INTERRUPT" {

@@ -63,8 +63,6 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	return c
 }
 
-// forAgent sets RunE of a command that acts on one agent. RunE calls run with the open city, the agent's qualified
-// name and the other arguments.
 func forAgent(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -72,8 +70,7 @@ func forAgent(e *env.Env, c *cobra.Command,
 	}, suggest.Agent)
 }
 
-// forNamed sets RunE of a command that acts on an agent or pool. RunE calls run with the open city, the agent or pool
-// that the first argument or GC_AGENT names, and the other arguments.
+// forNamed sets RunE of a command that acts on an agent or pool. The name defaults to GC_AGENT.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...suggest.Kind) *cobra.Command {
@@ -138,7 +135,7 @@ type OutputShape struct {
 	Turns  []Turn `json:"turns"`
 }
 
-// Turn is text in JSON output. Its role says what the text is, for example "output" or "config".
+// Turn is text in JSON output. Its role is, for example, "output" or "config".
 type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`
@@ -167,8 +164,6 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek prints an agent's screen, or the last lines of its output. If name is the agent's full name, peek needs no
-// snapshot of the city.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -245,8 +240,6 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput prints the stored output, then new output until it ends. The output is printed either raw or as lines
-// without control sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -272,7 +265,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: this is the first time, or this reader was too slow and missed some output
+			// the stored output comes first, and again if this reader was too slow
 			if seen {
 				e.Sayf("… some output was skipped")
 			}
@@ -284,8 +277,6 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines prints the complete lines of an agent's output. It returns the incomplete last line, truncated to 64 KiB.
-// If a program overwrites a line, only the line's final content is printed.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

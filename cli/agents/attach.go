@@ -23,16 +23,13 @@ import (
 	"gcity/internal/detach"
 )
 
-// resetModes resets the modes that an attached program might have left on in the user's terminal: an unfinished string,
-// VT52 mode, a character set, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll
-// region, colors, the cursor. Then it moves the cursor below the drawn lines.
+// resetModes resets the modes that an attached program might have left on. Then it moves the cursor below the drawn
+// lines.
 const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
-// saveTitle and restoreTitle save and restore the terminal's title. During an attach, the title shows the detach key,
-// because the agent's program soon overwrites the message on the screen. A terminal that cannot save titles gets an
-// empty title at the end.
+// saveTitle and restoreTitle save and restore the terminal's title. During an attach, the title shows the detach key.
 const (
 	saveTitle    = "\x1b[22;2t"
 	restoreTitle = "\x1b]2;\a\x1b[23;2t"
@@ -117,8 +114,8 @@ type attachment struct {
 	raw     bool // do not filter the output
 }
 
-// copy connects the keyboard and the screen to the session until the session ends, ctx is done, or the user presses the
-// detach key. It returns after all its goroutines have ended. It reports whether the session is still running.
+// copy connects the terminal to the session until the session ends, ctx is done, or the user detaches. It reports
+// whether the session is still running. copy returns after all its goroutines have ended.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {
@@ -176,7 +173,7 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// a key that might be the start of the detach sequence is sent if no other key follows it
+		// if no other key follows, this was not the detach sequence, so send it
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

@@ -126,8 +126,6 @@ func automationShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// pastRuns reads the records of an automation's newest runs from the city's store. It works with and without a
-// controller. The parameter limit has the same meaning as in beads.Query.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
@@ -232,7 +230,7 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// If an automation is running, its reason says why the run started. dueOf adds that the automation is running.
+// dueOf adds that the automation is running, because its reason says only why the run started.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

@@ -70,8 +70,8 @@ func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id strin
 	return nil
 }
 
-// runOf returns id or, if it is empty, the ID of the automation's newest run. If the automation has never run, runOf
-// prints that and returns "". It returns an error if id is not the ID of one of the automation's runs.
+// runOf returns id, or the ID of the automation's newest run if id is empty. It returns "" if the automation has never
+// run.
 func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:
@@ -88,8 +88,6 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	return id, err
 }
 
-// showRun prints a run's output so far. If the parameter follow is true, it also prints new output until the run ends.
-// It reports whether there was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
 	text, missed := runText{to: e.Out}, int64(0)
@@ -117,8 +115,8 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 	return text.shown, err
 }
 
-// runText prints the output of a run. Although the controller removes control sequences, runText removes them too,
-// because another program might be listening on the controller's socket.
+// runText removes control sequences from a run's output. The controller does that too, but another program might own
+// the controller's socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream

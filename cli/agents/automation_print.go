@@ -74,7 +74,6 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller is running.
 func nextRun(e *env.Env, i *city.Automation, live bool) string {
 	if i.Next == nil || !live {
 		return "-"
@@ -127,8 +126,6 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 
 const widestWhy = 160
 
-// whyAutomation returns an automation's reason for display in a list. If there are several errors, it returns the
-// first one and how many others there are.
 func whyAutomation(e *env.Env, i *city.Automation) string {
 	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {
@@ -140,8 +137,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow returns an automation's reason with the current remaining time. The reason in the snapshot contains the
-// time that remained at the controller's last check.
+// reasonNow returns an automation's reason with the current remaining time. The snapshot's time is as old as the last
+// check.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -268,8 +265,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 }
 
-// nextAt returns when an automation is due next. For a schedule, the time includes the time zone, because the
-// schedule's zone can differ from this machine's.
+// nextAt returns when an automation is due next. A schedule's zone can differ from this machine's, so it is included.
 func nextAt(e *env.Env, i *city.Automation) string {
 	if i.Gate != "cron" {
 		return e.Ahead(*i.Next)

@@ -22,8 +22,7 @@ import (
 	"gcity/events"
 )
 
-// ExitTimedOut is the exit code of `automation run --wait` if the run was killed at its timeout. It is the same code
-// that timeout(1) uses.
+// ExitTimedOut is the exit code of `automation run --wait` after a timeout. timeout(1) uses the same code.
 const ExitTimedOut = 124
 
 func automationRun(e *env.Env) *cobra.Command {
@@ -76,7 +75,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 	return c
 }
 
-// queueTimeout is how long `automation run` waits for a free slot when the limit on concurrent runs is reached.
+// queueTimeout is how long `automation run` waits for a free slot.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
@@ -97,8 +96,7 @@ run is queued, that run starts next.`,
 	})
 }
 
-// Fire requests a manual run and returns when the run has started, or is queued behind the automation's current run.
-// If the limit on concurrent runs delays the run, Fire prints a message, and an interrupt cancels the request.
+// Fire requests a manual run and returns when the run has started or is queued. An interrupt cancels a waiting request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -120,8 +118,6 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued waits one second, then prints why a requested run is still queued. It prints nothing if ctx is done
-// before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -148,7 +144,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	seq, id := n.s.Seq, ""
 	if r.Bead != nil {
 		id = r.Bead.ID
-	} else { // the run is queued behind the current run
+	} else {
 		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
 			return fmt.Errorf("the queued run of %s did not start: %w; see `gcity automation "+
@@ -183,8 +179,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	}
 }
 
-// record reads the record of a run that has ended. The event for the run's end can arrive shortly before the record is
-// closed, so record waits for that.
+// record waits, because a run's event can arrive shortly before its record is closed.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
@@ -271,8 +266,6 @@ func stoppedWaiting(err error, name, id string) error {
 		"automation history %s`", id, why, name)
 }
 
-// printRun prints how a run ended, and returns its exit code as an error. It prints the end of the run's output
-// unless some output was already shown.
 func printRun(e *env.Env, r *city.Run, shown bool) error {
 	if e.JSON {
 		if err := e.WriteJSON(r); err != nil {

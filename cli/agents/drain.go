@@ -72,8 +72,7 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck asks the controller whether an agent should finish. Without a controller, it reads the drain state that is
-// stored with the agent's session. That does not require the configuration.
+// drainCheck needs no configuration: without a controller, it reads the drain state from the agent's session.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -97,7 +96,6 @@ func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error
 		Drain: g.Drain}, nil
 }
 
-// drainMarked is drainCheck without a controller.
 func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})

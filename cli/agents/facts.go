@@ -17,7 +17,7 @@ func standing(e *env.Env, g *city.Agent) string {
 		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
 }
 
-// since returns " since 15:04:05 (3m)", or "" for the zero time, which means that no controller has run yet.
+// since returns " since 15:04:05 (3m)". It returns "" for the zero time, before any controller has run.
 func since(e *env.Env, t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -47,7 +47,7 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	processFacts(e, g)
 	e.Fact("command", g.Command)
 	if g.Dir != "" {
-		// the running process keeps the folder that was configured when it started
+		// a running process keeps its folder when the configuration changes
 		e.Fact("folder", g.Dir+" (as configured)")
 	}
 	e.Fact("declared", describe.Declared(g.Source, g.Patched))
@@ -156,8 +156,6 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each named agent or pool. A pool is up if at least one member is running or if its
-// wanted size is zero.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {

@@ -20,8 +20,8 @@ const (
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stayAttached keeps the terminal attached after the controller exits, because agents keep running then. It reconnects
-// through the next controller, or directly to the holder. It reports whether the session is still running.
+// stayAttached reconnects after the controller exits: through the next controller, or directly to the holder. It
+// reports whether the session is still running.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {
@@ -37,13 +37,12 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in a loop is fine here, because the loop runs only once for each controller that exits
+		// a defer in this loop is fine, because it runs once for each lost controller
 		defer next.Close()
 		l, at.far = next, far
 	}
 }
 
-// controllerLost reports whether the connection to the controller broke. If it did not, the session has ended.
 func controllerLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, syscall.ECONNRESET)
@@ -75,7 +74,6 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	}
 }
 
-// tryAttach tries once to open a terminal. It also reports whether a controller is running.
 func tryAttach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (_ *env.Link,
 	far city.Terminal, live bool, err error) {
 	cols, rows, err := output.TerminalSize(at.out)

@@ -75,7 +75,6 @@ func forRig(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// rigs prints one rig, or all rigs if name is "". If the parameter agents is true, it also prints their agents.
 func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -201,8 +200,8 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	return printRestarted(e, f.Rig.Name, results)
 }
 
-// waves divides agents into groups that can restart at the same time. Each group is a list of indices. Agents come in
-// later groups than their dependencies, because an agent does not start while a dependency is down.
+// waves divides agents into groups of indices that restart together. Dependencies come first, because an agent waits
+// for them.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {
@@ -213,7 +212,7 @@ func waves(agents []city.Agent) [][]int {
 		left[i] = i
 	}
 	for len(left) > 0 {
-		names := map[string]bool{} // names of agents that are not in a wave yet, and of their pools
+		names := map[string]bool{}
 		for _, i := range left {
 			names[agents[i].Name] = true
 			if agents[i].Pool != "" {
@@ -255,7 +254,7 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		color := map[string]string{"restarted": output.Green, "failed": output.Red,
 			"left": output.Dim}[r.Result]
 		result := r.Result
-		if result == "left" { // JSON output uses the name "left"
+		if result == "left" {
 			result = "skipped"
 		}
 		rows = append(rows, []output.Cell{output.Tinted(result, color),

@@ -129,7 +129,6 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	return errors.Join(failed, err, printRigEdit(e, done))
 }
 
-// belowCity returns path relative to the city's folder, or false if path is outside that folder.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
@@ -138,7 +137,6 @@ func belowCity(dir, path string) (string, bool) {
 	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// removeRig removes a rig from the configuration. If the parameter yes is true, it also removes the rig's agents.
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("rig remove")
@@ -188,8 +186,6 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// hasAgents returns the error for a rig that still has agents. The list declared contains the agents that the
-// configuration declares for the rig, and fromTopology those from the rig's topologies.
 func hasAgents(rig string, declared, fromTopology []string) error {
 	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"
@@ -201,8 +197,7 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress returns an error if work is in progress in a rig, because removing the rig would stop the agents and
-// hide the work. It returns nil if the store cannot be read, so that a rig with an unreadable store can be removed.
+// checkInProgress returns nil if the store cannot be read, so that the rig can be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -238,8 +233,7 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 			begun[0].ID)}
 }
 
-// notHeld returns an error if the running controller is holding a changed configuration. A further edit would have no
-// effect yet, and confirming it would also confirm the held change.
+// notHeld prevents an edit while a change is held, because confirming the edit would confirm that change too.
 func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	near, closeNear, err := e.Dial(dir)
 	if exit.IsNotRunning(err) {
@@ -259,9 +253,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the controller reload the edited file, and records the edit as an event. If the controller holds the
-// configuration because agents are removed, rigEdited confirms it, but only if it has the allowed revision. Without a
-// controller, rigEdited stops the sessions of a removed rig.
+// rigEdited makes the controller reload the edited file. It confirms a held configuration only with the allowed
+// revision.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
@@ -283,8 +276,6 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns the parameter why,
-// which is the error from the reload.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

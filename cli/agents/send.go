@@ -54,8 +54,6 @@ records that. To read the text from standard input, use - as the text.`,
 	}, suggest.Agent)
 }
 
-// words joins the arguments with spaces. If the only argument is "-", it reads the text from standard input and
-// removes the last newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
@@ -75,8 +73,7 @@ func words(e *env.Env, args []string) (string, error) {
 	return text, nil
 }
 
-// sendWait is how long the client waits for text to be typed. It is a little longer than the controller keeps text
-// queued.
+// sendWait is longer than the controller keeps text queued.
 const sendWait = 65 * time.Minute
 
 func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool) error {

@@ -56,8 +56,7 @@ still alive, the agent may run twice.`
 	return c
 }
 
-// sendSignal sends a signal to an agent's process. If the agent has exited, it never signals another process with the
-// same process ID.
+// sendSignal never signals another process with the agent's old process ID.
 func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string) error {
 	sig := session.ParseSignal(name)
 	if sig == 0 {

@@ -65,8 +65,6 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	return e.Table(w, width, head, rows)
 }
 
-// byUrgency returns a copy of agents, sorted by the urgency of their states, then with stuck agents first, then by
-// name with worker-2 before worker-10.
 func byUrgency(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
@@ -87,7 +85,7 @@ func stateReason(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		// a description says more than a reason that names only the agent's file or pool
+		// prefer the description to a reason that names only a file or pool
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {

@@ -12,8 +12,7 @@ import (
 	"gcity/cli/output"
 )
 
-// CPU and memory are right-aligned columns, shown only if they were measured and the terminal is wide enough.
-// Pool members are in numeric order: w-2 comes before w-10.
+// CPU and memory are shown only if they were measured and the terminal is wide enough. w-2 comes before w-10.
 func TestFigures(t *testing.T) {
 	agents := []city.Agent{
 		{Name: "w-10", State: city.Running, Since: noon,

@@ -72,8 +72,6 @@ func Misspelled(keys []string) string {
 	return ""
 }
 
-// otherSpelling reports whether a word is a key's name in another notation: "enter", "esc", "ctrl-c", "^C". It returns
-// the name that send-keys accepts for that key, or "" if it accepts none.
 func otherSpelling(word string) (name string, is bool) {
 	if name = keyCalled(word); name != "" {
 		return name, name != word
@@ -117,8 +115,7 @@ func modifierCalled(word string) string {
 	return ""
 }
 
-// keyCalled returns the name of the key that a word means, or "". It ignores case and accepts names from other
-// programs. IC and DC match only in upper case, because dc is also a program.
+// keyCalled accepts IC and DC only in upper case, because dc is also a program.
 func keyCalled(word string) string {
 	switch strings.ToLower(word) {
 	case "esc":
@@ -138,7 +135,6 @@ func keyCalled(word string) string {
 	return ""
 }
 
-// looksLikeKey reports whether a word begins with a capital letter, and so could be meant as a key's name.
 func looksLikeKey(s string) bool {
 	if len(s) < 3 || s[0] < 'A' || s[0] > 'Z' {
 		return false

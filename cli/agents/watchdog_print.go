@@ -56,7 +56,7 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 
 func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	switch {
-	case w.Freshness == "": // not checked yet
+	case w.Freshness == "":
 		return "-"
 	case w.Heartbeat == nil:
 		return "none"
@@ -83,8 +83,6 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason combines what a watchdog's list entry should say: its call for a person, problems with the watchdog
-// or its heartbeat, and the reason for its latest decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
 	if w.IsEscalated() {

@@ -30,7 +30,6 @@ recent decisions and events. The name may be the last part of a qualified name
 	}
 }
 
-// about contains the fields that `gcity why --json` adds to those of the API.
 type about struct {
 	Kind       suggest.Kind   `json:"kind"`
 	Controller bool           `json:"controller"`

@@ -51,7 +51,7 @@ func DescribeTrust(c *config.City) trustShape {
 	}
 	for _, p := range folder.ProgramsOf(c) {
 		line := p.Line
-		// show the command line of an untrusted program in full, because redaction could hide a program
+		// show an untrusted command line in full, because redaction could hide a program
 		if out.Trusted {
 			line = redact.Text(line)
 		}
@@ -101,8 +101,8 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 	}
 }
 
-// AskTrust asks whether the programs are allowed to run, and reports whether the user agrees. Enter alone means no. If
-// the user typed anything before the question, AskTrust does not ask and returns false.
+// AskTrust asks whether the programs are allowed to run, and reports whether the user agrees. Enter alone, or text
+// typed before the question, means no.
 func AskTrust(e *env.Env, s trustShape) bool {
 	if env.TypedAhead(e) {
 		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
@@ -117,8 +117,6 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns an error if the city is not allowed to run. If the city is untrusted and there is a terminal, mayRun
-// asks the user to trust it.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -136,12 +134,11 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 		return err
 	}
-	e.Untrusted = nil // the user agreed when the configuration was read
+	e.Untrusted = nil
 	return nil
 }
 
-// MayStart reads a city's configuration and returns an error if the city is not allowed to run. If the city is
-// untrusted and there is a terminal, MayStart asks the user to trust it.
+// MayStart returns an error if the city is not allowed to run. On a terminal, it asks the user to trust the city.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gcity/cli/output"
 )
 
-// At the end of the command, a city that the user has just trusted is not reported as untrusted.
+// A command does not report a city as untrusted after the user has trusted it.
 func TestTrustEndsTheWarning(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)

@@ -33,7 +33,7 @@ type Store struct {
 	workstore.Place
 	City   string            // the city's folder, which contains the event log
 	Places []workstore.Place // the city, then its rigs
-	// the user selected the store explicitly, so it is searched before the store with the ID's prefix
+	// the user selected the store, so it is searched before the store with the ID's prefix
 	explicit bool
 }
 
@@ -57,8 +57,7 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		d.By.Provider, d.Title(), errors.ErrUnsupported)
 }
 
-// PlacesIn returns the places that have a work store: the city and its rigs. If the configuration on disk is invalid,
-// it uses the running controller's configuration or the cached one, so that agents can keep working.
+// PlacesIn returns the city and its rigs. It also works with an invalid configuration, so that agents can keep working.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, invalid := folder.LoadCity(dir)
 	if invalid == nil {
@@ -80,8 +79,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store that the first of these selects: the parameter rig, --city, BEADS_DIR, GC_RIG. If none is
-// set, it opens the current city's store.
+// openStore opens the store that rig, --city, BEADS_DIR or GC_RIG selects, in this order. The default is the current
+// city's store.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -114,8 +113,8 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	return &Store{Store: s, Place: at, City: dir, Places: all, explicit: meant}, nil
 }
 
-// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. If the parameter changes is true,
-// the command fails with --read-only.
+// WithWork sets RunE of a command that needs an open store, and adds --rig. If changes is true, --read-only makes the
+// command fail.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Store, args []string) error) *cobra.Command {
 	var rig string

@@ -16,8 +16,6 @@ import (
 	"gcity/cli/workstore"
 )
 
-// route returns the stores in which to look for a bead. The order is: the explicitly selected store, the store with
-// the ID's prefix, the current store, all others. Other stores can have the bead because prefixes can change.
 func (d *Store) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
@@ -38,8 +36,8 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find looks for a bead in the stores on its route. It returns the bead and the first store that contains it. If a
-// store fails, Find still searches the others. The function closeOther closes the returned store unless the store is d.
+// Find looks for a bead in all stores, even if one fails. It returns the bead and its store. closeOther closes that
+// store unless it is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -72,8 +70,6 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound returns the error for a bead that is in no store. It lists the stores that could not be searched and, if
-// the ID's prefix is unknown, the known prefixes.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
 	if known := slices.ContainsFunc(places,
@@ -101,8 +97,6 @@ type AllStores struct {
 	others          []*Store
 }
 
-// all combines the store d with the city's other stores. It prints a warning about each store that cannot be opened,
-// and leaves that store out.
 func all(e *env.Env, d *Store) *Store {
 	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {
@@ -120,8 +114,7 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls the function run with the store d. If the parameter everything is true, it uses all of the city's
-// stores instead.
+// WithAll calls run with d, or with all of the city's stores if everything is true.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {
@@ -167,7 +160,7 @@ func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// close closes all stores except the first, which its opener closes.
+// close leaves the first store open, because its opener closes it.
 func (e *AllStores) close() error {
 	var err error
 	for _, d := range e.others {

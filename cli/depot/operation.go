@@ -19,8 +19,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change to beads under a name that the caller chooses. A command that is repeated with the same
-// name does not repeat completed changes, but writes the event if that is missing.
+// An operation is a change under a name that the caller chooses. A repeated command only writes a missing event.
 
 const (
 	operationLabel = "op:" // prefix of the label that names the operation that created a bead
@@ -29,8 +28,7 @@ const (
 	operationPoll  = 20 * time.Millisecond
 )
 
-// holdOperation makes commands with --op wait for one another, so that two commands with the same name cannot both
-// make the change. Without --op it does nothing.
+// holdOperation prevents two commands with the same --op from both making the change.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
@@ -79,8 +77,8 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or returns the bead that the same operation has already created. It also reports whether
-// the event for that bead is already in the log.
+// CreateOnce creates a bead, or returns the bead of the same operation. It also reports whether the log contains that
+// bead's event.
 func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {

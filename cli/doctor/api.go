@@ -30,7 +30,7 @@ func judgeAPI(dir string, c config.API) finding {
 	token, own := host.TokenOf(dir, c)
 	if token != "" {
 		err := host.CheckToken(token)
-		// the city's own token file might be missing, because the controller creates it
+		// the controller creates the city's own token file
 		if err != nil && !(own && errors.Is(err, fs.ErrNotExist)) {
 			return bad("fix the file; until then the API is unreachable on "+at, "%v", err)
 		}
@@ -55,7 +55,6 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("reachable with a token on %s", at)
 }
 
-// checkMirror calls the script that receives events, and says which event the script received last.
 func checkMirror(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")

@@ -34,7 +34,6 @@ func TestJudgeAPI(t *testing.T) {
 		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "every client that can reach this machine"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: file("open", 0o644)}, "bad",
 			"other users can read the token"},
-		// The controller creates the token.
 		{config.API{Port: 8080, Bind: "127.0.0.1", Token: true}, "ok",
 			"reachable with a token on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: good,

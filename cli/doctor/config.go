@@ -73,7 +73,7 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	// other checks test the session providers, so Preflight must not test them again for each agent
+	// other checks already test the session providers
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
@@ -91,7 +91,7 @@ func judgeStarts(agents []city.Agent) finding {
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
 			a.Decisions[n-1].What == city.CannotStart {
-			// use the reason for the failure, because the state's reason says only what the next start is waiting for
+			// the state's reason says only what the next start is waiting for
 			why = a.Decisions[n-1].Why
 		} else if a.State != city.Failed {
 			continue
@@ -105,8 +105,6 @@ func judgeStarts(agents []city.Agent) finding {
 	return ok("all agents can start")
 }
 
-// judgeAgents reports agents that cannot start because the preflight check or the test of their session provider
-// failed. For an untested provider, judgeAgents refers to the finding about that provider.
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string

@@ -128,7 +128,6 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	return verdict(found, err)
 }
 
-// checkMachine runs only the checks that do not need a city, and reports that no city was found.
 func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	p := &Subject{dir: none.Dir, env: e, close: func() {}, slow: e.SayVerySlow}
 	city := note("gcity init", "%v; only this machine was checked", none)
@@ -147,7 +146,6 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	return verdict(found, printFindings(e, found))
 }
 
-// verdict returns err or, if it is nil, the exit code for the findings.
 func verdict(found []finding, err error) error {
 	if err == nil && slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" }) {
 		return exit.Quietly(exit.CodeFailed)
@@ -207,7 +205,6 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	return p
 }
 
-// agents returns the maximum number of agents, with all pools at their maximum size.
 func (p *Subject) agents() int {
 	if p.config == nil {
 		return 0

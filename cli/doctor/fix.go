@@ -54,7 +54,7 @@ func leftovers(dir string) []repair {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
-		return nil // no controller has ever run here
+		return nil
 	}
 	var out []repair
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
@@ -172,8 +172,7 @@ type repairs struct {
 	Left []string `json:"left"`
 }
 
-// repairCity repairs what can be repaired without losing data. It does not change anything that a running controller
-// uses.
+// repairCity loses no data, and does not change anything that a running controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
 	problems := allRepairs(dir)

@@ -13,8 +13,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// doctor --fix does not change a healthy folder, not even modification times. It keeps recent temporary files, and old
-// files without the name of a temporary file.
+// doctor --fix does not change a healthy folder, not even modification times.
 func TestFixChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")

@@ -52,8 +52,8 @@ type logind struct {
 	from          string // the file that sets KillUserProcesses
 }
 
-// logindSettings reads logind.conf and its drop-ins. A later file name overrides an earlier one. If several files have
-// the same name, /etc overrides /run, and /run overrides /usr. The main file has the lowest precedence.
+// logindSettings reads logind.conf and its drop-ins. A later file name overrides an earlier one; /etc overrides /run
+// and /usr.
 func logindSettings(root string) logind {
 	l := logind{exclude: []string{"root"}}
 	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}

@@ -106,8 +106,6 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 	return judgeVersions(exe, runs, renew, held)
 }
 
-// mainUnit returns the command that makes systemd restart a process, or "" if the process is not the main process of a
-// service.
 func mainUnit(ctx context.Context, pid int) string {
 	// this fails only on systems without systemd
 	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -127,8 +125,6 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
-// renewal returns the commands that restart a controller with this program and keep its agents running. They use the
-// controller's service if it has one.
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":
@@ -141,10 +137,8 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares the program files that this process, the controller and the holders run. The parameter exe is
-// this process's program. The parameter controller is the controller's program, or "" if it is unknown or no controller
-// is running. The parameter renew is the command that replaces the controller. The map holders contains every other
-// program and the number of holders that run it.
+// judgeVersions compares the programs of this process, the controller and the holders. If controller is "", none is
+// running or its program is unknown. The map holders counts the holders of each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

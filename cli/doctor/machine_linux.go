@@ -15,8 +15,7 @@ import (
 	"gcity/describe"
 )
 
-// networked returns the type of a network file system, or "" for any other file system. On a network file system, other
-// machines might not see locks and sockets.
+// networked returns the type of a network file system, or "". Other machines might not see locks and sockets there.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:

@@ -101,8 +101,7 @@ func TestLogindSettings(t *testing.T) {
 	expect(true, "60-b.conf")
 }
 
-// Doctor reports a unit that differs from what install would write.
-// It also reports programs that the shell finds and the service does not.
+// Doctor reports a unit that install would write differently, and programs that the service does not find.
 func TestDoctorChecksTheUnit(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"city.toml": "[workspace]\nname = \"x\"\n" +
@@ -165,7 +164,7 @@ func TestDoctorChecksTheUnit(t *testing.T) {
 		"does not find the same programs as this shell:\na: the agent's program \"helper\" is not on its PATH")
 }
 
-// Doctor finds the unit of a controller by its control group and warns if that unit kills the agents too.
+// Doctor warns if the unit of a controller kills the agents too.
 func TestDoctorWarnsAboutForeignUnits(t *testing.T) {
 	for group, want := range map[string]string{
 		"0::/system.slice/city.service\n":                                     "city.service system",

@@ -7,8 +7,7 @@ import (
 	"gcity/cli/env"
 )
 
-// checkPrefs reports where the preferences are, and errors in them. These errors are only warnings, because gcity runs
-// without the invalid preferences.
+// checkPrefs only warns, because gcity runs without the invalid preferences.
 func checkPrefs(_ context.Context, p *Subject) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)

@@ -25,7 +25,6 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes of this city's agents that have outlived their session.
 func checkStrays(ctx context.Context, p *Subject) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -34,8 +33,8 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	if err != nil {
 		return note("mount /proc", "cannot list processes: %v", err)
 	}
-	of := map[int]string{} // session ID by process ID
-	var hidden []string    // folders of running sessions that cannot be listed
+	of := map[int]string{}
+	var hidden []string
 	for _, pid := range pids {
 		environ := proc.Environ(pid)
 		if id := valueIn(environ, "GC_SESSION_ID"); id == "" || pid == os.Getpid() ||
@@ -50,7 +49,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	if len(of) == 0 {
 		return judgeHidden(hidden)
 	}
-	// list the sessions again, because one might have started since
+	// a session might have started since the first list
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -62,8 +61,8 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// hiddenSession returns a process's session folder if that folder was deleted but the session's holder is running.
-// Otherwise it returns "". Such a session is not listed, but its processes are not strays.
+// hiddenSession returns the deleted folder of a process's running session, or "". Processes of such a session are not
+// strays.
 func hiddenSession(pid int) string {
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID
@@ -93,7 +92,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // a process without arguments has exited
+		if !lives && args != "" {
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}
@@ -105,7 +104,6 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		"left over from sessions that have ended:\n%s", strings.Join(lines, "\n"))
 }
 
-// ours reports whether a process is gcity itself: a holder that is exiting, or a controller that an agent started.
 func ours(pid int) bool {
 	args := proc.Args(pid)
 	return len(args) > 1 && (args[1] == "hold" || args[1] == "pane" ||

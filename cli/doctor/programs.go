@@ -19,8 +19,6 @@ func checkPrograms(_ context.Context, p *Subject) finding {
 	return judgePrograms(folder.Plan(p.config, p.dir))
 }
 
-// judgePrograms reports which program each agent runs, and which of these programs are not named in the configuration.
-// judgeAgents reports missing programs.
 func judgePrograms(wants []agent.Want) finding {
 	var lines []string
 	guessed := false

@@ -7,8 +7,7 @@ import (
 	"gcity/session"
 )
 
-// Doctor names each agent's program. It warns if the configuration names no provider, because gcity then runs the
-// first program found.
+// Doctor warns if the configuration names no provider, because gcity then runs the first program found.
 func TestJudgePrograms(t *testing.T) {
 	want := func(name, program, command string) agent.Want {
 		return agent.Want{Name: name, Declared: name, Program: program,

@@ -53,7 +53,6 @@ func checkProviders(ctx context.Context, p *Subject) []finding {
 	return found
 }
 
-// tried returns the result of testing a session provider. Each provider is tested only once.
 func (p *Subject) tried(ctx context.Context, name string) finding {
 	f, known := p.trials[name]
 	if !known {

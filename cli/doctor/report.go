@@ -23,7 +23,6 @@ import (
 	"gcity/internal/redact"
 )
 
-// Limits on the contents of a report.
 const (
 	reportEvents = 100
 	reportLog    = 64 << 10 // bytes from the end of the controller's log
@@ -31,7 +30,7 @@ const (
 
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes a bug report to a new file that only its owner can read. All secrets in it are hidden.
+// writeReport hides all secrets in the report.
 func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
@@ -68,8 +67,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	return nil
 }
 
-// writeConfig writes the configuration as config show prints it. An invalid configuration is omitted, because it is
-// unknown which parts of it are secret; only the error is written.
+// writeConfig omits an invalid configuration, because it is unknown which parts of it are secret.
 func (p *Subject) writeConfig(w io.Writer) error {
 	if p.config == nil {
 		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",

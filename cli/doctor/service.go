@@ -16,8 +16,6 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices returns a finding for each unit that runs the city or the supervisor. If the controller runs in a unit
-// that gcity did not write, it checks that unit too.
 func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
@@ -52,7 +50,6 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
-// judgeForeign checks a unit that gcity did not write: whether agents keep running when its controller exits.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("agents keep running when the service stops")
@@ -79,7 +76,7 @@ type served struct {
 	runs bool // the city or supervisor is running, whether or not as this service
 	// why units are not compared with what install would write; "" if they are compared
 	unknown string
-	// lost returns the programs that this shell finds and a service with the given environment does not
+	// lost returns the programs that a service with the given environment does not find
 	lost func(environ []string) []string
 }
 
@@ -92,8 +89,6 @@ func (p *Subject) cityService(a *env.Env) served {
 	return s
 }
 
-// supervisorService describes the supervisor as a service. If the supervisor runs this city, the service's environment
-// is also that of the city's agents.
 func (p *Subject) supervisorService(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(
 		func() (string, error) { return env.HomeDir(a) }, host.SupervisorOf),
@@ -181,7 +176,6 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	return ok("up to date")
 }
 
-// differing returns the settings in which two units differ, except for the environment and the command line.
 func differing(have, want string) []string {
 	var out []string
 	was, is := settings(have), settings(want)
@@ -254,8 +248,6 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// missingInService returns the agents for which a process with the given environment finds no program, or a different
-// one than this process.
 func missingInService(p *Subject, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,
@@ -285,7 +277,6 @@ func missingInService(p *Subject, environ []string) []string {
 	return out
 }
 
-// programProblem returns why an agent's program is not found, or "" if it is found or if that is unknown.
 func programProblem(w *agent.Want) string {
 	if len(w.MissingPrograms.Programs) > 0 {
 		return "cannot find " + strings.Join(w.MissingPrograms.Programs, ", ")

@@ -26,8 +26,6 @@ const (
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores checks the stores of the city and of each rig that has a folder. Unless --read-only is set, it also
-// checks that they are writable.
 func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	write := !p.env.ReadOnly
@@ -155,8 +153,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// foreignFiles reports files that another program wrote into a store's folder. That program might be bd, which uses
-// the same folder name.
+// foreignFiles reports another program's files in a store's folder. bd uses the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.ForeignFiles[:min(most, len(c.ForeignFiles))], ", ")

@@ -82,7 +82,7 @@ func unlistedCities(pid int, runs bool, err error) finding {
 		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
 			"`gcity supervisor start` takes over the agents", pid)
 	}
-	if exit.IsSilent(err) { // the error's own advice is to run doctor
+	if exit.IsSilent(err) {
 		return bad(how, "the supervisor (pid %d) does not respond: its process hangs or "+
 			"was stopped by a signal", pid)
 	}

@@ -9,8 +9,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Group returns a command that does nothing itself and has the given subcommands. Its Annotations can map the name of
-// a subcommand that does not exist to the command to run instead.
+// Group returns a command that only has subcommands. Its Annotations map an unknown subcommand to the command to run
+// instead.
 func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short,

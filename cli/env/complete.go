@@ -16,8 +16,8 @@ import (
 // CompleteWithin limits how long a completion takes, because the user's shell waits for it.
 var CompleteWithin = 200 * time.Millisecond
 
-// Complete completes a command's first argument with the names of all agents, pools or other objects of the given
-// kinds. It omits names that it cannot look up in time.
+// Complete completes a command's first argument with names of the given kinds. It omits names that it cannot look up in
+// time.
 func Complete(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -39,8 +39,8 @@ func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc
 	}
 }
 
-// NamesFor returns the names of all objects of the given kinds, or nothing if the lookup takes longer than limit. A
-// slow lookup continues until the process exits.
+// NamesFor returns the names of all objects of the given kinds, or nothing after limit. A slow lookup continues until
+// the process exits.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -62,8 +62,6 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.
 	return slices.Compact(names)
 }
 
-// completionSnapshot returns the controller's snapshot or, without a controller, one from the files. It returns nil if
-// neither can be read.
 func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -36,8 +36,7 @@ type Env struct {
 	Strict bool
 	Op     string // value of --op
 
-	// Reach opens the city in a folder. It uses the running controller, or package offline if no controller is
-	// running.
+	// Reach opens the city in a folder, with or without a running controller.
 	Reach func(ctx context.Context, dir string) (*Link, error)
 	// Dial opens the running controller of the city in a folder.
 	Dial func(dir string) (city.Control, func(), error)
@@ -53,8 +52,8 @@ func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// TypedAhead reports whether the terminal already has input before a question is asked, such as the rest of a pasted
-// block of commands. Those lines do not answer the question. This command leaves them to the shell.
+// TypedAhead reports whether the terminal has input before a question is asked. That input is for the shell, not an
+// answer.
 func TypedAhead(e *Env) bool {
 	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
 	if !term.IsTerminal(e.In.Fd()) {
@@ -75,12 +74,11 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth returns the number of nested automation runs that led to this command, or 0 outside a run. A limit on the depth
-// stops endless chains.
+// Depth returns the number of nested automation runs that led to this command, or 0 outside a run.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {
-		return 0 // empty outside a run
+		return 0
 	}
 	return n
 }

@@ -49,9 +49,8 @@ func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object that has the given name and one of the given kinds. A qualified name takes precedence
-// over a short one. An earlier kind takes precedence over a later one, because a pool with one member has the same
-// name as that member.
+// Resolve returns the object that has the given name and one of the given kinds. A qualified name precedes a short one,
+// and an earlier kind precedes a later one.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...suggest.Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -103,7 +102,6 @@ const (
 	startupPeriod  = 5 * time.Second
 )
 
-// mayBeLoading reports whether the controller might still be reading the automations because it has just started.
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
 	return l.Live && slices.Contains(kinds, suggest.Automation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod
@@ -147,8 +145,6 @@ func Unknown(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	return city.Missing(suggest.NotFound(suggest.AnyOf(kinds...), name, all))
 }
 
-// misplaced returns an error if name is a pool but an agent is needed, or if it is a pool member that does not exist
-// now.
 func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	if !slices.Contains(kinds, suggest.Agent) {
 		return nil
@@ -221,8 +217,7 @@ func joined(agents []city.Agent, limit int) string {
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// AsUndetermined returns err with the exit code for an unknown result, so that a script does not mistake the failure
-// for "no".
+// AsUndetermined returns err with the exit code for an unknown result, which differs from the code for "no".
 func AsUndetermined(err error) error {
 	code, _ := exit.Verdict(err)
 	if code == exit.CodeFailed || code == exit.CodeConflict {
@@ -236,8 +231,8 @@ type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent returns the agent with the given name, by the same rules as Link.Find. For a qualified name, which agents
-// use, it sends one small request. It needs a whole snapshot only for a short name or to suggest names in an error.
+// FindAgent returns the agent with the given name, by the same rules as Link.Find. A qualified name needs only one
+// small request.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)

@@ -26,8 +26,7 @@ type Link struct {
 	city.Control
 	Dir  string
 	Live bool // set if a controller is running; otherwise package offline handles requests
-	// the cached stores and agents if no controller is running and the configuration is invalid; nil if nothing
-	// is cached
+	// cached stores and agents; nil unless the configuration is invalid and no controller is running
 	ConfigCache *folder.ConfigCache
 	Close       func()
 }
@@ -35,8 +34,8 @@ type Link struct {
 // FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second
 
-// CityDir returns the city's folder: --city, GC_CITY_PATH, or else the working folder or its nearest parent that
-// contains a city.toml. It returns an error if it finds no city, or if the folder cannot be read within FolderTimeout.
+// CityDir returns the city's folder: --city, GC_CITY_PATH, or the nearest folder upwards with a city.toml. It returns
+// an error if it finds none within FolderTimeout.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -100,7 +99,7 @@ func lookForCity(e *Env) (string, error) {
 	return dir, nil
 }
 
-// Open opens the command's city. It works with and without a controller. The caller must close the link.
+// Open opens the command's city, with or without a controller. The caller must close the link.
 func (e *Env) Open(ctx context.Context) (*Link, error) {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -60,8 +60,7 @@ type OwnPrefs struct {
 	Last  prefs.Prefs
 }
 
-// WatchPrefs reports changed preferences until ctx is done. A panic in its goroutine does not stop the city's
-// controller: it is logged, and later changes to the preferences are no longer detected.
+// WatchPrefs reports changed preferences until ctx is done. After a panic, it logs the panic and returns.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Preferences {
 	f, last := own.Files, own.Last
@@ -89,9 +88,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	return changes
 }
 
-// MemoryFile returns the file in which the control room stores its state for a city. The file is in $XDG_STATE_HOME or
-// ~/.local/state. Its name contains the name of the city's folder and, because several folders can have the same name,
-// a hash of the path. MemoryFile returns "" without a home folder.
+// MemoryFile returns the file in which the control room stores its state for a city, or "" without a home folder. A
+// hash in its name distinguishes folders with the same name.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {

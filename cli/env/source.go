@@ -62,8 +62,8 @@ func (e *Env) SourceArgs() []string {
 	return args
 }
 
-// LoadAt reads the configuration that the flags select or, without flags, the one that the running controller uses. The
-// parameter running is that controller's snapshot. If it is nil, LoadAt uses this process's environment.
+// LoadAt reads the configuration that the flags select or, without flags, the running controller's. If running is nil,
+// it uses this process's environment.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s, err := e.sourceAt(dir, running)
 	if err != nil {

@@ -101,7 +101,7 @@ func (e *Env) SaySlow(ctx context.Context, what string, most time.Duration) (don
 	return sayLater(ctx, e, SayAfter, what, most)
 }
 
-// SayVerySlow is like SaySlow, but waits longer before it prints, for operations that usually take a while.
+// SayVerySlow is like SaySlow, for operations that usually take a while.
 func (e *Env) SayVerySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, 5*SayAfter, what, most)
 }

@@ -14,8 +14,8 @@ import (
 const (
 	CodeDone   = 0
 	CodeFailed = 1
-	// CodeUsage is also the code for a name that does not exist. It equals the exit code of a crashed Go program, so
-	// systemd restarts a service that exits with it.
+	// CodeUsage is also the code for an unknown name. A crashed Go program exits with it too, so systemd restarts a
+	// service after it.
 	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed

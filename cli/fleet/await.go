@@ -11,8 +11,8 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a long-running command, such as the control room. If no supervisor is running, it
-// connects to the first supervisor that starts.
+// awaited is the list of cities for a long-running command. Without a supervisor, it connects to the first one that
+// starts.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 
@@ -42,7 +42,7 @@ func (w *awaited) close() {
 	}
 }
 
-// found returns the list of cities. The list remains usable if a new supervisor replaces the current one.
+// found returns a list that remains usable if a new supervisor replaces the current one.
 func (w *awaited) found() (city.Directory, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,6 @@ func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, stopped(err)
 }
 
-// stopped returns city.ErrNoSupervisor if err means that the supervisor has stopped; otherwise it returns err.
 func stopped(err error) error {
 	if exit.IsNotRunning(err) {
 		return city.ErrNoSupervisor

@@ -106,8 +106,6 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// registerRunning registers a city with the running supervisor. If the city cannot run, registerRunning returns an
-// error, but the city stays registered.
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -152,8 +150,7 @@ func CityStatusText(e *env.Env, i city.Info) string {
 	return text
 }
 
-// CityOf returns the folder of the city that the first argument names, or of the current city. It stores the argument
-// in e.Dir.
+// CityOf returns the folder of the city that the first argument names, or of the current city. It sets e.Dir.
 func CityOf(e *env.Env, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		e.Dir = args[0]
@@ -184,8 +181,7 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// registeredCities returns the registered cities. A running supervisor's names take precedence over those in the
-// registry.
+// registeredCities prefers a running supervisor's names to those in the registry.
 func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered,
 	error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -225,7 +221,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry might not contain the name, so use the supervisor's name for the city
+			// the registry might lack the name, but the supervisor has one
 			entry.Name = all[i].Name
 		}
 	}
@@ -349,8 +345,7 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-// newLooks returns an empty set for the calls that read the states of cities. If a folder never responds, its call
-// stays in the set forever.
+// newLooks returns an empty set of calls. A call for a folder that never responds stays in the set.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
@@ -384,13 +379,11 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 			"unregister " + e.Name + "` removes the city from the list"
 		return i
 	}
-	// after an error, the number might be too low
 	i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 	return i
 }
 
-// recentState returns the state of a city that no supervisor runs. For a stopped city, it does not search for
-// remaining sessions, because control rooms call it often.
+// recentState does not search a stopped city for sessions, because control rooms call it often.
 func recentState(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

@@ -7,7 +7,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// A city that is shutting down is listed as stopping, not as running or suspended.
+// A city that is shutting down is listed as stopping.
 func TestStateOfAStoppingCity(t *testing.T) {
 	f := citytest.NewFake("orchard")
 	f.Set(func(s *city.Snapshot) { s.ShutDown, s.Suspended = true, true })

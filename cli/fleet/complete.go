@@ -10,7 +10,6 @@ import (
 	"gcity/cli/host"
 )
 
-// completeCity completes the names of the registered cities. If none is registered, it lets the shell complete folders.
 func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {

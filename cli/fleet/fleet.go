@@ -34,7 +34,6 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory rejects changes to the list and to the cities in it.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.
@@ -46,15 +45,14 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 	return env.ReadOnly{Control: c}, nil
 }
 
-// cityReport is a city and its state, which is nil if the city is not running or did not respond.
+// cityReport is a city and its state. The state is nil if the city is not running or did not respond.
 type cityReport struct {
 	city.Info
 	snap   *city.Snapshot
 	silent string
 }
 
-// PrintFleet writes a row for each city. It requests all states concurrently, so that cities that do not respond cost
-// cityTimeout only once.
+// PrintFleet writes a row for each city. It requests all states concurrently.
 func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	ask, cancel := context.WithTimeout(ctx, ListTimeout)
 	infos, err := d.Cities(ask)

@@ -10,8 +10,6 @@ import (
 	"gcity/internal/shell"
 )
 
-// orphansText returns a clause about a city's sessions that are running without a controller, with the command that
-// stops them. It returns "" if there are no such sessions.
 func orphansText(i city.Info) string {
 	switch i.LeftoverSessions {
 	case 0:
@@ -23,8 +21,6 @@ func orphansText(i city.Info) string {
 		i.LeftoverSessions, shell.Quote(i.Path))
 }
 
-// allOrphansText returns one line for each registered city with sessions that are running without a controller. It
-// returns "" if there are no such sessions.
 func allOrphansText(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)
 	if err != nil {

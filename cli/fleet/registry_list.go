@@ -25,16 +25,14 @@ import (
 	"gcity/supervisor"
 )
 
-// registryPoll is how often the states of the known cities are read while no supervisor is running. It is short
-// because users switch to a city right after they have started it.
+// registryPoll is short because users switch to a city right after they have started it.
 const registryPoll = 2 * time.Second
 
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory, but its list also contains the cities that this user has opened recently and,
-// while no supervisor is running, the registered cities. It can start a city that is not running. If hosted is not
-// nil, it is the city in the folder dir, which this process runs.
+// RoomDirectory is like AwaitDirectory, but also lists recently opened cities, and can start a city. If hosted is not
+// nil, it is the city that this process runs in dir.
 func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
@@ -99,8 +97,6 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// find returns the cities when no supervisor is running, with the registered ones first. It also returns how many are
-// registered.
 func (l *registryList) find(ctx context.Context) (all []city.Info, registered int, err error) {
 	home, err := env.Home(l.e)
 	if err != nil {
@@ -131,8 +127,7 @@ func WarnAboutRecent(e *env.Env) {
 	}
 }
 
-// addRecent returns the given cities, followed by those that this user has opened recently. It forgets a recent city
-// that is not running and has no city.toml.
+// addRecent forgets a recent city that is not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) []city.Info {
 	// ignore the error, because the other cities are more important; see WarnAboutRecent
@@ -155,7 +150,7 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 		i := l.state(ctx, r, known[r.Path])
 		_, err := os.Stat(filepath.Join(r.Path, config.FileName))
 		if errors.Is(err, fs.ErrNotExist) && !i.Running && !known[r.Path] {
-			i.Status = "" // forget the city
+			i.Status = ""
 		}
 		return i
 	})
@@ -183,7 +178,6 @@ func (l *registryList) state(ctx context.Context, r host.Registered, registered 
 	return recentState(ctx, r)
 }
 
-// unique renames the cities in infos[from:], so that all cities in infos have different names.
 func unique(infos []city.Info, from int) []city.Info {
 	entries, reported := make([]host.Registered, len(infos)), map[string]string{}
 	for n, i := range infos {
@@ -199,8 +193,7 @@ func unique(infos []city.Info, from int) []city.Info {
 	return infos
 }
 
-// Cities implements city.Directory. Without a supervisor, it returns the newest list from Watch. With a supervisor, it
-// takes from that list the states of cities that the supervisor does not run.
+// Cities implements city.Directory. Without a supervisor, it returns the newest list from Watch.
 func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	infos, err := l.Directory.Cities(ctx)
 	l.mu.Lock()
@@ -232,8 +225,6 @@ type listing struct {
 	err   error
 }
 
-// follow sends the supervisor's lists to out. While no supervisor is running, it regularly sends
-// city.ErrNoSupervisor.
 func (l *registryList) follow(ctx context.Context, out chan<- listing) {
 	defer close(out)
 	for {
@@ -370,7 +361,7 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 		}
 		return cannotRun(l.e, info)
 	}
-	// use an empty Env, because the flags of this command apply to its own city
+	// the flags of this command apply only to its own city
 	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err
 }

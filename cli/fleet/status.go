@@ -21,7 +21,7 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API according to its settings, or "" if they do not set one
+	// TCP address of the supervisor's API in its settings, or ""
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"`
 	Problem string      `json:"problem,omitempty"`
@@ -64,8 +64,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself. The notes are the problems
-// with the default TCP address, which the supervisor tries if its settings do not name an address.
+// SupervisorTroubles returns the problems that the running supervisor reports. The notes are problems with the default
+// TCP address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -74,7 +74,6 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
-	// the next request lists the cities and reports the same error
 	all, _ := fleet.Troubles(ctx)
 	home, err := env.Home(e)
 	if err != nil {
@@ -83,8 +82,6 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	return splitTroubles(all, host.DefaultFleetAddr(home))
 }
 
-// splitTroubles separates the notes, which are about the default TCP address byDefault, from other problems. If
-// byDefault is "", there are no notes.
 func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	for _, t := range all {
 		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {
@@ -96,8 +93,6 @@ func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	return troubles, notes
 }
 
-// listenerText returns a suffix with the TCP address of the supervisor's API and its token file. It returns "" if the
-// API has no address, or if the problem already names the address.
 func (s supervisorShape) listenerText() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""

@@ -18,10 +18,8 @@ import (
 	"gcity/events"
 )
 
-// StartInBackground starts a city in the background and waits until its agents have started. If the city is not
-// registered and has its own service, that service starts the city, unless the parameter supervised is true. Otherwise
-// the supervisor starts the city. If no supervisor is running, StartInBackground first starts one. If a headless
-// controller outside a service runs the city, that controller first hands over its agents.
+// StartInBackground starts a city and waits until its agents have started. The supervisor runs the city if supervised
+// is true, the city is registered, or it has no service.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -49,7 +47,6 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	return start()
 }
 
-// startUnowned starts a city that no controller outside the supervisor is running.
 func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir string,
 	supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
@@ -120,13 +117,11 @@ const (
 	settleQuiet = 4
 )
 
-// awaitSettled makes the city's controller, which is another process, reload its configuration. It then waits until no
-// agent is starting or stopping.
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// a held configuration is not an error here, because the printed result mentions it
+		// a held configuration is not an error, because the result mentions it
 		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
 			return nil, err
 		}
@@ -161,8 +156,8 @@ func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart prints the result of a start: the events and the number of agents in each state. The parameter by says
-// what runs the city. ReportStart returns an error if an agent failed.
+// ReportStart prints the result of a start. It returns an error if an agent failed. The parameter by says what runs the
+// city.
 func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {
@@ -216,8 +211,8 @@ func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return runs && is
 }
 
-// StopSupervised stops and unregisters a city that the supervisor runs. ok is false with --read-only, or if the
-// supervisor does not run the city.
+// StopSupervised stops and unregisters a city that the supervisor runs. For any other city, or with --read-only, ok is
+// false.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
@@ -233,8 +228,8 @@ const Forgotten = "the city is no longer registered; " + HowToReturn
 // HowToReturn says how to start a city that is no longer registered.
 const HowToReturn = "`gcity start` registers and starts it again"
 
-// ForgetStopped unregisters a registered city that has just been stopped, if a running supervisor would start it
-// again. It returns a message that says whether the city is still registered.
+// ForgetStopped unregisters a stopped city if a running supervisor would start it again. The message says whether the
+// city is still registered.
 func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) {
 	home, entry, is := Enrolled(e, dir)
 	if _, runs := host.FindSupervisor(e); is && !runs {

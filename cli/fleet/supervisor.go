@@ -191,7 +191,7 @@ func CountedCities(n int) string {
 func supervisorStop(ctx context.Context, e *env.Env) error {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsNotRunning(err) && r.PID != 0 {
-		fleet, err = nil, nil // the supervisor is starting or stopping
+		fleet, err = nil, nil
 	}
 	if err != nil {
 		return err
@@ -311,7 +311,6 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new log file if the log was rotated; otherwise, it returns false.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {

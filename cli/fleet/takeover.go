@@ -18,7 +18,7 @@ import (
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
-		return nil // opening the city reports the same error
+		return nil
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
@@ -30,9 +30,8 @@ func otherController(ctx context.Context, dir string, supervisor int) *city.Snap
 	return s
 }
 
-// takeOver replaces a controller without stopping its agents: the controller exits and leaves the agents running, as
-// after SIGUSR1. The function start then starts its successor. If start fails, takeOver starts a controller of the
-// previous kind again. Only a headless controller outside a service can be replaced.
+// takeOver replaces a controller without stopping its agents. If start fails, it starts a controller of the previous
+// kind again.
 func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	start func() error) error {
 	how := ""
@@ -66,7 +65,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	return fmt.Errorf("%w\nthe city runs in the background again (pid %d)", err, pid)
 }
 
-// release makes a city's controller exit without stopping its agents. It returns after the controller has exited.
+// release makes a city's controller exit without stopping its agents, and waits for the exit.
 func release(ctx context.Context, dir string, pid int) error {
 	near, closeNear, err := folder.Dial(dir)
 	if err != nil {

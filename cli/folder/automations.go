@@ -12,8 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds a configuration's automations, and problems with their folders. Reading a city must not change it, so
-// ScanFor writes the built-in formulas to disk only if an automation would otherwise be broken.
+// ScanFor finds a configuration's automations, and problems with their folders. It writes a built-in formula to disk
+// only if an automation needs it.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
@@ -23,7 +23,7 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
-			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 means the default
+			o.Patience = max(limit-time.Since(began), time.Millisecond)
 			found = s.Scan(layers, o, now)
 		} else {
 			troubles = append(troubles, err.Error())

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It is used while no
-// controller is running and the configuration is invalid.
+// ConfigCache is the part of a configuration that work and mail need. It is used if the configuration is invalid and no
+// controller is running.
 type ConfigCache struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`
@@ -75,8 +75,8 @@ func SaveConfigCache(at string, c *config.City) error {
 	return disk.Save(ConfigCachePath(at), data, 0o600)
 }
 
-// LoadConfigCache returns the ConfigCache of a city with an invalid configuration. It uses the valid parts of the
-// configuration or, if that is impossible, what a controller saved. It returns nil if there is neither.
+// LoadConfigCache returns the valid parts of an invalid configuration, or else what a controller saved. It returns nil
+// if there is neither.
 func LoadConfigCache(dir string) *ConfigCache {
 	if c := SourceOf(dir).LoadPartial(); c != nil {
 		k := cacheOf(c)
@@ -116,8 +116,7 @@ func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// MailResolver is the city.Control for a city that has an invalid configuration and no controller. It takes its
-// snapshot from a ConfigCache, which is enough to find the recipients of mail.
+// MailResolver is the city.Control that finds mail recipients without a controller or a valid configuration.
 type MailResolver struct {
 	city.Control
 	As *city.Snapshot

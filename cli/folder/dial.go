@@ -34,8 +34,7 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is how old the loop's last pass must be for the loop to be reported as hung. It does not apply during a
-// shutdown.
+// HangsAfter is the age of the loop's last pass at which the loop counts as hung, except during a shutdown.
 const HangsAfter = 10 * time.Second
 
 // Pause waits for d, or until ctx is done. It reports whether ctx is still active.
@@ -50,8 +49,7 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialWithRetry is like Dial, but if the controller holds the city's lock and has no socket yet, it waits up to two
-// seconds for the socket.
+// DialWithRetry is like Dial, but waits up to two seconds for the socket of a starting controller.
 func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {

@@ -134,8 +134,7 @@ func LogProblem(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// ClearLogPlace moves aside a folder that occupies the event log's path, so that the log can be opened. It does not
-// touch a symbolic link, for which opening the log returns an error.
+// ClearLogPlace moves aside a folder that occupies the event log's path. It does not touch a symbolic link.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
 	info, err := disk.Lstat(path)

@@ -32,8 +32,8 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary creates .gc/bin/gc, a link to this program, for agents and their scripts. It removes everything else from
-// that folder, because the folder comes first on every agent's PATH.
+// LinkBinary creates .gc/bin/gc, a link to this program. It removes everything else from that folder, which comes first
+// on every agent's PATH.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads the formula with the given name. The parameter all is the list of formulas that apply in the rig.
-// If only other rigs have the formula, the error names those rigs.
+// FindFormula reads the named formula. The list all contains the formulas that apply in the rig.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,
@@ -42,8 +41,8 @@ func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formu
 			strings.Join(has, ", rig "), has[0])
 }
 
-// FormulaProblems returns a line for each default_sling_formula that does not exist or is invalid. They are not
-// configuration errors, because formulas can change while a city is running. The check does not change the city.
+// FormulaProblems returns a line for each default_sling_formula that is missing or invalid. These are not configuration
+// errors, because formulas can change later.
 func FormulaProblems(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
 		func() []string { return formulaProblems(c) })

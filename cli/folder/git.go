@@ -14,8 +14,8 @@ import (
 
 const gitLimit = 5 * time.Second
 
-// Exposed returns a warning if the work of a rig could be committed to git by mistake because the rig's repository
-// does not ignore the work. It returns nil if git is not installed.
+// Exposed returns a warning if git does not ignore the work in a rig's repository. It returns nil if git is not
+// installed.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

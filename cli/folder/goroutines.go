@@ -12,8 +12,7 @@ type Faults chan error
 // NewFaults returns a Faults that can hold one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
-// Report sends an error without blocking. If another error is queued, Report drops the new one, because one error is
-// enough to stop the city.
+// Report sends an error without blocking. It drops the error if another one is queued.
 func (f Faults) Report(err error) {
 	select {
 	case f <- err:

@@ -35,8 +35,7 @@ func RemoveSocket(dir string) error {
 	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
-// IsHeld reports whether a controller holds the city's lock. To find out, it takes the lock for a moment. It does not
-// try that without a PID file, because every controller writes one.
+// IsHeld reports whether a controller holds the city's lock. If a PID file exists, it takes the lock for a moment.
 func IsHeld(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {
@@ -67,7 +66,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 			return err
 		}
 		if now := PIDText(dir); now != "" && now != pid {
-			return nil // another controller has taken the lock
+			return nil
 		}
 		select {
 		case <-ctx.Done():

@@ -13,8 +13,8 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor returns why automations do not start on their own in a rig or, if rig is "", in the city. If nothing
-// suspends them, it returns "".
+// SuspendedFor returns why automations do not start in a rig, or in the city if rig is "". It returns "" if nothing
+// suspends them.
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig

@@ -20,8 +20,7 @@ func ThisHost(dir string) agent.Host {
 	return agent.Host{Environ: os.Environ(), BinDir: BinDir(dir), Find: Finder()}
 }
 
-// hostOf is like ThisHost, but uses the running controller's environment, because agents inherit it. If that
-// environment cannot be read, it uses this process's environment.
+// hostOf is like ThisHost, but uses the running controller's environment, because agents inherit it.
 func hostOf(dir string, running *city.Snapshot) agent.Host {
 	host := ThisHost(dir)
 	if running == nil || running.PID <= 0 {
@@ -34,7 +33,6 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 	return host
 }
 
-// Limits on the search for programs.
 const (
 	findTime       = time.Second
 	maxHungFolders = 32 // maximum number of folders that hang at the same time

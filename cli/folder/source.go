@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// savedSource lists the files that a controller reads in addition to city.toml. The controller saves the list for other
-// processes and removes it when it exits. If the controller is killed, the list remains.
+// savedSource lists the files that a controller reads besides city.toml, for other processes. It remains if the
+// controller is killed.
 type savedSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`
@@ -87,8 +87,7 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s. If s is nil, it is the
-// same as SourceOf.
+// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s. s may be nil.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
@@ -117,8 +116,7 @@ func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit converts the error for an invalid edit to an error with a different exit code, because the file on disk is
-// still valid.
+// AsEdit gives an invalid edit another exit code than an invalid file, because the file on disk is still valid.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)
 	switch {

@@ -36,8 +36,8 @@ func ProgramsOf(c *config.City) []trust.Program {
 	return all
 }
 
-// CityPrograms is like ProgramsOf, but also reports whether the list is complete. An automation that cannot be read
-// makes the list incomplete, because it might name programs after it is corrected.
+// CityPrograms is like ProgramsOf, but also reports whether the list is complete. An unreadable automation might name
+// further programs.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
@@ -77,7 +77,6 @@ func OwnedBy(all []trust.Program) error {
 	return nil
 }
 
-// shownIn returns a path for messages. A path inside the city's folder becomes relative to that folder.
 func shownIn(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -85,8 +84,7 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city. c is the city's configuration; it is nil if the configuration has not been
-// read. Trusted reads no files until the grant is used.
+// Trusted returns the grant for a city. c may be nil. Trusted reads no files until the grant is used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {
@@ -103,8 +101,7 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns the programs that are known even if a city's configuration is invalid. These are the programs
-// that store the city's work.
+// knownPrograms returns the programs that store the city's work. An invalid configuration does not hide them.
 func knownPrograms(dir string) []trust.Program {
 	k := LoadConfigCache(dir)
 	if k == nil {

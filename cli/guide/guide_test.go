@@ -77,7 +77,6 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors returns the anchors that GitHub gives a page's headings.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {

@@ -56,7 +56,6 @@ type writer struct {
 	width int
 }
 
-// table writes the first cell of each row, and the other cells on separate lines below it.
 func (w *writer) table(rows [][]string) {
 	head := rows[0]
 	for _, row := range rows[1:] {
@@ -74,8 +73,6 @@ func (w *writer) table(rows [][]string) {
 	}
 }
 
-// inline replaces each link with its text and the topic that it links to, and removes emphasis. Backquotes around code
-// remain.
 func inline(text string) string {
 	links := link()
 	text = links.ReplaceAllStringFunc(text, func(m string) string {
@@ -122,7 +119,6 @@ func (w *writer) wrap(first, rest, text string) {
 	flush()
 }
 
-// words splits text at spaces, but not inside backquotes.
 func words(text string) []string {
 	var out []string
 	var b strings.Builder
@@ -146,8 +142,7 @@ func words(text string) []string {
 	return out
 }
 
-// Man returns the topic's page, formatted as a manual page for section 7. It passes all text through the function
-// escape, so that man prints the text unchanged.
+// Man returns the topic's page as a manual page for section 7. The function escape makes all text safe for man.
 func (t Topic) Man(version string, escape func(string) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

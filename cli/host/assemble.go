@@ -43,16 +43,15 @@ type loop interface {
 
 var _ loop = (*controller.Controller)(nil)
 
-// parts contains the parts of a city that is ready to run.
 type parts struct {
 	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// serve serves requests on the socket until ctx is done; nil if the city is only started once
+	// serve serves requests until ctx is done; nil if the city is only started once
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // sends events to a script until ctx is done
-	// serveTCP serves requests over TCP until ctx is done; it does nothing if TCP is not configured
+	// serveTCP does nothing if TCP is not configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
 	faults     folder.Faults
@@ -75,8 +74,7 @@ type assembly struct {
 	socket   *socket.Socket // nil before openSocket
 }
 
-// assemble takes the city's lock and assembles the parts. Nothing runs yet, except that a goroutine watches the
-// configuration until ctx is done.
+// assemble takes the city's lock. A goroutine watches the configuration until ctx is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}

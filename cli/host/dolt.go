@@ -13,8 +13,7 @@ func (p parts) ended() bool {
 	return err == nil && s.ShutDown
 }
 
-// StartDolt starts the database server for a city that runs without a controller. The server keeps running for the
-// agents after this process exits.
+// StartDolt starts the database server for a city without a controller. The server outlives this process.
 func (h *City) StartDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)
 	if err != nil {

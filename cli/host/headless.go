@@ -16,8 +16,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Headless runs the city as a service, without a control room. It logs to stderr and the controller's log file,
-// handles signals, and notifies systemd.
+// Headless runs the city as a service, without a control room.
 func Headless(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -50,7 +49,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err // the loop hangs, so exit without it
+		return err
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
@@ -71,8 +70,7 @@ func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReady)
 }
 
-// notifier reports the service's state to systemd. Its methods do not block, because a goroutine sends the messages. If
-// several keep-alives are queued, the goroutine sends only the newest.
+// notifier reports the service's state to systemd. Its methods do not block, because a goroutine sends the messages.
 type notifier struct {
 	logger *slog.Logger
 	states chan string
@@ -103,7 +101,7 @@ func (n *notifier) Beat(status string) {
 	}
 }
 
-// Say sends a state. If systemd does not read the states, the queue fills up and Say drops further ones.
+// Say sends a state. It drops the state if the queue is full.
 func (n *notifier) Say(state string) {
 	select {
 	case n.states <- state:
@@ -115,8 +113,7 @@ func (n *notifier) Say(state string) {
 // process.
 const closeTimeout = 250 * time.Millisecond
 
-// Close sends the queued states and stops the goroutine. If systemd does not read them in time, the goroutine runs
-// until the process exits.
+// Close sends the queued states and stops the goroutine. A goroutine that systemd blocks runs until the process exits.
 func (n *notifier) Close() {
 	close(n.stop)
 	select {

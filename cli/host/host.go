@@ -89,8 +89,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	return &City{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
-// Host runs the city until it is stopped. It calls ready when the loop responds. It returns after the loop, the socket
-// and everything else that it started have ended, and after the city's lock is released.
+// Host runs the city until it is stopped, and then releases the city's lock. It calls ready when the loop responds.
 func (h *City) Host(ctx context.Context, ready func()) error {
 	defer h.ReleaseAll()
 	loopCtx, stop := context.WithCancel(ctx)
@@ -126,7 +125,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		mirrorCtx, stopMirror := context.WithCancel(serveCtx)
 		defer stopMirror()
-		g.Go(func() error { // when the shutdown begins, stop sending events to the script
+		g.Go(func() error {
 			select {
 			case <-h.last.Begun():
 				stopMirror()
@@ -143,12 +142,10 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// firstListTimeout is the timeout for the first list of sessions. The socket does not serve requests until the list
-// has arrived or the timeout has passed.
+// firstListTimeout is how long the socket waits for the first list of sessions before it serves requests.
 const firstListTimeout = 2 * time.Second
 
-// awaitFirstList waits until the running agents are known. Until then, a request for a surplus pool member would fail
-// with "not found".
+// Without awaitFirstList, an early request for a surplus pool member would fail with "not found".
 func (h *City) awaitFirstList(ctx context.Context) {
 	late := time.NewTimer(firstListTimeout)
 	defer late.Stop()
@@ -171,13 +168,12 @@ func WarnUnfinished(e *env.Env, h *City) {
 // killLimit is how long HandleSignals waits for killed sessions to end, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit HandleSignals kills all sessions. At the limit, the loop exits, and
-// agents that are still running would survive.
+// stopMargin is how long before the stop limit HandleSignals kills all sessions. Agents that still run at the limit
+// would survive.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
-// agents immediately. USR1 makes the controller exit without stopping the agents. On HUP, HandleSignals calls the
-// function hup.
+// agents. USR1 stops only the controller. HUP calls hup.
 func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
@@ -225,7 +221,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll kills every session, even if the loop hangs. A working loop notices that the sessions have ended.
+// killAll works even if the loop hangs.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -244,8 +240,7 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// checkMayRun returns an error if a city is not allowed to run. If the city is trusted and its user has edited its
-// programs, checkMayRun trusts the edited programs too.
+// checkMayRun trusts edited programs too if their user has trusted the city.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

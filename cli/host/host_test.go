@@ -30,8 +30,7 @@ func (s *slow) GiveUp()                     { close(s.gaveUp) }
 func (s *slow) Hurry()                      { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration    { return time.Duration(s.limit.Load()) }
 
-// The stop limit comes from the configuration at the start of the stop, and covers a chain of dependent agents. All
-// remaining agents are killed shortly before the limit, so that none survives.
+// The stop limit covers a chain of dependent agents, and no agent survives it.
 func TestStopLimitCoversDependencyChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{})}
@@ -42,7 +41,7 @@ func TestStopLimitCoversDependencyChain(t *testing.T) {
 		go func() { obeyed <- h.HandleSignals(signals, func() { close(stopped) }, func() {}) }()
 		synctest.Wait()
 		const limit = 4*time.Minute + 30*time.Second
-		l.limit.Store(int64(limit)) // as a reload does
+		l.limit.Store(int64(limit))
 		began := time.Now()
 		signals <- syscall.SIGTERM
 		<-stopped

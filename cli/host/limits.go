@@ -6,11 +6,10 @@ import (
 	"gcity/city"
 )
 
-// OpenFiles returns the maximum number of open files for the running controller or, if running is nil, for a
-// controller that this process would start. It returns 0 if the number is unknown. The Go runtime raises each
-// process's limit to the maximum, but starts child processes with the original limit.
+// OpenFiles returns the maximum number of open files for the controller, or 0 if it is unknown. If running is nil, it
+// assumes a controller that this process starts.
 func OpenFiles(running *city.Snapshot) uint64 {
-	pid := 0 // 0 is this process
+	pid := 0
 	if running != nil {
 		pid = running.PID
 	}

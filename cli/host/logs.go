@@ -22,8 +22,7 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog returns the logger for a controller without a control room. It writes to the controller's log file and
-// to stderr. In a background controller, stderr is that file, and each line is written only once.
+// headlessLog writes each line only once, even if stderr is the log file.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -42,7 +41,6 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
 
-// controllerLog returns a logger that writes to the controller's log file without blocking.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewAsyncWriter(file)
@@ -50,7 +48,7 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 		_ = own.Close() // asyncWriter.Close always returns nil
 		select {
 		case <-own.done:
-			_ = file.Close() // an error cannot be logged anymore
+			_ = file.Close()
 		default: // the disk does not respond, so Close would block
 		}
 	}
@@ -59,8 +57,8 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 // maxQueuedLines is how many lines are queued for a blocked stream before new lines are dropped.
 const maxQueuedLines = 1024
 
-// asyncWriter is a writer that never blocks its caller. A goroutine writes the queued lines. Lines that do not fit
-// in the queue are dropped and counted.
+// asyncWriter never blocks its caller, because a goroutine writes the lines. Lines that do not fit in the queue are
+// dropped and counted.
 type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
@@ -72,8 +70,7 @@ type asyncWriter struct {
 	dropped int
 }
 
-// NewAsyncWriter returns a writer that never blocks its caller, even if writes to the given writer block. It starts a
-// goroutine, which Close stops.
+// NewAsyncWriter returns a writer that never blocks its caller. It starts a goroutine, which Close stops.
 func NewAsyncWriter(to io.Writer) *asyncWriter {
 	s := &asyncWriter{to: to, lines: make(chan []byte, maxQueuedLines), done: make(chan struct{})}
 	s.wg.Go(s.drain)

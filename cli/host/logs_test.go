@@ -10,7 +10,7 @@ import (
 )
 
 func TestAsyncWriterNeverBlocks(t *testing.T) {
-	r, w := io.Pipe() // a write blocks until the test reads
+	r, w := io.Pipe()
 	s := NewAsyncWriter(w)
 	for range 3 * maxQueuedLines {
 		if _, err := s.Write([]byte("line\n")); err != nil {

@@ -11,8 +11,8 @@ import (
 	"gcity/trust"
 )
 
-// MirrorOf returns the options for sending a city's events to a script. It does not set Log and Logger. It also reports
-// whether a script is configured and allowed to run.
+// MirrorOf returns the options for sending a city's events to a script, without Log and Logger. ok is false without an
+// allowed script.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := folder.ExternalScript(c.Events.Provider)
 	if ok = ok && grant.Err() == nil; !ok {

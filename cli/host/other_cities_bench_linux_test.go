@@ -27,9 +27,8 @@ import (
 	"gcity/supervisor"
 )
 
-// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures
-// the patrols and the response times of seventeen healthy cities, first while the other three are healthy too. Then
-// one of the three crashes repeatedly, the checks of another hang, and the disk of the third is full.
+// BenchmarkNeighbours measures seventeen healthy cities while three others fail under the same supervisor (Q7 in
+// docs/benchmarks.md).
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
@@ -100,7 +99,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	well := measure(b, s, fleet, names[bad:])
 	breaking := time.NewTicker(100 * time.Millisecond)
 	defer breaking.Stop()
-	all.Go(func() { // make the city crash and restart as fast as possible
+	all.Go(func() {
 		for {
 			select {
 			case <-breaking.C:
@@ -178,7 +177,6 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 	}
 }
 
-// latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type latencies struct{ mid, late, patrol time.Duration }
 
 func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {

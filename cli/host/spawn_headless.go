@@ -44,7 +44,7 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, fmt.Errorf("cannot start the headless controller: %w", err)
 	}
 	died := make(chan error, 1)
-	// the goroutine deliberately outlives this function, and runs until this process exits
+	// this goroutine deliberately runs until the process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	if err := awaitController(ctx, dir, cmd.Process.Pid, died); err != nil {
@@ -54,8 +54,6 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
-// asChild returns the error for a failed child process. For a conflict or an invalid configuration, the error has the
-// child's exit code.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
@@ -89,7 +87,6 @@ func awaitController(ctx context.Context, dir string, pid int, died <-chan error
 	}
 }
 
-// tail returns the last lines in a controller's log after the given offset. Each line is preceded by a newline.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

@@ -18,8 +18,8 @@ import (
 // SpawnLimit is how long a new supervisor may take to respond.
 const SpawnLimit = 30 * time.Second
 
-// StartSupervisor starts a supervisor, as a service if its service is installed and systemd is running. If untilEmpty
-// is set, a supervisor that is not a service exits when its last city is unregistered.
+// StartSupervisor starts a supervisor, as a service if possible. If untilEmpty is set, a supervisor that is not a
+// service exits when its last city is unregistered.
 func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
@@ -46,8 +46,7 @@ func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return spawnSupervisor(ctx, e, home, untilEmpty)
 }
 
-// spawnSupervisor starts a supervisor in a new session and returns when a supervisor responds. That one might be
-// another supervisor that was started at the same time.
+// spawnSupervisor returns when a supervisor responds. Another process might have started that one.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
@@ -86,7 +85,7 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
 	}
 	died := make(chan error, 1)
-	// the goroutine deliberately outlives this function, and runs until this process exits
+	// this goroutine deliberately runs until the process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
@@ -118,7 +117,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 		select {
 		case <-ctx.Done():
 			return r, ctx.Err()
-		case dead = <-died: // another supervisor might have started first
+		case dead = <-died:
 			if dead == nil {
 				dead = errors.New("the process exited at once")
 			}
@@ -127,8 +126,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 	}
 }
 
-// withoutCityEnv removes the variables of a city and an agent from an environment, because a supervisor runs many
-// cities.
+// withoutCityEnv removes the variables of a city and an agent, because a supervisor runs many cities.
 func withoutCityEnv(env []string) []string {
 	var out []string
 	for _, pair := range env {

@@ -124,7 +124,7 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// the entry may have no name; unlike supervisor.Add, NameConflict then uses the name in city.toml
+	// the entry may have no name; NameConflict then uses the name in city.toml
 	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
@@ -142,8 +142,7 @@ func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name
 		"the new name", entry.Name, config.FileName, name, again)
 }
 
-// NameConflict returns an error if another registered city has the same name. It ignores cities that cannot be read,
-// because registering such a city reports the error.
+// NameConflict returns an error if another registered city has the same name. It ignores cities that cannot be read.
 func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := Registry(h)
@@ -163,7 +162,6 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns the maximum number of agents in a city, with all pools at their maximum size.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -247,7 +245,6 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains a supervisor's TCP and tenant listeners, and the limiter for tenants.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -284,8 +281,7 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the temporary error for a city that this process is still running, for example because its folder was
-// previously registered under another path.
+// earlierRun is the temporary error for a city that this process still runs, for example under its previous path.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
@@ -351,7 +347,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	}()
 	defer context.AfterFunc(ctx, func() { k.signal(syscall.SIGTERM) })()
 	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
-		return err // the loop hangs, so do not wait for it
+		return err
 	}
 	late := time.NewTimer(folder.ReleaseLimit)
 	defer late.Stop()

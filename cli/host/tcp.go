@@ -15,8 +15,6 @@ import (
 	"gcity/internal/deadline"
 )
 
-// tcpListener passes the TCP address of the city's API from the controller to the listener, and the listener's state
-// back to the controller.
 type tcpListener struct {
 	dir       string
 	wants     chan api.TCP

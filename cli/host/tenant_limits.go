@@ -11,7 +11,6 @@ import (
 	"gcity/supervisor"
 )
 
-// limiter manages a control group for each tenant with a CPU or memory limit.
 type limiter struct {
 	wants chan []supervisor.Tenant
 	log   *slog.Logger
@@ -31,8 +30,6 @@ func (l *limiter) group(tenant string) string {
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups and keeps them up to date until ctx is done. It calls the function report with the
-// reason if the limits have no effect, and otherwise with "".
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""
@@ -55,7 +52,6 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	}
 }
 
-// apply creates a control group for each tenant with a limit. It opens the tree of control groups if necessary.
 func (l *limiter) apply(tree **cgroup.Tree, tenants []supervisor.Tenant) error {
 	groups := map[string]string{}
 	var failed error

@@ -13,7 +13,7 @@ import (
 	"gcity/supervisor"
 )
 
-// Limits that cannot be enforced are reported, and the report is cleared when no tenant has such a limit.
+// Limits that cannot be enforced are reported until no tenant has such a limit.
 func TestLimitsWithoutGroups(t *testing.T) {
 	l := newLimiter(slog.New(slog.DiscardHandler))
 	l.own = func() (*cgroup.Tree, error) { return nil, errors.New("not delegated") }

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// pastRuns is how many of an automation's run records are read to determine the automation's state.
+// pastRuns is how many run records determine an automation's state.
 const pastRuns = 20
 
 type automationReader struct {
@@ -62,7 +62,7 @@ func (r *automationReader) runs(ctx context.Context) effect.Input {
 	return in
 }
 
-// check runs a condition's check if the caller has asked for it. It never runs a program of an untrusted city.
+// check never runs a program of an untrusted city.
 func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) effect.Input {
 	switch err := r.b.grant.Err(); {
 	case r.asks == nil || !r.asks(f.Of.Scoped()):

@@ -21,8 +21,7 @@ import (
 	"gcity/session"
 )
 
-// Do implements city.Control for commands that work without a controller. Such commands change the configuration, the
-// event log, beads, live sessions, or pool sizes that users have set.
+// Do implements city.Control for commands that work without a controller.
 func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
@@ -130,8 +129,6 @@ func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) 
 	return b.slow(ctx, what, most)
 }
 
-// recordExits records the exits that no controller has recorded, as a controller would, and releases the holders of
-// those sessions.
 func (b *City) recordExits(ctx context.Context, of func(agent string) bool) error {
 	all, err := b.list(ctx)
 	if err != nil {
@@ -188,8 +185,6 @@ func (b *City) recordExit(st *session.Status, recorded bool) error {
 	return nil
 }
 
-// grace returns the configured time between interrupt and kill. If the configuration is invalid, it returns the
-// default.
 func (b *City) grace() time.Duration {
 	if b.config == nil {
 		return 5 * time.Second
@@ -200,8 +195,7 @@ func (b *City) grace() time.Duration {
 // typingPause is how long a terminal must have been without input before text is sent to it.
 const typingPause = 2 * time.Second
 
-// sendText types text into a session. It fails if a user is typing there, because without a controller the text cannot
-// be queued.
+// sendText fails if a user is typing in the session, because only a controller can queue text.
 func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.PoliteSender)
 	if !ok || c.Now {

@@ -29,8 +29,6 @@ func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, erro
 	return b.recordOf(e, done)
 }
 
-// changeDrain returns the results of a command that changes an agent's drain: the new drain, the event, and the text
-// done, which follows the agent's name in the receipt. If nothing changes, the event has no type.
 func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	draining := is.On()

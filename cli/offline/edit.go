@@ -25,10 +25,9 @@ type suspendable struct {
 	declared bool
 }
 
-// suspend suspends or resumes an agent, a pool or, if name is "", the city.
 func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt, error) {
 	var wants []agent.Want
-	if b.config != nil { // if the configuration is invalid, the edit reports the error
+	if b.config != nil {
 		wants = folder.Plan(b.config, b.Dir)
 	}
 	f, err := findSuspendable(name, wants)
@@ -38,7 +37,6 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	return b.setSuspended(ctx, f, off)
 }
 
-// findSuspendable returns the agent or pool with the given name or, if name is "", the city.
 func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	if name == "" {
 		return suspendable{name: "the city", Includes: everyone, off: events.CitySuspended,
@@ -82,7 +80,7 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	}
 	e := events.Event{Type: f.on}
 	if f.declared {
-		e.Subject = f.target.Agent + f.target.Rig // at most one of Agent and Rig is set
+		e.Subject = f.target.Agent + f.target.Rig
 	}
 	set := b.suspensionOf(f)
 	switch {
@@ -106,8 +104,8 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it ignores the rig's own
-// setting and considers only the city's.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it considers only the city's
+// setting.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {
@@ -136,7 +134,6 @@ func (b *City) record(e events.Event, what string) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
-// recordOf records an event. The parameter what is a phrase that follows the subject's name in the receipt.
 func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	r, err := b.record(e, what)
 	r.Message = e.Subject + " " + what

@@ -24,7 +24,6 @@ func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return r.Stores.Bead(ctx, id)
 }
 
-// doWork creates, changes or assigns work, and writes the same events as a controller would.
 func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := b.checkStores(); err != nil {
 		return city.Receipt{}, err
@@ -35,7 +34,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	case city.CreateBead:
 		_, err = b.storeOf(c.Rig)
 	case city.SlingWork:
-		if err = b.grant.Err(); err == nil { // the target's sling_query can run a program
+		if err = b.grant.Err(); err == nil {
 			state, err = b.Snapshot(ctx)
 		}
 	}

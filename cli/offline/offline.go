@@ -24,8 +24,7 @@ import (
 	"gcity/trust"
 )
 
-// City is a city without a controller, as its files and sessions show it. Its agents might still be running, and can
-// be watched, typed into and stopped.
+// City is a city without a controller. Its agents might still be running.
 type City struct {
 	Dir      string
 	now      func() time.Time
@@ -34,7 +33,7 @@ type City struct {
 	grant    trust.Grant
 	known    *folder.ConfigCache // the cached stores and agents, or nil if none are cached
 	Sessions session.Provider
-	// the city's store is first; empty if the configuration is invalid and no stores are cached
+	// the city's store is first; empty if no stores are known
 	stores  []*depot.Store
 	scanner automation.Scanner
 	close   func()
@@ -97,7 +96,6 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// timeless returns a copy of a snapshot without the values that change constantly, such as ages.
 func timeless(s *city.Snapshot) *city.Snapshot {
 	if s == nil {
 		return nil
@@ -106,7 +104,7 @@ func timeless(s *city.Snapshot) *city.Snapshot {
 	out.At = time.Time{}
 	out.Automations = slices.Clone(s.Automations)
 	for i := range out.Automations {
-		if a := &out.Automations[i]; a.Next != nil { // the reason contains the remaining time
+		if a := &out.Automations[i]; a.Next != nil {
 			a.Reason, a.Next = "", nil
 		}
 	}
@@ -123,8 +121,7 @@ func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. For an agent that has exited, it returns the last output. The last output is in the
-// session until the exit is recorded, and then in the crash file.
+// Output implements city.Control. For an exited agent, it returns the last output, from the session or the crash file.
 func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {
@@ -197,7 +194,6 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 	return session.Filtered(t, classes)
 }
 
-// list returns all of the city's sessions, including those with an exit that is not recorded yet.
 func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -206,16 +202,14 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// listAll is like list, but waits for slow providers and can return a partial result. Callers that change something
-// use it. It also returns why the result is partial, or nil if it is complete.
+// listAll is like list, but waits for slow providers, as changes require. unknown is why the list is partial, or nil.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.allowPartial(all, err)
 }
 
-// listAvailable is like list, but does not wait for slow providers and can return a partial result. It also returns the
-// reason why the list is partial, or nil if it is complete.
+// listAvailable is like list, but does not wait for slow providers. unknown is why the list is partial, or nil.
 func (b *City) listAvailable(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.allowPartial(all, err)
@@ -261,7 +255,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 func (b *City) withoutSession(agent, what string) error {
 	config := b.config
 	if config == nil {
-		config, _ = folder.LoadCity(b.Dir) // the agent might be in the invalid configuration
+		config, _ = folder.LoadCity(b.Dir)
 	}
 	if config != nil {
 		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {

@@ -26,14 +26,11 @@ import (
 	"gcity/trust"
 )
 
-// besides returns a city without a controller, and the city's fake provider, which has a session for each name in
-// alive.
 func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	return configured(t, "", alive...)
 }
 
-// configured is like besides, but adds toml to city.toml.
 func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,8 +51,7 @@ func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provid
 	return &City{Dir: dir, now: func() time.Time { return noon }, config: c, Sessions: p, close: func() {}}, p
 }
 
-// Without a controller, a pool's wanted size is the size that a user has set or the number of running members, within
-// the pool's limits. Members that are neither running nor wanted are not shown.
+// Without a controller, a pool's size is the one that a user has set, or the number of running members.
 func TestOfflinePools(t *testing.T) {
 	const suspended = "suspended = true\n"
 	for _, c := range []struct {
@@ -116,7 +112,7 @@ func TestOfflinePools(t *testing.T) {
 	}
 }
 
-// A drain is stored in the session's marks, where the next controller finds it. Invalid marks are ignored.
+// A drain is stored in the session's marks, where the next controller finds it.
 func TestOfflineDrain(t *testing.T) {
 	b, p := besides(t, "a")
 	do := func(c city.Command, code city.Code, says string) {
@@ -233,7 +229,7 @@ func TestOfflineSnapshots(t *testing.T) {
 	}
 	each := calls
 	b.now = func() time.Time {
-		if calls++; calls == 4*each { // the loop sees the third snapshot
+		if calls++; calls == 4*each {
 			note()
 		}
 		return noon.Add(time.Duration(calls) * time.Second)
@@ -358,8 +354,7 @@ func (h half) List(ctx context.Context) ([]session.Status, error) {
 	return all, errors.Join(err, &session.PartialError{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
 }
 
-// If one of several providers does not respond, the sessions of the other providers are still shown and stopped.
-// The missing provider is reported, because it may have more sessions.
+// If one of several providers does not respond, the sessions of the others are still shown and stopped.
 func TestOfflineWithPartOfTheSessions(t *testing.T) {
 	b, p := besides(t, "a")
 	b.Sessions = half{p}
@@ -483,7 +478,7 @@ func TestOfflineConvoyEvent(t *testing.T) {
 	}
 }
 
-// Work that does not exist is reported as not found, even if a rig has no folder and therefore no store.
+// Work that does not exist is reported as not found, even if a rig has no store.
 func TestOfflineSlingWithoutARig(t *testing.T) {
 	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n"+
 		"[[rigs]]\nname = \"gone\"\npath = \"gone\"\n")

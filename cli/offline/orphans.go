@@ -14,8 +14,7 @@ import (
 	"gcity/session"
 )
 
-// CountOrphans returns the number of a city's live sessions, or 0 if a controller is running. It counts only sessions
-// that can be listed.
+// CountOrphans returns the number of live sessions that can be listed. It returns 0 if a controller is running.
 func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -26,7 +25,7 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	}
 	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
-		Broken: func(error) {}}) // sessions of failing providers are not counted
+		Broken: func(error) {}})
 	if err != nil {
 		return 0, err
 	}

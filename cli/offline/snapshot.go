@@ -25,7 +25,6 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return b.observe(ctx, nil)
 }
 
-// observe returns the city's state. It runs an automation's check only if wantsCheck returns true for the automation.
 func (b *City) observe(ctx context.Context, wantsCheck func(automation string) bool) (
 	*city.Snapshot, error) {
 	times := b.readStateTimes(ctx)
@@ -47,8 +46,6 @@ func (b *City) observe(ctx context.Context, wantsCheck func(automation string) b
 	return s, nil
 }
 
-// snapshotOfSessions returns the live sessions of a city with an invalid configuration, and the cached agents. It
-// returns an error if no agent is alive.
 func (b *City) snapshotOfSessions(ctx context.Context) (*city.Snapshot, error) {
 	cached := &city.Snapshot{Name: filepath.Base(b.Dir)}
 	if b.known != nil {
@@ -114,8 +111,7 @@ func (p stateTimes) past(
 		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
-// readStateTimes reads the event log. If the controller was killed, it takes the time of the controller's last event
-// as the time of the exit.
+// readStateTimes uses a killed controller's last event as the time of its exit.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
@@ -132,7 +128,7 @@ func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	if err != nil {
 		return p
 	}
-	for _, e := range ends { // the newest event comes first
+	for _, e := range ends {
 		if _, ok := p.ends[e.Subject]; !ok {
 			p.ends[e.Subject] = e.TS
 		}

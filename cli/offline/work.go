@@ -14,7 +14,6 @@ import (
 	"gcity/controller/perform"
 )
 
-// openStores opens the stores of the city and its usable rigs. It does not read them yet.
 func (b *City) openStores() error {
 	var all []workstore.Place
 	switch {
@@ -56,8 +55,7 @@ func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return r.Stores.Beads(ctx, q)
 }
 
-// runner returns the runner that a controller would use for the city's stores. If only the stores are needed, s may be
-// nil.
+// runner returns the runner that a controller would use. s may be nil if only the stores are needed.
 func (b *City) runner(s *city.Snapshot) *perform.Runner {
 	if s == nil {
 		s = &city.Snapshot{}
@@ -77,8 +75,7 @@ func (b *City) runner(s *city.Snapshot) *perform.Runner {
 	return controller.NewRunner(b.options(), b.config, func() *city.Snapshot { return s })
 }
 
-// RunOutput implements city.Control with the output in the records. A run with an open record was interrupted, so
-// its output is lost.
+// RunOutput implements city.Control with the output in the records. The output of an interrupted run is lost.
 func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, b, run)

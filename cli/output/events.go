@@ -45,8 +45,7 @@ func eventColor(kind string) string {
 	}
 }
 
-// WriteEventLines writes events without sequence numbers, for example "15:04:05 agent.started worker pid 4711". It
-// writes dates only if some event is not from today.
+// WriteEventLines writes events without sequence numbers. It writes dates only if some event is not from today.
 func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {

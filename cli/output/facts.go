@@ -25,7 +25,6 @@ func (p *Printer) FactLine(label, text string) {
 	p.Fact(label, text)
 }
 
-// factIndent is the column in which the text of a fact begins.
 const factIndent = 15
 
 // Ahead formats a future time and the duration until then.

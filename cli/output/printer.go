@@ -15,8 +15,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colors and styles in tables, as SGR codes. Only the sixteen standard colors are used, because every terminal has them
-// and every theme sets them.
+// Colors and styles in tables, as SGR codes. Every terminal and every theme has the sixteen standard colors.
 const (
 	Red    = "31"
 	Green  = "32"
@@ -58,8 +57,6 @@ func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
-// encode writes a value as JSON. It escapes control characters, and characters that change how others are displayed.
-// JSON parsers restore them.
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -125,8 +122,8 @@ func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) er
 	return nil
 }
 
-// Shrink truncates the cells of a column if the last column would otherwise get less than a third of the width. It
-// does not truncate the heading. A width of 0 means no limit.
+// Shrink truncates the cells of a column if the last column would otherwise get less than a third of the width. A width
+// of 0 means no limit.
 func Shrink(head []string, rows [][]Cell, column, width int) {
 	last := len(head) - 1
 	widths := make([]int, len(head))
@@ -195,9 +192,8 @@ func Hang(first string, hang int, text string, width int) string {
 	return b.String() + strings.TrimRight(line, " ")
 }
 
-// HangTable returns names and their descriptions in two columns. The lines of a description are aligned. The parameter
-// least is the minimum width of the column of names. If that column takes up more than half of the width, each
-// description starts on the line below its name.
+// HangTable returns names and their descriptions in two aligned columns. least is the minimum width of the first
+// column. If that column is wider than half of width, each description starts below its name.
 func HangTable(rows [][2]string, least, width int) string {
 	widest := least
 	for _, r := range rows {
@@ -229,8 +225,7 @@ func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	}
 }
 
-// TextWidth returns the maximum width of running text: the terminal's width, but at most 100 columns, or 80 if stdout
-// is not a terminal.
+// TextWidth returns the width of running text: the terminal's, but at most 100 columns, or 80 without a terminal.
 func (p *Printer) TextWidth() int {
 	if w := p.Columns(); w > 0 {
 		return min(w, 100)
@@ -238,8 +233,7 @@ func (p *Printer) TextWidth() int {
 	return 80
 }
 
-// Columns returns the maximum width of tables, which is the terminal's width. It returns 0, which means no limit, if
-// stdout is not a terminal.
+// Columns returns the maximum width of tables. It returns 0, which means no limit, if stdout is not a terminal.
 func (p *Printer) Columns() int {
 	if !p.OutTTY {
 		return 0
@@ -316,8 +310,7 @@ const (
 // Clock formats a time of day. It includes the date if that is not today's.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats the times in the given list. If one of them is not from today, it formats
-// every time with its date.
+// Stamps returns a function that formats the given times. If one of them is not from today, it formats all with dates.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {

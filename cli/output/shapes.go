@@ -2,8 +2,7 @@ package output
 
 import "gcity/city"
 
-// AgentShape is the JSON form of an agent, as in the API. Resource usage is in separate fields, which are null if it
-// was not measured.
+// AgentShape is the JSON form of an agent, as in the API. Resource usage is null if it was not measured.
 type AgentShape struct {
 	city.Agent
 	// always nil; hides the field Usage of the embedded city.Agent

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// Limits of a request. After one is reached, package cli repeats the request.
+// Limits of a request. Package cli repeats a request that exceeds one.
 const (
 	maxSeconds  = 2       // for each read and write
 	maxResponse = 1 << 20 // in bytes
 )
 
-// get sends an HTTP GET request to a unix socket and returns the whole response. It fails if another user's process is
-// listening on the socket. It does not use package net, because that package is not initialized yet.
+// get fails if another user's process is listening on the socket. It does not use package net, which is not initialized
+// yet.
 func get(socket, path string) (response []byte, err error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

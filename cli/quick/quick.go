@@ -37,7 +37,6 @@ type peek struct {
 	lines       int // number of lines; 0 = the screen
 }
 
-// parse parses a command line. It returns false if package cli must handle it.
 func parse(args []string, city string) (p peek, ok bool) {
 	if len(args) < 3 || args[0] != "agent" || args[1] != "peek" {
 		return peek{}, false
@@ -61,7 +60,7 @@ func parse(args []string, city string) (p peek, ok bool) {
 		}
 	}
 	if p.city == "" {
-		p.city = "." // package cli also searches the parent folders
+		p.city = "."
 	}
 	return p, p.agent != ""
 }
@@ -69,7 +68,6 @@ func parse(args []string, city string) (p peek, ok bool) {
 // maxLines is the maximum number of lines that a controller returns.
 const maxLines = 10000
 
-// isName reports whether s can be part of a URL's path if each "/" in it is escaped.
 func isName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -82,8 +80,6 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// output requests the agent's output from the controller. If package cli must repeat the request, output returns
-// false.
 func (p peek) output() (text string, ok bool) {
 	if _, err := os.Stat(p.city + "/city.toml"); err != nil {
 		return "", false
@@ -112,8 +108,6 @@ func (p peek) output() (text string, ok bool) {
 	return text, text != "" && isSafe(text)
 }
 
-// isSafe reports whether text can be printed to a terminal unchanged. Package cli replaces control characters and can
-// print any text.
 func isSafe(text string) bool {
 	// length of the current line in bytes, assuming the longest encoding of each character
 	length := 0

@@ -34,8 +34,7 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return nil
 }
 
-// StartCity starts a city's service with systemd. If that fails because the configuration is invalid, it returns the
-// configuration errors, which say more than systemd's error.
+// StartCity starts a city's service with systemd. If the configuration is invalid, the error says why.
 func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Start(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
@@ -47,8 +46,7 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. The function isHeld reports whether the city or supervisor is running. If it is not running
-// but the unit's process is still exiting, Start first waits for that process, because systemd would ignore the
+// Start starts the unit. It first waits for an exiting process of the unit, because systemd would otherwise ignore the
 // request.
 func (u *UnitFile) Start(ctx context.Context, isHeld func() (bool, error)) error {
 	active, _, err := u.State(ctx)
@@ -158,8 +156,7 @@ func printStatus(e *env.Env, out daemonState, dir string) {
 	}
 }
 
-// DaemonLogs prints the newest lines of the controller's log. If the city has a service, it also prints the command
-// that shows the service's journal.
+// DaemonLogs prints the newest lines of the controller's log, and the command that shows a service's journal.
 func DaemonLogs(e *env.Env, lines int) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -194,7 +191,6 @@ func DaemonLogs(e *env.Env, lines int) error {
 	return err
 }
 
-// lastLines returns the last n lines of a file, without reading the rest.
 func lastLines(f *os.File, n int) ([]string, error) {
 	const most = 4 << 20
 	if info, err := f.Stat(); err != nil {

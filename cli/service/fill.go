@@ -75,7 +75,6 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 	return who, nil
 }
 
-// ownerOf returns the user ID of a folder's owner. If the folder does not exist, it uses the nearest existing parent.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
@@ -90,8 +89,8 @@ func ownerOf(path string) (string, error) {
 	return strconv.Itoa(os.Getuid()), nil
 }
 
-// ThisProgram returns the path of this program. If a shell finds the program at another path, ThisProgram returns that
-// one, because it remains valid after an upgrade.
+// ThisProgram returns the path of this program. It prefers the path that a shell finds, which remains valid after an
+// upgrade.
 func ThisProgram(path string) (string, error) {
 	exe, err := os.Executable()
 	if err == nil {

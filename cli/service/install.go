@@ -33,8 +33,7 @@ type ServiceKind struct {
 	Group string // the command group, for example "daemon"
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
-	// known returns the kind, "city" or "supervisor", and the folder. It reads no configuration, so uninstall works
-	// even if that is invalid.
+	// known returns the kind, "city" or "supervisor", and the folder; it works with an invalid configuration
 	known func() (kind, at string, err error)
 	// isRunning reports whether the city or supervisor is running, as a service or otherwise
 	isRunning  func(at string) (bool, error)
@@ -145,8 +144,7 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops a city's controller, and what the command does to the agents. If possible,
-// the agents keep running. If the supervisor runs the city, the command stops the agents too.
+// howToStop prefers a command that keeps the agents running.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -155,12 +153,11 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop is how long a supervisor's cities may take to stop. It is constant, because cities are added and
-// removed while the supervisor is running.
+// supervisorStop is how long a supervisor's cities may take to stop. It is constant, because the number of cities
+// changes.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService describes the supervisor of this user's cities as a service. The function home returns the
-// supervisor's folder.
+// SupervisorService describes the supervisor of this user's cities as a service.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	known := func() (string, string, error) {
@@ -247,7 +244,6 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	return started
 }
 
-// writeUnit writes the unit, but leaves the file alone if it already has the same content.
 func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	have, err := m.own(s.mark())
 	if err != nil {
@@ -288,8 +284,6 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enable makes systemd enable the unit, and start it if the parameter now is true. After an error, out.Next lists the
-// steps that remain.
 func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Manager,
 	now bool) error {
 	_, err := m.Ask(ctx, "daemon-reload")

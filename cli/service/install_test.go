@@ -135,8 +135,7 @@ func TestPlist(t *testing.T) {
 	}
 }
 
-// A service gets the PATH of the user who installs it, without folders that exist only for one session.
-// It gets no secrets.
+// A service gets the PATH of the user who installs it, without folders of a single session. It gets no secrets.
 func TestServiceEnviron(t *testing.T) {
 	environ := []string{"PATH=/town/.gc/bin:/home/ann/.local/bin:.::/usr/bin:/home/ann/.local/bin", "LC_TIME=de_DE", "LANG=C", "API_KEY=secret",
 		"GC_HOME=/home/ann/gc", "TZ=", "GC_SESSION=fake", "XDG_CONFIG_HOME=/home/ann/conf"}
@@ -256,8 +255,7 @@ func TestHowToStop(t *testing.T) {
 	}
 }
 
-// The unit restarts a service that crashed or was aborted by the watchdog.
-// It does not restart one that was stopped or that would fail the same way again.
+// The unit restarts a service after a crash, but not after a stop or a lasting error.
 func TestUnitRestartsCrashes(t *testing.T) {
 	text, err := services()[0].UnitText()
 	if err != nil {

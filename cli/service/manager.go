@@ -66,11 +66,10 @@ func (m *Manager) Line(args ...string) string {
 	return "systemctl --user " + strings.Join(args, " ")
 }
 
-// ErrUnreachable means that systemd is not installed or that this process cannot reach it, for example in a container,
-// after su, or in cron.
+// ErrUnreachable means that this process cannot reach systemd, for example in a container, after su, or in cron.
 var ErrUnreachable = errors.New("systemd cannot be reached from here")
 
-// noBus matches systemctl's output if systemd is not running. The output is in English, because call sets the locale.
+// noBus matches systemctl's output if systemd is not running. call sets the locale, so the output is English.
 var noBus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
 })
@@ -145,7 +144,6 @@ func (m *Manager) own(mark string) (*UnitFile, error) {
 	return nil, nil
 }
 
-// markIn returns the mark in a unit's text, or "" if gcity did not write the unit.
 func markIn(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	mark, ours := strings.CutPrefix(head, "# gcity-unit:")
@@ -194,12 +192,11 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 	return out
 }
 
-// UnitOf returns the systemd service that a process belongs to, or "" if it does not belong to one. The parameter
-// cgroup is the content of /proc/PID/cgroup.
+// UnitOf returns the systemd service that a process belongs to, or "". cgroup is the content of /proc/PID/cgroup.
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")
-	if path.Base(group) == "supervisor" { // the DelegateSubgroup of the unit
+	if path.Base(group) == "supervisor" {
 		group = path.Dir(group)
 	}
 	unit = path.Base(group)

@@ -84,7 +84,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end stops a unit's process. It returns what happened to the agents: "kept", "ended", or "" if there was no process.
+// end returns what happened to the agents: "kept", "ended", or "" if there was no process.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)

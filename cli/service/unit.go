@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 )
 
-// unit describes a service: a city's controller, or the supervisor of many cities.
 type unit struct {
 	kind   string // "city" or "supervisor"
 	group  string // the command group that installs the unit: "daemon" or "supervisor"
@@ -29,7 +28,6 @@ type unit struct {
 	env    []string // variables as "K=V"
 }
 
-// mark returns the first line of a unit, which identifies the city or supervisor of the unit.
 func (s *unit) mark() string { return markOf(s.kind, s.at) }
 
 func markOf(kind, at string) string {
@@ -39,8 +37,7 @@ func markOf(kind, at string) string {
 
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the service's stop timeout. It allows for scripts and requests that are still running, and
-// for slow machines.
+// serviceSlack is added to the service's stop timeout for running scripts, running requests and slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
@@ -212,13 +209,11 @@ func unitSafe(name string) string {
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
 }
 
-// serviceVariables are the variables that install copies from its own environment into the service, because a service
-// manager sets hardly any.
+// serviceVariables are the variables that install copies into the service, because a service manager sets hardly any.
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron returns the environment for a service. The parameter own is true if the service runs as the current
-// user. Otherwise, home is the home folder of the service's user.
+// serviceEnviron ignores home if own is true, because the service then runs as the current user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -236,7 +231,6 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath removes relative folders and folders that exist only for one session from path.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {

@@ -32,8 +32,7 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	return p, closeIt, err
 }
 
-// helperPath returns the path of the helper if it is next to this program. Otherwise, it returns only the name, which
-// is then looked up on PATH.
+// helperPath returns only a name if the helper is not next to this program. That name is looked up on PATH.
 func helperPath() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -50,8 +49,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kubernetesSettings returns the keys that are set in [session.k8s], and their positions for error messages. The
-// helper takes all other settings from its environment.
+// kubernetesSettings omits keys that are not set, because the helper reads those from its environment.
 func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 	k := c.Session.Kubernetes
 	all, origins := map[string]any{}, map[string]string{}

@@ -11,8 +11,7 @@ import (
 	"gcity/trust"
 )
 
-// The helper gets only the keys that are set, with absolute paths, and their positions. It gets no defaults, because
-// its environment takes precedence over them.
+// The helper gets only the keys that are set, because its environment takes precedence over defaults.
 func TestKubernetesSettings(t *testing.T) {
 	dir := t.TempDir()
 	c, err := config.Parse(dir, []byte(`

@@ -38,9 +38,8 @@ import (
 	"gcity/trust"
 )
 
-// OpenSessions opens a city's session providers: those that its agents use, and those that still have sessions from an
-// earlier controller. A caller that does not hold the city's lock must set Observe. The caller must call the returned
-// function to close the providers.
+// OpenSessions opens the session providers of a city's agents and of earlier sessions. A caller without the city's lock
+// must set Observe. The caller must call the returned function to close the providers.
 func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
 	h := opener{SessionOptions: o}
@@ -72,8 +71,7 @@ type SessionOptions struct {
 	Observe bool        // the caller does not hold the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics from goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
-	// process's own control group.
+	// Group returns the control group for sessions; nil or "" means this process's own
 	Group func() string
 }
 
@@ -82,8 +80,6 @@ type opener struct {
 	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
-// survey returns the providers that might have sessions of the city: those in the configuration, and those that have
-// stored files in the city's folder.
 func (h *opener) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).LoadPartial(); c != nil {
@@ -222,12 +218,11 @@ func (h *opener) holder() (string, error) {
 	return exe, nil
 }
 
-// EndLimit is the time for listing and stopping sessions, in addition to the time that agents have between interrupt
-// and kill. A controller has the same limit.
+// EndLimit is the time for listing and stopping sessions, in addition to the agents' time between interrupt and kill.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions concurrently. It returns when all have ended, or after grace and EndLimit. The error
-// names every session that might still be running.
+// EndSessions stops sessions concurrently, for at most grace and EndLimit. The error names every session that might
+// still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)
@@ -248,8 +243,8 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 	return errors.Join(errs...)
 }
 
-// Vetter returns a function that returns why a session provider cannot start any agent, or "" if no reason is known. It
-// checks each provider only once.
+// Vetter returns a function that says why a session provider cannot start any agent, or "". It checks each provider
+// only once.
 func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provider string) string {
 	known := map[string]string{}
 	return func(provider string) string {
@@ -264,9 +259,8 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight checks whether agents can start, for all agents at the same time, because a folder might not respond. It
-// returns a function that says why an agent cannot start, or "" if no reason is known. That function also calls vet
-// for the agent's session provider.
+// Preflight returns a function that says why an agent cannot start, or "" if no reason is known. It checks all agents
+// concurrently, because a folder might not respond.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {
 	checker, found := preflight.New(p), make([]error, len(all))

@@ -37,8 +37,7 @@ func TmuxRemedy(err error) string {
 	return ""
 }
 
-// TmuxHint returns a clause that says how to see the sessions in tmux itself. If the city has never had sessions in
-// tmux, it returns "".
+// TmuxHint returns a clause that says how to see the sessions in tmux. It returns "" if the city has never used tmux.
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""

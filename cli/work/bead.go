@@ -56,8 +56,7 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
-// query returns the query for the store. If the flags select neither a type nor a label, the query excludes messages
-// and records of automation runs, because they are not work.
+// query excludes messages and run records unless the flags select a type or a label.
 func (f *beadFilter) query() (beads.Query, error) {
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
@@ -139,8 +138,8 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of assigned molecules from a list of ready work. If the query selects an assignee,
-// withSteps adds the steps that belong to that assignee. It does not change a list of one bead's steps.
+// withSteps removes the steps of assigned molecules from ready work. If the query selects an assignee, it adds that
+// assignee's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
@@ -159,8 +158,7 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// printBeads prints the beads that match a query, selected and ordered by the function pick. If pick is nil, printBeads
-// prints all of them in their original order.
+// printBeads keeps the original order of all beads if pick is nil.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
@@ -172,7 +170,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 		if all, total, err = pick(d, all); err != nil {
 			return err
 		}
-	} else if most := q.MaxResults(); most >= 0 && total >= most { // the limit may hide more beads
+	} else if most := q.MaxResults(); most >= 0 && total >= most {
 		if total, err = d.Count(ctx, q); err != nil {
 			return err
 		}

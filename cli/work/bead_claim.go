@@ -17,8 +17,7 @@ import (
 // claimRetries is how often claiming a bead is tried while other processes keep changing the bead.
 const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person if the bead has no other assignee. If several commands claim it at
-// the same time, only one succeeds.
+// claimBead succeeds for only one of several concurrent commands.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {
@@ -29,7 +28,6 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) 
 	return err
 }
 
-// claimsOnly returns an error if --claim is combined with other changes.
 func claimsOnly(c *cobra.Command) error {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",

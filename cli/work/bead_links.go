@@ -19,8 +19,6 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads a bead's description from a file, or from standard input if file is "-". If the user has also set
-// --description, the parameter twice is true, and textOf returns an error.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
 		return "", exit.Usage("--description and --description-file are mutually exclusive; use " +
@@ -49,7 +47,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	c, err := folder.LoadCity(d.City)
 	if err != nil {
-		return // other commands report that the configuration is invalid
+		return
 	}
 	var known []string
 	for _, p := range folder.PoolPlan(c, d.City) {
@@ -70,8 +68,6 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	}
 }
 
-// owned returns the first of the IDs that belongs to a bead in another store of the city, and that store. If it finds
-// no such bead, the store is nil.
 func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {
@@ -106,14 +102,11 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// linked contains the IDs given with --needs and --parent.
 type linked struct {
 	needs  []string
 	parent string
 }
 
-// elsewhere completes the error for a bead that could not be linked. The new error names the flag or, if the linked
-// bead is in another store of the city, that store.
 func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links linked) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
@@ -164,7 +157,7 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	return g.Store.Restore(ctx, all)
 }
 
-// closeSteps closes the open steps of a bead and their steps, innermost first.
+// closeSteps closes innermost steps first.
 func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	_, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

@@ -216,7 +216,6 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// onlyWhere reports whether the given flags change nothing and only select a store or name an operation.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "assignee", "parent", "description",
@@ -229,7 +228,6 @@ func onlyWhere(c *cobra.Command) bool {
 	return true
 }
 
-// patchBead changes a bead and reports the change. A change without an effect does not cause an event.
 func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -237,7 +235,6 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	}
 	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
-		// a bead that is already closed keeps its original reason
 		delete(p.SetMetadata, beads.CloseReason)
 	}
 	return patchFound(ctx, e, has, old, p)
@@ -355,7 +352,6 @@ automations create, are removed only after their steps are closed too.`,
 	return c
 }
 
-// exporting counts the beads that are written to it, and shows the progress.
 type exporting struct {
 	io.Writer
 	progress *env.Progress // nil if the progress is not shown
@@ -370,7 +366,6 @@ func (x *exporting) Write(p []byte) (int, error) {
 	return x.Writer.Write(p)
 }
 
-// exportTo writes all beads to a file, which it replaces atomically.
 func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
 	error) {
 	var all bytes.Buffer
@@ -396,8 +391,7 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// imported returns the event for an import. All beads share one event, because otherwise an import of thousands of
-// beads could start thousands of automation runs.
+// imported returns one event for all beads, because separate events could start thousands of automation runs.
 func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`

@@ -96,8 +96,7 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.B
 	return b, at, closeOther, err
 }
 
-// joinable returns an error if one of the beads cannot become a child of a convoy. It is called before any bead is
-// changed.
+// joinable is called before any bead is changed.
 func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, ids []string) error {
 	for _, id := range ids {
 		b, err := d.Get(ctx, id)
@@ -123,8 +122,6 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, id
 	return nil
 }
 
-// addToConvoy makes beads children of a convoy and prints the convoy. If all of its children are closed, addToConvoy
-// closes the convoy.
 func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.Bead,
 	ids []string) error {
 	var before, now beads.Bead
@@ -290,8 +287,6 @@ func convoyClose(e *env.Env) *cobra.Command {
 	return c
 }
 
-// closeConvoy closes the convoy that a changed bead belongs to, if all of the convoy's beads are now closed. It returns
-// the convoy, or nil if it did not close one.
 func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) (*beads.Bead,
 	error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)

@@ -35,7 +35,6 @@ this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// listedFormula is a formula in a list, the file that contains it and, if it is invalid, its error.
 type listedFormula struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
@@ -48,7 +47,6 @@ type listedFormula struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// formulasOf returns the formulas that apply in a rig or, if rig is "", in the city.
 func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {

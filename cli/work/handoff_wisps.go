@@ -10,8 +10,6 @@ import (
 	"gcity/mail"
 )
 
-// finishedWisps returns an agent's finished wisps. It also returns the parameter text, with the progress of the agent's
-// other wisps appended. If the work cannot be read, it prints the error and returns the parameter text unchanged.
 func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp,
 	string) {
 	all, err := city.Wisps(ctx, l, me)
@@ -35,8 +33,6 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 	return over, text
 }
 
-// squash replaces finished wisps with digests. It returns a clause for each replaced wisp, and lists the wisps that it
-// could not replace.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {
@@ -51,8 +47,7 @@ func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words
 	return said, failed
 }
 
-// leftFor returns the messages that the previous session left for an agent, newest first. They are the unread messages
-// from the agent to itself.
+// leftFor returns the unread messages from an agent to itself, newest first.
 func leftFor(ctx context.Context, e *env.Env, me string) ([]mail.Message, error) {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -66,7 +66,6 @@ nothing if it finds no work, and always exits 0.`,
 	return c
 }
 
-// foundWork is an agent's work: beads, or the output of its work_query.
 type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
@@ -76,7 +75,6 @@ type foundWork struct {
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
 
-// workOf returns the work of the agent in args or, without args, of the agent that runs this command.
 func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) {
 	name, err := e.Self(args)
 	if err != nil {
@@ -114,9 +112,8 @@ type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce gets an agent's work from the controller. It is for a configuration file that is invalid and therefore
-// not in force, and for an agent that is no longer in the file but still has work to finish. If no controller is
-// running, it returns the error instead.
+// workInForce gets an agent's work from the controller, because the file is invalid or lacks the agent. Without a
+// controller, it returns the error instead.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -168,7 +165,7 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 		return "", fmt.Errorf("the work_query of %s failed with exit code %d: %s", w.Name, got.Code,
 			said)
 	}
-	if text == "[]" || text == "null" { // an empty JSON list
+	if text == "[]" || text == "null" {
 		text = ""
 	}
 	return text, nil
@@ -181,8 +178,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns an agent's work, most urgent first. This is its work in progress, otherwise ready work that is
-// assigned to it, otherwise ready and unassigned work of its pool. Then come the steps of the agent's own work.
+// workFor returns the agent's work in progress, else its ready work, else unassigned work of its pool. Steps of its own
+// work come last.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
@@ -213,7 +210,6 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// printWork prints an agent's work. Without work, it prints nothing and returns an error with exit code 1.
 func printWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {
@@ -230,7 +226,6 @@ func printWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown returns text for printing: on a terminal, without control sequences.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)
@@ -244,7 +239,7 @@ func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	// the whole pool may claim unassigned work, so another member might be faster
+	// another member of the pool might claim the work first
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
 		if i == injectLimit {

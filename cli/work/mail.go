@@ -42,8 +42,6 @@ all people.`
 	return c
 }
 
-// withMail sets RunE of a command that needs an open city. If the parameter changes is true, the command fails with
-// --read-only.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -128,7 +126,6 @@ func mailSend(e *env.Env) *cobra.Command {
 	return c
 }
 
-// send sends a message. If the parameter notify is true, it also notifies the recipients in their terminals.
 func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify bool) error {
 	m.Depth = e.Depth()
 	r, err := city.SendMail(ctx, l, m)
@@ -153,8 +150,6 @@ func unknownSender(s *city.Snapshot, from string) bool {
 	return err == nil && s.IsUserAddress(to)
 }
 
-// notified types a notification into the terminal of a message's recipient, or of all running members if that is a
-// pool. It returns a text that says what happened.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
 	if pool, ok := strings.CutPrefix(m.To, mail.PoolPrefix); ok {

@@ -159,7 +159,6 @@ func mailThread(e *env.Env) *cobra.Command {
 		})
 }
 
-// thread returns all messages in the thread of m, oldest first.
 func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message, error) {
 	root := m.Thread
 	if root == "" {
@@ -174,7 +173,7 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 	switch {
 	case err == nil:
 		out = append(out, first)
-	case !exit.IsNotFound(err): // the first message of the thread might have been removed
+	case !exit.IsNotFound(err):
 		return nil, err
 	}
 	for _, b := range slices.Backward(found) {

@@ -72,7 +72,6 @@ without a prompt, and outside a session, it prints a list of useful commands.
 	return c
 }
 
-// prime returns the prompt of the agent in args or, without args, of the agent that runs this command.
 func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	name, named := e.Getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
 	if named {
@@ -93,7 +92,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // the caller is this agent, so it is running although it is no longer declared
+	case err != nil: // the caller is this agent, so it is running even if it is not declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
 	text, err := folder.PromptOf(ctx, w)
@@ -106,8 +105,6 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// promptInForce gets an agent's prompt from the controller. It is for a configuration file that is invalid and
-// therefore not in force. If no controller is running, it returns the parameter invalid.
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -126,7 +123,6 @@ func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid er
 	return primeShape{Agent: g.Name, File: about.PromptFile, Prompt: about.Prompt}, nil
 }
 
-// agentCommands lists the commands that every agent can use.
 const agentCommands = `  gc hook                    your work, in progress or ready to start
   gc bead show ID            all details of one bead
   gc bead update ID --claim  claim it before you start; if that fails, another agent

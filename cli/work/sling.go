@@ -20,7 +20,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is the timeout for sling, which might open stores, create work from a formula, and run a sling_query.
+// slingLimit is the timeout for sling, which might open stores and run a sling_query.
 const slingLimit = 2 * time.Minute
 
 // slingNeedsConfig says why sling needs a valid configuration.
@@ -105,8 +105,6 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 	return c
 }
 
-// slingArgs returns a usage error if the work is missing. The target is optional. With --stdin, the work is optional
-// too.
 func slingArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return exit.Usage("the work is missing: %s", cmd.UseLine())
@@ -156,8 +154,6 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError returns wrong. If wrong means that the work was not found and the target does not exist either, the
-// returned error reports both.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong
@@ -176,8 +172,6 @@ func withTargetError(ctx context.Context, l *env.Link, target string, wrong erro
 	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
 }
 
-// slingOne determines what a single argument is: a bead, a formula or, if it has several words, the title of a new
-// bead.
 func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	req *city.SlingRequest) error {
 	if strings.ContainsAny(word, " \t\n") {

@@ -38,8 +38,8 @@ type (
 	StoreRecovered = sqlite.Recovered
 )
 
-// LostStore returns err as a *sqlite.LostError if it means that a store is missing, empty, or not the store that the
-// city has recorded. Otherwise it returns nil.
+// LostStore returns err as a *sqlite.LostError if it means that a store is missing, empty or replaced. Otherwise it
+// returns nil.
 func LostStore(err error) *sqlite.LostError {
 	lost, _ := errors.AsType[*sqlite.LostError](err)
 	return lost
@@ -86,7 +86,6 @@ type backupFile struct {
 
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
-// backups returns the backups of a place's store, newest first.
 func (p Place) backups() ([]backupFile, error) {
 	entries, err := disk.ReadDir(p.BackupDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,8 +145,6 @@ func (p Place) BackUp(
 	return made, nil
 }
 
-// backUpDaily makes an automatic backup of a place's store if one is due. It then removes all but the newest
-// backupsKept automatic backups of that store.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {
@@ -180,7 +177,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes the automatic backups that are due. It ignores lost stores, because other checks report them.
+// backUpAll ignores lost stores, because other checks report them.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

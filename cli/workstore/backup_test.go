@@ -36,7 +36,7 @@ func addBead(t *testing.T, where Place) string {
 	return b.ID
 }
 
-// A backup is made at most once a day, and three are kept. Manual backups and those of an earlier store are kept too.
+// A backup is made at most once a day, and three are kept.
 func TestDailyBackups(t *testing.T) {
 	where := shelf(t)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

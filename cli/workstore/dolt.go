@@ -38,8 +38,8 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts the server whenever the server does not respond. When ctx is done, it stops the server if
-// cityStopped returns true. Otherwise, the agents keep running and still need the server.
+// KeepDolt starts the server whenever the server does not respond. When ctx is done, it stops the server only if
+// cityStopped returns true, because running agents need it.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, cityStopped func() bool,
 	last *shutdown.Deadline) {
 	failing := ""

@@ -19,7 +19,6 @@ func PlaceEnv(p Place) []string {
 	return own
 }
 
-// commandEnv returns PlaceEnv and the variables of the agent or automation that runs this command.
 func commandEnv(p Place, environ []string) []string {
 	own := PlaceEnv(p)
 	set := []string{"GC_CITY", "GC_CITY_PATH", "GC_RIG", "GC_RIG_PATH", "GC_EXEC_STATE_DIR"}

@@ -21,11 +21,10 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens a place's store. The store is first read, and if necessary created, by its first operation.
+// OpenStore opens a place's store. The first operation reads the store, or creates it.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store. If the parameter serve is true, the store stays open for as long as the city runs. A store
-// managed by another program can be used only with the grant.
+// openFor keeps the store open while the city runs if serve is true. Another program's store needs the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -78,12 +77,11 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err erro
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes at which a write-ahead log is reported as too large. Such a log is apparently no longer
-// truncated.
+// LargeLog is the size in bytes above which a write-ahead log is apparently no longer truncated.
 const LargeLog = sqlite.LargeLog
 
 // ExamineStore checks a place's store without creating anything. It also returns the records that this version of gcity
-// cannot read, each with the reason.
+// cannot read.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
 	err error) {
 	s, err := p.embedded()
@@ -140,7 +138,7 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 // BackUp makes the automatic backups that are due.
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
-// Close closes all stores. Scripts that manage a store are allowed to keep running until the shutdown deadline.
+// Close closes all stores. Their scripts may run until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,8 +10,6 @@ import (
 	"gcity/trust"
 )
 
-// inForce returns the grant for a store: the controller's grant if a running controller uses the store, otherwise the
-// user's.
 func inForce(p Place) trust.Grant {
 	g := folder.Trusted(p.City, nil)
 	if g.Err() == nil {
@@ -52,8 +50,7 @@ func (s untrustedStore) Update(context.Context, string, beads.Patch) (beads.Bead
 
 func (s untrustedStore) Close() error { return nil }
 
-// OpenTrusted is like OpenStore. If the store's program is not allowed to run, it returns a store that fails every
-// operation.
+// OpenTrusted is like OpenStore. If the store's program may not run, every operation of the store fails.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -63,8 +60,7 @@ func OpenTrusted(p Place) (Store, error) {
 	return s, err
 }
 
-// Unopened returns a short form of the error for a store or provider that needs a program that is not allowed to run.
-// It returns other errors unchanged.
+// Unopened shortens the error for a program that is not allowed to run. It returns other errors unchanged.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return errors.New("its program does not run until you run `" + r.Command() + "`")

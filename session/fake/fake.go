@@ -207,8 +207,7 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets the simulated usage of an agent's live session until the session ends. By default, the usage is that of one
-// idle process.
+// Take sets the simulated usage of an agent's live session. The default is the usage of one idle process.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.withAgent(agent, func(l *life) { l.usage = u })
 }
@@ -232,8 +231,7 @@ func (p *Provider) Viewers(agent string, n int) bool {
 	return p.withAgent(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates typing by a viewer. The parameter draft says whether the viewer leaves unsubmitted text on the input
-// line.
+// Draft sets whether a viewer has unsubmitted text on the input line.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.withAgent(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }
@@ -257,8 +255,7 @@ func (p *Provider) Blind(err error) {
 	p.blind = err
 }
 
-// Lose makes List fail with err or, if err is nil, succeed again. Unlike Blind, it signals a change, like a platform
-// that stops responding.
+// Lose is like Blind, but signals a change, like a platform that stops responding.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)
 	select {

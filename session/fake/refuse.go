@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// Refuser is a provider that rejects every start with the reason Why. It stands in for providers that this build does
-// not include, and for real providers in simulated cities.
+// Refuser rejects every start with the reason Why. It stands in for a provider that this build or a simulated city does
+// not use.
 type Refuser struct{ Why string }
 
 var (

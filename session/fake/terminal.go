@@ -57,7 +57,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		p.print(l, strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
 		l.Activity = time.Now()
-		l.draft, l.Draft = 0, false // Send also submits the draft
+		l.draft, l.Draft = 0, false
 	})
 }
 
@@ -174,7 +174,7 @@ func (p *Provider) Attach(_ context.Context, name string, cols, rows int) (sessi
 		t = &terminal{p: p, l: l, closed: make(chan struct{})}
 	})
 	if err != nil {
-		return nil, err // not t, because an interface that holds a nil pointer is not nil
+		return nil, err // an interface that holds a nil pointer is not nil
 	}
 	return t, nil
 }

@@ -16,8 +16,7 @@ import (
 // listLimit is how long List waits for a provider that does not implement session.Patient.
 const listLimit = 5 * time.Second
 
-// Start implements session.Provider. To avoid a second copy of the agent, it fails if another provider has a live
-// session with this name, or if the sessions of another provider are unknown.
+// Start implements session.Provider. It fails if another provider has or might have a live session with this name.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.DefaultProvider))
 	q, err := p.opened(m)
@@ -44,8 +43,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther returns an error if a provider other than m has or might have a live session with this name. It lists a
-// provider's sessions only if they are unknown or one of them has this name.
+// checkNoOther lists another provider's sessions only if they are unknown or one of them has this name.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {
@@ -106,8 +104,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 }
 
 // List implements session.Provider. It calls all providers in use concurrently. If some of them fail, the error is a
-// session.PartialError that contains their errors; the error of a provider that may still respond is a
-// session.LateError. If only one provider is in use, List returns that provider's result unchanged.
+// session.PartialError.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -164,7 +161,6 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// withAbility returns the provider that holds a session, or a LackError if that provider lacks the ability.
 func withAbility[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T,
 	error) {
 	var none T
@@ -266,8 +262,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter. It combines the usage from all providers that measure it. It fails only if all of
-// them fail.
+// Usage implements session.Meter. It fails only if all providers that measure usage fail.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false

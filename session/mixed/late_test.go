@@ -34,8 +34,7 @@ func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// List does not wait longer for a slow provider than for others. The call to the slow provider continues, later
-// callers share it, and session.Await waits for its result.
+// List does not wait longer for a slow provider than for others. session.Await waits for the result of the slow call.
 func TestLateList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -76,7 +75,7 @@ func TestLateList(t *testing.T) {
 	})
 }
 
-// A caller that needs the provider of a session waits for a slow List until the caller's own deadline.
+// A lookup of a session's provider waits for a slow List until the caller's deadline.
 func TestLookupWaitsForSlowList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -94,7 +93,6 @@ func TestLookupWaitsForSlowList(t *testing.T) {
 	})
 }
 
-// hasty is a patient provider that responds immediately.
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }

@@ -16,8 +16,8 @@ type sharedList struct {
 	err   error
 }
 
-// Patience implements session.Patient. It returns the patience of the session's provider or, if that is unknown, the
-// longest patience of all providers in use.
+// Patience implements session.Patient. If the session's provider is unknown, it returns the longest patience of all
+// providers in use.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.inUse()
 	if m := p.findHolder(name, ""); m != nil {
@@ -33,11 +33,10 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list lists the sessions of one provider and records that this provider holds them. If a patient provider needs longer
-// than ctx allows, the error is a session.LateError.
+// list returns a session.LateError if a patient provider needs longer than ctx allows.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
-	if err != nil { // try again to open the provider
+	if err != nil {
 		if q, err = p.opened(p.member(m.name)); err != nil {
 			return nil, err
 		}
@@ -113,8 +112,7 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note records which sessions a provider has. It ignores a list that is older than a session's start. With only one
-// provider, there is nothing to record.
+// note ignores a list that is older than a session's start. With only one provider, it records nothing.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 	"gcity/session"
 )
 
-// MarksFile is a file in the city's .gc folder. It contains a line for each provider other than the default one that
-// might have sessions.
+// MarksFile is a file in the city's .gc folder. It names the providers that might have sessions, except the default
+// one.
 const MarksFile = "session-providers"
 
 // errDamaged means that the marks file has content that gcity does not write.
 var errDamaged = errors.New("the file is damaged")
 
-// Marks returns the providers in the marks file of a city's .gc folder. If the error is errDamaged or a
-// *disk.UnsafeError, it also returns the readable names.
+// Marks returns the providers in the marks file of a city's .gc folder. Of a damaged or unsafe file, it also returns
+// the readable names.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,9 +54,8 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds a damaged marks file, of which it keeps a copy. It marks every provider that might have sessions. A
-// provider loses its mark when it reports that it has none. Until all of them have responded, agents that might still
-// be running are not started.
+// recover rebuilds a damaged marks file, of which it keeps a copy. It marks every possible provider, so that no running
+// agent is started again.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -83,8 +82,8 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark records in the file that a provider is in use, before the provider's first start. mark does not hold p.mu during
-// the write, so that calls that look up a session's provider need not wait for the disk.
+// mark records a provider before its first start. It does not hold p.mu during the write, so that lookups need not wait
+// for the disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -117,8 +116,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark closes a provider and removes its mark if a List call that began at generation gen found no sessions. It
-// removes the mark last: if the controller dies before that, the next one lists the provider again.
+// unmark closes a provider without sessions. It removes the mark last, because the next controller must list the
+// provider if this one dies.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&
@@ -140,7 +139,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 		if !idle() {
 			return false, nil
 		}
-		m.inUse, m.marked = false, false // a later start sets the mark again
+		m.inUse, m.marked = false, false
 		return true, func(err error) { m.inUse = m.inUse || err != nil }
 	})
 	if err != nil {
@@ -149,9 +148,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// update changes the state and then writes the marks file. The function change changes the state and returns a second
-// function, which update calls with the result of the write. update holds p.mu during both calls, but not during the
-// write. Writes are serialized.
+// update holds p.mu while it calls change and the function that change returns, but not during the write. Writes are
+// serialized.
 func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

@@ -26,14 +26,13 @@ import (
 // Options configures a Provider.
 type Options struct {
 	Dir string // the city's .gc folder
-	// name of the default provider, which is always in use; the configuration writes it as ""
+	// name of the default provider, which the configuration writes as ""
 	DefaultProvider string
 
 	// Open opens a provider by its name and returns a function to close it. Calls with the same name never overlap.
 	Open func(name string) (p session.Provider, close func(), err error)
 
-	// FindProviders returns all providers that might have sessions of the city. It is called if MarksFile is damaged.
-	// If it is nil, New fails in that case.
+	// FindProviders returns all providers that might have sessions. If it is nil, a damaged MarksFile makes New fail.
 	FindProviders func() []string
 
 	Observe bool         // read-only: the provider does not write anything
@@ -49,7 +48,7 @@ type Options struct {
 type Provider struct {
 	o     Options
 	exits chan session.Exit
-	// receives a value when a provider's sessions might have changed; see session.Changer
+	// receives a value when sessions might have changed; see session.Changer
 	changes chan struct{}
 	done    chan struct{}
 	life    context.Context // context for List calls to patient providers; end cancels it
@@ -67,14 +66,13 @@ type Provider struct {
 	closed bool
 }
 
-// member is one of the providers. If a provider could not be opened, Provider.member tries again and changes p and
-// err. Other code therefore calls opened to read them, except for a member that is known to have a session.
+// member is one of the providers. Provider.member may change p and err, so other code reads them through opened.
 type member struct {
 	name  string
 	p     session.Provider // nil if the provider could not be opened
 	close func()
 	err   error
-	// the provider might have sessions: it is marked, is being marked, or is the default one
+	// the provider might have sessions
 	inUse  bool
 	marked bool
 	listed bool // Provider.held contains all of this provider's sessions
@@ -83,7 +81,6 @@ type member struct {
 	gen    int // number of starts so far
 }
 
-// location identifies the provider of a session.
 type location struct {
 	provider *member
 	id       string
@@ -112,8 +109,8 @@ var (
 // exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still reports the exits.
 const exitsKept = 1024
 
-// New opens the default provider, and every provider that may have sessions from an earlier controller. It fails only
-// if the default provider cannot be opened. If another one cannot, each List reports the error.
+// New opens the default provider, and every provider that may have sessions. It fails only if the default provider
+// cannot be opened. List reports the other errors.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -305,12 +302,12 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// providerOf returns the provider that holds a session. A live session takes precedence over an ended one.
+// providerOf prefers a live session to an ended one.
 func (p *Provider) providerOf(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }
 
-// find is like providerOf, but if id is not "", it prefers the provider of the session with this ID.
+// find is like providerOf, but prefers the session with this ID, unless id is "".
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -328,7 +325,7 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot determine which provider runs session %q: %w", name, err)
 	}
-	return used[0], nil // let this provider report that the session does not exist
+	return used[0], nil
 }
 
 func (p *Provider) findHolder(name, id string) *member {

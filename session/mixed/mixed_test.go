@@ -145,8 +145,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Only providers that are in use are opened and listed. The next controller lists them too, even if the configuration
-// has changed (L11).
+// Only providers that are in use are opened and listed. The next controller lists them too (L11).
 func TestMarksOutliveController(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -171,7 +170,6 @@ func TestMarksOutliveController(t *testing.T) {
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
 	}
-	// the exit in "one" is not acknowledged yet
 	second := start(t, next, "b", "two")
 	all, err = next.List(t.Context())
 	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
@@ -226,7 +224,7 @@ func TestUnresponsiveProvider(t *testing.T) {
 	}
 }
 
-// A provider that cannot be opened is opened again later. Until that succeeds, only its own sessions are unknown.
+// A provider that cannot be opened is opened again later. Until then, only its own sessions are unknown.
 func TestProviderCannotBeOpened(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -323,10 +321,9 @@ func TestExitsOfAllProviders(t *testing.T) {
 	if got["a"] != 4 || got["b"] != 3 {
 		t.Errorf("%v", got)
 	}
-	start(t, p, "b", "") // the ended session does not prevent a start
+	start(t, p, "b", "")
 }
 
-// courteous implements session.PoliteSender and session.Looker.
 type courteous struct {
 	*fake.Provider
 	polite []string
@@ -341,7 +338,7 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 	return session.Status{ID: "looked"}, nil
 }
 
-// SendPolitely and Look use the provider's own methods if the provider has them. Otherwise, they use Send and List.
+// SendPolitely and Look use the provider's own methods if it has them, otherwise Send and List.
 func TestSendPolitelyIfSupported(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
@@ -404,7 +401,7 @@ func TestConcurrentOpening(t *testing.T) {
 	all.Wait()
 }
 
-// A launch that waits for its agent asks only the agent's provider, and does not list the sessions of all providers.
+// A launch that waits for its agent asks only the agent's provider.
 func TestLaunchAsksOneProvider(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -455,8 +452,7 @@ func (s slow) Output(context.Context, string, int) (string, error) {
 	return "", nil
 }
 
-// If the marks file is damaged, it is rebuilt by listing each provider. Running sessions are found, and only providers
-// with sessions stay marked.
+// A damaged marks file is rebuilt by listing each provider. Only providers with sessions stay marked.
 func TestDamagedMarks(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"cut":     func(path string) error { return os.WriteFile(path, []byte("oth"), 0o600) },

@@ -11,8 +11,7 @@ import (
 	"gcity/session"
 )
 
-// While the disk with the marks file hangs, only calls that write the file wait. Patience does not wait, because the
-// controller's loop calls it.
+// While the disk with the marks file hangs, only calls that write the file wait.
 func TestMarksOnHungDisk(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

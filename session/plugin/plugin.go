@@ -46,9 +46,9 @@ type Options struct {
 	// folder of the socket, created if necessary; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
-	// the controller's environment, from which shell.ScriptEnv selects the helper's variables
+	// the controller's environment; shell.ScriptEnv selects the helper's variables
 	Environ []string
-	// read-only: another process runs the city, so the helper must not change anything
+	// read-only, because another process runs the city
 	Observe bool
 	Logger  *slog.Logger // nil disables logging
 
@@ -143,7 +143,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial connects to the helper. If the helper is not running, dial fails immediately, with the reason.
+// dial fails immediately if the helper is not running, and says why.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.whyDown(); err != nil {
 		return nil, err
@@ -152,7 +152,6 @@ func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// whyDown returns an error that says why the helper is not running and when it restarts, or nil if it is running.
 func (p *Provider) whyDown() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

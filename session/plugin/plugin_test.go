@@ -60,8 +60,7 @@ func helper() int {
 	return 0
 }
 
-// slow is a provider that reports progress while it starts the session "slow". Text for the session "platform" makes
-// the provider's platform unreachable or reachable again.
+// slow is a provider that reports progress while it starts the session "slow".
 type slow struct {
 	*pty.Provider
 	changes chan struct{}
@@ -279,7 +278,6 @@ func TestStartWithoutHelper(t *testing.T) {
 	}
 }
 
-// helperPID waits for the helper and returns its PID. The helper is the child process that has the socket of p.
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()
 	found := 0

@@ -20,8 +20,7 @@ import (
 // inheritedFD is the number of the socket's file descriptor in the helper: the first one after the standard streams.
 const inheritedFD = 3
 
-// keep runs the helper and restarts it until ctx ends. It closes started when the first process is running or has
-// failed to start.
+// keep closes started when the first process is running or has failed to start.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
@@ -55,7 +54,6 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown records why the helper is not running, or that it is running if err is nil.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -66,8 +64,7 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run runs the helper until it exits, and returns the reason for the exit. It calls onStart when the helper's process
-// is running. When ctx ends, run makes the helper exit.
+// run calls onStart when the helper's process is running. When ctx ends, run makes the helper exit.
 func (p *Provider) run(ctx context.Context, onStart func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
 	cmd.Dir = p.o.City
@@ -107,8 +104,7 @@ func (p *Provider) run(ctx context.Context, onStart func()) error {
 	return err
 }
 
-// end waits for ctx to end and then closes the helper's standard input, which asks the helper to exit. If the helper
-// does not exit in time, end kills it.
+// end closes the helper's standard input when ctx ends, and later kills a helper that has not exited.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -123,7 +119,6 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	}
 }
 
-// outputLog logs the helper's output. The last line explains why the helper exited.
 type outputLog struct {
 	p    *Provider
 	in   io.Reader

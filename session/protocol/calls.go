@@ -9,10 +9,8 @@ import (
 	"gcity/session"
 )
 
-// call is a function that performs one operation of a provider.
 type call func(ctx context.Context, p session.Provider, t *Target) (Response, error)
 
-// part is a function that performs one operation of an optional interface.
 type part[T any] func(ctx context.Context, p T, t *Target) (Response, error)
 
 // orElse returns a call that performs the operation. The call fails with err if the provider does not implement T.

@@ -30,8 +30,7 @@ type ClientOptions struct {
 	Broken func(error)
 }
 
-// Client is a session.Provider that calls a helper. It implements all optional interfaces of package session.
-// Limits returns the abilities that the helper lacks.
+// Client is a session.Provider that calls a helper. Limits returns the abilities that the helper lacks.
 type Client struct {
 	o     ClientOptions
 	http  *http.Client
@@ -66,8 +65,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client and makes the open call. If the helper rejects the call or does not respond before ctx
-// ends, NewClient fails.
+// NewClient returns a client and makes the open call. It fails if the helper rejects the call or does not respond
+// before ctx ends.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -97,8 +96,7 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Lost notifies the client that the helper has exited. The next call first makes the open call to the new helper
-// process.
+// Lost notifies the client that the helper has exited. The next call opens the new helper process.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -128,7 +126,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post sends a request. It returns an error for a status other than 200 or 101. The caller must close the body.
+// post returns an error for a status other than 200 or 101. The caller must close the body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -177,7 +175,6 @@ func refusal(op string, resp *http.Response) error {
 	return known(response.Error)
 }
 
-// known converts e to a session.LackError if it is about a missing ability; otherwise, it returns e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e

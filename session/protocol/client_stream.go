@@ -22,12 +22,12 @@ const (
 	silence    = 4 * beat // an exit stream without data for this long is lost
 )
 
-// Exits implements session.Notifier. When a lost exit stream is reopened, the channel receives every exit that the
-// helper still lists. An exit can therefore arrive twice.
+// Exits implements session.Notifier. An exit can arrive twice, because a reopened stream repeats exits that are still
+// listed.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
-// Changes implements session.Changer. The channel also receives a value when an exit stream is opened, because changes
-// before that might have been missed.
+// Changes implements session.Changer. Opening an exit stream also sends a value, because earlier changes might have
+// been missed.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
 func (c *Client) changed() {
@@ -37,7 +37,6 @@ func (c *Client) changed() {
 	}
 }
 
-// followExits reads the exit stream until ctx ends. It replaces a lost stream with a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -108,8 +107,7 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report sends an exit to the channel of Exits. If the channel is full, report drops the exit, which List still
-// reports.
+// report drops an exit if the channel is full, because List still reports the exit.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {

@@ -12,12 +12,10 @@ package protocol
 const Version = 1
 
 const (
-	// SocketEnv is the environment variable with the number of an inherited file descriptor, which is a listening unix
-	// socket.
+	// SocketEnv is the environment variable with the descriptor number of the inherited listening socket.
 	SocketEnv = "GCITY_SESSION_SOCKET_FD"
 
-	// TimeoutHeader is the header with the time in milliseconds that the caller waits for the response. A call without
-	// it has no timeout.
+	// TimeoutHeader is the header with the call's timeout in milliseconds. A call without it has no timeout.
 	TimeoutHeader = "Gcity-Timeout-Ms"
 
 	// Upgrade is the protocol that an attach call switches to; frame.go describes its frames.

@@ -12,7 +12,7 @@ const (
 	frameData = 1 // terminal input or output
 	// from the viewer: the numbers of columns and rows, two bytes each (big endian)
 	frameResize = 2
-	// the last frame from the helper: an Error as JSON, or an empty payload if the terminal has ended
+	// the helper's last frame: an Error as JSON, or empty if the terminal has ended
 	frameEnd = 3
 
 	frameMax    = 64 << 10
@@ -30,8 +30,7 @@ func writeFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// readFrame reads a frame into buf, which must have frameMax bytes. The payload is valid until the next call with the
-// same buffer.
+// readFrame reads a frame into buf, which must have frameMax bytes. The next call overwrites the payload.
 func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

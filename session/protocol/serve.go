@@ -14,8 +14,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Serve is the main function of a helper. It serves the inherited socket until ctx ends or standard input is closed.
-// gcity closes standard input when it no longer needs the helper, or when it dies. The sessions keep running.
+// Serve is the main function of a helper. It serves the inherited socket until ctx ends or standard input is closed,
+// and leaves the sessions running.
 func Serve(
 	ctx context.Context,
 	open func(ctx context.Context, r OpenRequest) (Opened, error),

@@ -34,11 +34,10 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open exit streams; the server closes a stream with a slow reader
+	subs map[chan ExitLine]bool // open exit streams
 }
 
-// NewServer returns a server. For the first open call, the server gets a provider from the parameter open. Later open
-// calls use the same provider.
+// NewServer returns a server. The first open call opens the provider, and later open calls use the same one.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
@@ -115,7 +114,6 @@ func (s *Server) provider() (*Opened, error) {
 	return s.made, nil
 }
 
-// callContext returns the context for a call. It ends when the client disconnects, or after the timeout in the request.
 func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	ms, err := strconv.ParseInt(r.Header.Get(TimeoutHeader), 10, 64)
 	if err != nil || ms <= 0 {
@@ -124,7 +122,6 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// begin decodes a request and returns the provider. If it fails, it sends an error response and ok is false.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
 	if !readJSON(w, r, request) {
 		return nil, false
@@ -160,7 +157,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	var out *lines // nil before the first line
+	var out *lines
 	ctx = session.WithProgress(ctx, func(why string) {
 		if r.Header.Get("Accept") != linesType {
 			return

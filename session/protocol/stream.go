@@ -20,7 +20,6 @@ const (
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 
-// followExits sends the provider's exits and changes to all streams until the provider closes its exit channel.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {
@@ -46,8 +45,7 @@ func (s *Server) followExits(p session.Provider) {
 	})
 }
 
-// publish sends a line to all streams. It closes a stream with a slow reader; the client of that stream then lists the
-// sessions.
+// publish closes a stream with a slow reader. Its client then lists the sessions.
 func (s *Server) publish(line ExitLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +129,6 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 // linesType is the media type of a stream with one JSON value per line.
 const linesType = "application/x-ndjson"
 
-// lines writes a stream of JSON values and flushes after each of them.
 type lines struct {
 	w   http.ResponseWriter
 	ctl *http.ResponseController
@@ -143,7 +140,6 @@ func newLines(w http.ResponseWriter) *lines {
 	return &lines{w: w, ctl: http.NewResponseController(w)}
 }
 
-// put writes a value and reports whether the write succeeded.
 func (l *lines) put(v any) bool {
 	data, err := json.Marshal(v)
 	if err != nil || l.ctl.SetWriteDeadline(time.Now().Add(writeLimit)) != nil {
@@ -174,7 +170,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer term.Close()
-	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input follows the request body
+	_, _ = io.Copy(io.Discard, r.Body)
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fail(w, err)

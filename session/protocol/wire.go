@@ -40,8 +40,7 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target identifies the session of a call. It also contains the parameters of calls without a request type of their
-// own. The comment on each field lists the calls that use it.
+// Target identifies the session of a call, and contains parameters. Each field's comment lists its calls.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // parameter of acknowledge and capture
@@ -59,8 +58,7 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // parameter of attach
 }
 
-// Response is the result of calls without a result type of their own. The comment on each field lists the calls that
-// set it.
+// Response is the result of calls without their own result type. Each field's comment lists its calls.
 type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // result of start and look
 	Sessions []Status         `json:"sessions,omitempty"` // result of list
@@ -147,8 +145,8 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the response to a start call. The last line contains the session or the error; each line
-// before it says why the start is still waiting.
+// StartLine is one line of the response to a start call. The last line has the session or the error; earlier lines say
+// why the start waits.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`

@@ -9,8 +9,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// activityRecord is a session's activity record, mapped into memory. A patrol reads the records of all sessions, and
-// reading memory is about ten times cheaper than a system call. The zero value has no mapping.
+// activityRecord is a session's activity record, mapped into memory. Reading memory is about ten times cheaper than a
+// system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
 func mapActivity(path string) (activityRecord, error) {
@@ -34,8 +34,7 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. If the record is not mapped, ok is false. An older holder writes a shorter record; the
-// missing fields are zero.
+// read returns false without a mapping. An older holder writes a shorter record; the missing fields are zero.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {
@@ -44,8 +43,8 @@ func (r activityRecord) read() (a wire.Activity, ok bool) {
 	return wire.DecodeActivity(buf[:])
 }
 
-// copyMapped copies mapped memory. It returns an error if nothing is mapped or the file was truncated. After a
-// truncation the kernel sends SIGBUS, which debug.SetPanicOnFault turns into a panic.
+// copyMapped returns an error if the file was truncated. The kernel then sends SIGBUS, which debug.SetPanicOnFault
+// turns into a panic.
 func copyMapped(to, from []byte) (err error) {
 	if len(from) < len(to) {
 		return io.ErrUnexpectedEOF

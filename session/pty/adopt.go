@@ -29,7 +29,6 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 		gone: make(chan struct{})}
 }
 
-// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
 	// the folder was deleted, but the connections to known sessions stay open
@@ -61,7 +60,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	}
 	err = g.Wait()
 	if errors.Is(err, errNoRecord) {
-		return nil // the next scan tries again
+		return nil
 	}
 	if err != nil {
 		return err
@@ -72,7 +71,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errNoRecord means that a session's folder contains no record yet, because the session's start is still in progress.
+// errNoRecord means that a session's folder has no record yet, because a start is in progress.
 var errNoRecord = errors.New("a session is about to start")
 
 func (p *Provider) adopt(ctx context.Context, name string) error {
@@ -90,7 +89,6 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	rec, err := p.files.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// a start failed early, or is still in progress
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
@@ -158,8 +156,8 @@ func hello(ctx context.Context, conn *net.UnixConn, readOnly bool) (s wire.State
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall reads the drain marks from an older holder, which does not publish them in its activity record. The provider
-// then keeps track of the marks that it sets itself, but does not see those that another process sets.
+// recall reads the drain marks of an older holder, which does not publish them. Later marks by other processes stay
+// unseen.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

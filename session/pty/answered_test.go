@@ -12,7 +12,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A holder that rejects a start exits right after its response. The response counts even if the exit is noticed first.
+// A holder that rejects a start exits right after its response. The response still counts.
 func TestResponseOfExitingHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -14,9 +14,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal has the size of the viewer that attached last. The viewer first
-// receives the retained output, without sequences to which its terminal would reply, and then new output. ctx applies
-// only to the Attach call itself.
+// Attach implements session.Attacher. The viewer first receives the retained output, without sequences to which its
+// terminal would reply. ctx applies only to the call itself.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
@@ -50,8 +49,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	return t, nil
 }
 
-// terminal is an attached terminal. Only one goroutine can read. Writing, resizing and closing are safe for concurrent
-// use.
+// terminal is an attached terminal. Only one goroutine can read. All other methods are safe for concurrent use.
 type terminal struct {
 	conn      *net.UnixConn
 	r         *wire.Reader
@@ -152,7 +150,7 @@ func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 				return broken(ctx, "watch", name, err)
 			}
 			reset = reset || m.Kind == wire.Reset
-			if reset { // the data is in the next message
+			if reset {
 				continue
 			}
 		case wire.Live:

@@ -165,7 +165,7 @@ func BenchmarkList500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// Usage with 500 idle sessions: one scan of their 1,000 processes and of all other processes on the machine.
+// Usage with 500 idle sessions: one scan of all processes on the machine.
 func BenchmarkUsage500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)

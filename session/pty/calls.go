@@ -64,7 +64,6 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			p.files.openActivity(e)
 			return conn, nil
 		}
-		// the city was moved while it was running
 		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil {
 			return conn, nil
 		}
@@ -86,8 +85,8 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider. It sends SIGINT to the terminal's foreground processes. If they read
-// individual keys, they receive the interrupt key instead.
+// Interrupt implements session.Provider. It sends SIGINT to the terminal's foreground processes, or the interrupt key
+// to programs that read keys.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
@@ -114,8 +113,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long to wait for a terminal to accept input. The holder needs some time after that to respond
-// before the caller's deadline.
+// patience leaves the holder some time to respond before the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -137,8 +135,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return p.call(ctx, "read the output of", name, wire.Request{Op: wire.OpCapture, ID: id})
 }
 
-// Acknowledge implements session.Acknowledger. If the session ended because of a stop request, the holder exits and its
-// folder is removed. Otherwise the holder waits for the next session.
+// Acknowledge implements session.Acknowledger. After a requested stop, the holder exits and its folder is removed.
+// Otherwise, the holder waits for the next session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {

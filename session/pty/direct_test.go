@@ -11,7 +11,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// A simple command line starts without a shell. A shell would be noticed, because it sets PWD.
+// A simple command line starts without a shell. A shell would set PWD.
 func TestSimpleCommandWithoutShell(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		p := newProvider(t, t.TempDir())

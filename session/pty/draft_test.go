@@ -12,8 +12,7 @@ import (
 	"gcity/session"
 )
 
-// A large text is rejected while a viewer's draft is on the line. If the text is sent again without the draft, it
-// arrives completely.
+// A large text is rejected while a viewer's draft is on the line. Without the draft, it arrives completely.
 func TestLargeTextAfterDraft(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -80,7 +79,7 @@ func TestDraftOutlivesProvider(t *testing.T) {
 		})
 	}
 	seen(p, true)
-	term.Close() // a viewer that has detached may come back
+	term.Close()
 	p.Close()
 	next := newProvider(t, city)
 	seen(next, true)

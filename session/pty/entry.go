@@ -29,7 +29,7 @@ type entry struct {
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks of an older holder (see recall); nil if the holder publishes them
+	// drain marks of an older holder; nil if the holder publishes them
 	marks map[string]string
 }
 
@@ -44,8 +44,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock acquires a name's lock and returns the name's entry, which it creates if necessary. The caller must call
-// release.
+// lock creates the name's entry if necessary. The caller must call release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
@@ -86,7 +85,6 @@ func (e *entry) alive() bool {
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the holder reports the end of the current session, or until ctx or the connection ends.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -98,7 +96,7 @@ func (e *entry) awaitEnd(ctx context.Context) {
 		l := e.link
 		e.mu.Unlock()
 		if l == nil || l.over() {
-			return // without a connection, no report arrives
+			return
 		}
 		<-tick.C
 	}
@@ -110,8 +108,7 @@ func (e *entry) set(s wire.State) {
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord stores the session's record. A fingerprint that cannot be decoded counts as unknown. The caller must hold
-// e.mu.
+// setRecord treats an undecodable fingerprint as unknown. The caller must hold e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.record, e.fingerprint = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.fingerprint) != nil {
@@ -119,7 +116,7 @@ func (e *entry) setRecord(rec wire.Record) {
 	}
 }
 
-// hangUp closes the permanent connection, which ends the goroutine that reads from it.
+// hangUp also ends the goroutine that reads from the permanent connection.
 func (e *entry) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -129,7 +126,6 @@ func (e *entry) hangUp() {
 	e.activity.close()
 }
 
-// status returns the session's status for List. If List must omit the session, ok is false.
 func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -161,7 +157,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // the holder does not respond, so the agent's PID is unknown
+	if st.Alive && st.PID == 0 {
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -172,14 +168,12 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity reads the activity record. If the record is another session's, ok is false. The caller must hold e.mu.
+// lastActivity returns false for another session's record. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
-// connect stores the state that a holder has reported on its permanent connection. If the state contains a new exit,
-// connect reports it.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -196,8 +190,8 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// read handles a holder's messages until the connection ends. No other code changes the state, so that changes take
-// effect in the order of the messages.
+// read handles a holder's messages until the connection ends. No other code changes the state, so messages take effect
+// in order.
 func (p *Provider) read(e *entry, l *link) {
 	r := wire.NewReader(l.conn)
 	for {
@@ -231,7 +225,6 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 }
 
-// drain returns the drain that a live session's marks describe. The caller must hold e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
 		return session.ParseDrain(a.Drain.Mark)
@@ -239,7 +232,6 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark if the session's holder does not publish marks itself.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -22,8 +22,7 @@ type launcher struct {
 	log     *slog.Logger
 }
 
-// execHolder starts a holder in a new Unix session, so that it does not get signals from this process's terminal. The
-// holder's standard input is the other end of the link's connection.
+// execHolder starts a holder in a new Unix session, so that it gets no signals from this process's terminal.
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -63,8 +62,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	return to, nil
 }
 
-// inGroup executes a holder in the configured control group. If that fails, it logs a warning and uses the control
-// group of this process, because an agent without limits is better than no agent.
+// inGroup falls back to this process's control group, because an agent without limits is better than none.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -91,7 +89,7 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 	return l.program.execute(args, attr)
 }
 
-// dial connects to the socket in dir. The path of dir may be too long for a socket address.
+// dial supports a dir that is too long for a socket address.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -102,8 +100,7 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
-// peer returns the PID of the process at the other end of a connection. It is an error if that process belongs to
-// another user.
+// peer returns an error if the process at the other end belongs to another user.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

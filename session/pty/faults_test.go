@@ -118,7 +118,7 @@ func TestExitWithoutController(t *testing.T) {
 	if err := second.Acknowledge(t.Context(), "a", s.ID); err != nil {
 		t.Error(err)
 	}
-	second.Close() // the holder is no longer needed
+	second.Close()
 	until(t, "the exit of the idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
 	until(t, "the removal of the session's folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
 }
@@ -128,8 +128,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// When Stop returns, no process of the session is left, not even one that tries to outlive the session (L10). After the
-// acknowledgement, the holder and its folder are gone too.
+// When Stop returns, no process of the session is left (L10). After the acknowledgement, the holder and its folder are
+// gone too.
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -211,7 +211,7 @@ func TestStopInterruptsFirst(t *testing.T) {
 }
 
 // If a holder is killed, its agent ends too, even if it ignores signals (L11). The session's other processes are killed
-// before the loss is reported. The next start gets the lock, and other sessions are not affected.
+// before the loss is reported.
 func TestHolderKilled(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -251,7 +251,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := proc.Reap(pid); err != nil { // the holder is a child of this process
+	if err := proc.Reap(pid); err != nil {
 		t.Fatal(err)
 	}
 	second := newProvider(t, city)
@@ -287,7 +287,7 @@ func TestLockHeldByOther(t *testing.T) {
 	}
 }
 
-// No process is signaled because of a record from an earlier boot, or with a PID that now belongs to another process.
+// No process is signaled because of an earlier boot's record, or because it reuses a PID.
 func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
@@ -440,8 +440,7 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// If a start fails because a resource is exhausted, the failure does not count against the agent. The next start
-// works.
+// A start that fails for lack of a resource does not count against the agent.
 func TestStartWithoutResources(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -20,8 +20,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// folders manages the folders of a city's sessions. If the city is moved, its sessions belong to the city at the new
-// path. A copy that later appears at the old path is a different city.
+// folders manages the folders of a city's sessions. Sessions move with their city; a copy at the old path is a
+// different city.
 type folders struct {
 	city    string
 	dir     string // path of the sessions' folder, as in the holders' command lines
@@ -41,7 +41,6 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord returns the exit that a holder has saved for the session in rec, or nil.
 func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
 	if err != nil {
@@ -54,8 +53,7 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
-// openActivity maps the activity record of the current holder. Each holder creates a new file when it starts. The
-// caller must hold e.mu.
+// openActivity maps the current holder's record, because each holder creates a new file. The caller must hold e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
 	record, err := mapActivity(f.path(e.name, wire.ActivityFile))
@@ -112,8 +110,7 @@ func (f *folders) lockHolders(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession kills the remaining processes of a session after its holder has died: those that hold its lock or have
-// its ID in their environment.
+// sweepSession kills what a dead holder left: processes that hold its lock or have its ID in their environment.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
@@ -125,23 +122,21 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	return left
 }
 
-// stopped reports whether a signal or a debugger has stopped the holder in rec.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder sends a signal to the holder in rec. It does nothing if the PID now belongs to another process.
+// signalHolder does nothing if the PID now belongs to another process.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
 	})
 }
 
-// restoreSockets makes this city's holders recreate sockets that were lost when the sessions' folder was deleted. To
-// do so, it sends them SIGHUP. It skips a holder that has not entered its folder yet: such a holder cannot handle
-// SIGHUP yet, and will create its socket anyway.
+// restoreSockets sends SIGHUP to this city's holders, which then recreate lost sockets. It skips holders outside their
+// folder, which cannot handle SIGHUP yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -171,8 +166,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holderFolder returns the session folder of one of this city's holders. ok is false for any other process, and for a
-// holder that has not entered its folder yet and therefore cannot handle SIGHUP.
+// holderFolder returns the session folder of one of this city's holders. ok is false before the holder has entered its
+// folder.
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
@@ -213,8 +208,7 @@ func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
 
-// movedHere adjusts the state of a session that was started before the city was moved. The agent still uses the old
-// path, so movedHere changes the fingerprint to make the session count as drifted.
+// movedHere makes a session from before the city's move count as drifted, because its agent uses the old path.
 func (f *folders) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == f.city {
@@ -239,7 +233,6 @@ func (f *folders) inOtherCity(cwd, name string) bool {
 	if !ok || !found || at == "" {
 		return false
 	}
-	// the path no longer exists or is invisible to this process
 	if _, err := os.Stat(at); err != nil {
 		return false
 	}

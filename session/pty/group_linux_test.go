@@ -21,7 +21,7 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 		t.Skip("cannot create a control group here: ", err)
 	}
 	p := newProvider(t, t.TempDir())
-	t.Cleanup(func() { // runs after the sessions have ended
+	t.Cleanup(func() {
 		if err := os.Remove(group); err != nil {
 			t.Error(err)
 		}

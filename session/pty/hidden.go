@@ -11,9 +11,8 @@ import (
 	"gcity/session"
 )
 
-// hidden returns the sessions that are still running although their folders were deleted. An observer cannot reach
-// their holders, and must not make them recreate their folders, so it looks for the sessions among all processes.
-// Because this is slow, it does so only if no session has a folder.
+// hidden returns running sessions without a folder. It searches all processes, which is slow, so it does this only if
+// no session has a folder.
 func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	if !p.files.observe || len(entries) > 0 {
 		return nil

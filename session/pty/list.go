@@ -12,8 +12,8 @@ import (
 	"gcity/session/registry"
 )
 
-// List implements session.Provider. It sends no requests to holders: they report exits on their own, and List reads
-// activity and marks from shared memory.
+// List implements session.Provider. It sends no requests to holders, because they report exits and share activity in
+// memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -44,12 +44,11 @@ const (
 	// a holder counts as silent after this many consecutive failed checks
 	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
-	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls. The
-	// next List continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
+	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
 	silentBatch = 64
 )
 
-// silentSince returns when the holder became silent. If too few checks have failed, it returns the zero time.
+// silentSince returns the zero time if too few checks have failed.
 func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
@@ -59,8 +58,8 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders checks whether holders are able to respond. It sends no requests, which would wake every holder at every
-// patrol. A holder counts as silent while a signal or a debugger has stopped it, or while it is not connected.
+// checkHolders sends no requests, which would wake every holder. A holder is silent while it is stopped or not
+// connected.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {
@@ -68,7 +67,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.record, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.responseCheck.checkedAt) >= p.silentEvery
-		// a connected holder without failed checks is checked only if the batch has room
+		// other holders are checked only if the batch has room
 		if due && linked && e.responseCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--
@@ -119,7 +118,7 @@ func (p *Provider) retryConnect(e *entry) {
 	p.reg.Async(func() {
 		release, ok := e.lock.TryLock()
 		if !ok {
-			return // a start or another attempt is in progress
+			return
 		}
 		defer release()
 		if e.reusable() == nil && p.reconnect(p.ctx, e) != nil {
@@ -128,7 +127,7 @@ func (p *Provider) retryConnect(e *entry) {
 	})
 }
 
-// Usage implements session.Meter. It scans /proc once. It does not count the holders, because they belong to gcity.
+// Usage implements session.Meter. It scans /proc once. It does not count the holders.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -157,7 +156,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	for pid, t := range trees {
 		// after the holder's exit, its PID could belong to another process
 		over := roots[pid].Alive && links[pid].over()
-		if t.Procs > 0 && !over { // otherwise the session has just ended
+		if t.Procs > 0 && !over {
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}
 		}
 	}

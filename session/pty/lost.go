@@ -26,7 +26,7 @@ func (p *Provider) lost(e *entry, l *link) {
 	e.link = nil
 	rec, known, over := e.record, e.known, e.exit != nil
 	if over && e.acked {
-		e.known = false // the holder has exited after a requested stop
+		e.known = false
 	}
 	e.mu.Unlock()
 	if p.ctx.Err() != nil || !known {
@@ -38,8 +38,8 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd determines how a session ended after its holder stopped responding. It kills the session's remaining
-// processes and reports the exit. The caller must hold the name's lock.
+// recordEnd ends a session after its holder stopped responding, and reports the exit. The caller must hold the name's
+// lock.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// a holder that has saved an exit but does not respond is about to exit
 	x := p.files.exitRecord(rec)
@@ -74,8 +74,7 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	}
 }
 
-// unreachable handles a holder that is alive but does not respond. The session counts as alive, and List keeps trying
-// to connect.
+// unreachable treats a session with a live but silent holder as alive. List keeps trying to connect.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder is alive but does not respond", "session", rec.Name, "pid",
 		rec.Holder)
@@ -86,8 +85,8 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// freeLock frees the session's lock for a start. It connects to a live holder that was not found before, or kills the
-// remaining processes of a dead one. The caller must hold the name's lock.
+// freeLock connects to a live holder that was not found before, or kills the processes of a dead one. The caller must
+// hold the name's lock.
 func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {

@@ -10,8 +10,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The sessions of a city that was moved belong to the city at its new path, even if another city is now at the old
-// path (L3).
+// The sessions of a moved city belong to the city at its new path, even if another city is now at the old path (L3).
 func TestMovedCity(t *testing.T) {
 	for name, make := range map[string]func(to, from string) error{
 		"new":  func(to, _ string) error { return os.Mkdir(to, 0o755) },
@@ -56,8 +55,7 @@ func TestMovedCity(t *testing.T) {
 	}
 }
 
-// If a city is moved while its controller is running, the controller can still reach its sessions, and creates nothing
-// at the old path.
+// If a city is moved while its controller is running, the controller can still reach its sessions.
 func TestMovedWhileRunning(t *testing.T) {
 	root := t.TempDir()
 	was, is := filepath.Join(root, "town"), filepath.Join(root, "village")

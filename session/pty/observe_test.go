@@ -26,8 +26,7 @@ func observer(t *testing.T, city string) *Provider {
 	return o
 }
 
-// observed opens observers, lists the sessions and closes the observers again as fast as possible. It continues until
-// stop is called or the test ends.
+// observed opens observers, lists the sessions and closes the observers again, until stop is called or the test ends.
 func observed(t *testing.T, city string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -102,8 +101,7 @@ func TestObserversDuringStartsAndStops(t *testing.T) {
 	}
 }
 
-// A new holder that has no socket yet is not mistaken for one that has lost its socket. This applies to observers, to
-// the controller that starts the holder, and to one that adopts it.
+// A new holder that has no socket yet is not mistaken for one that has lost its socket.
 func TestStartingSessionIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -150,8 +148,8 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	p.launcher.env = plain
 }
 
-// An idle holder is reused for the next session, even if observers have connected in the meantime. After its
-// controller exits, an observer does not keep it alive.
+// An idle holder is reused even after observers have connected. After its controller exits, an observer does not keep
+// it alive.
 func TestIdleHolderWithObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -205,7 +203,7 @@ func TestUnacknowledgedExitWithObservers(t *testing.T) {
 	}
 }
 
-// Without a controller, an observer can stop a session and acknowledge its exit. That leaves nothing behind.
+// Without a controller, an observer can stop a session and acknowledge its exit.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -232,8 +230,7 @@ func TestObserverStops(t *testing.T) {
 	}
 }
 
-// An observer does not restore a missing folder or socket. The controller makes the holder restore it, even if only
-// the socket is missing.
+// An observer does not restore a missing folder or socket.
 func TestObserverRestoresNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -264,7 +261,6 @@ func TestObserverRestoresNothing(t *testing.T) {
 	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	// the holder handles the signal before the agent's exit
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Error(err)
 	}
@@ -273,8 +269,7 @@ func TestObserverRestoresNothing(t *testing.T) {
 	}
 }
 
-// If the holders' log cannot be opened, for example on a read-only file system, sessions can still be listed and
-// stopped.
+// Without the holders' log, for example on a read-only file system, sessions can still be listed and stopped.
 func TestWithoutHolderLog(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

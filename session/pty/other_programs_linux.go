@@ -9,8 +9,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder that run a different program, by program path. A program is different
-// if it is not the file exe and its content differs from image.
+// OtherPrograms counts the holders below a folder that run neither the file exe nor the content image, by program path.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {

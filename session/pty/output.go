@@ -10,8 +10,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// tailBytes returns how many bytes of output to read first. This is enough for two screens of 24 lines plus the
-// requested lines, if the lines are not very wide.
+// tailBytes returns how many bytes of output to read first: enough for lines that are not very wide.
 func tailBytes(lines int) int {
 	const perLine, screens = 160, 2 * 24
 	return (max(lines, 0) + screens) * perLine

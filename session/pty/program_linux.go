@@ -17,9 +17,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable for holders. This is the holder program that gcity embeds, in a sealed memory file or,
-// where the system forbids that (vm.memfd_noexec), in a file in the sessions' folder. If gcity does not embed it, or
-// that folder is on a noexec file system, gcity itself runs as the holder.
+// program is the executable for holders: the embedded program in a memory file, or else in a file. Without it, gcity
+// itself runs as the holder.
 type program struct {
 	image  []byte // content of the embedded program; nil = none
 	dir    string
@@ -33,8 +32,7 @@ type program struct {
 	mem  int    // file descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. embedded reports whether the process runs the embedded
-// program. If all sources fail, the error is the one from executing gcity itself.
+// execute starts a process from the best source that works. If all fail, the error is the one from gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -48,14 +46,12 @@ func (p *program) execute(
 	}
 }
 
-// isForbidden reports whether an exec failed because of where the program is, and not because of a lack of resources.
 func isForbidden(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) ||
 		errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute, and reports whether it is the last source.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +73,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp removes a source that cannot be executed. It does nothing if another start has removed the source.
+// giveUp does nothing if another start has removed the source.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +124,7 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile writes the program to a file with a hash of the content in its name. It reuses an existing file only if the
-// content is the same.
+// inFile reuses an existing file only if the content is the same.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])
@@ -151,7 +146,6 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether path is a regular file with this content. It does not follow links.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

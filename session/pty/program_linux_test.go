@@ -68,8 +68,8 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file. If that fails, a file in the sessions' folder is used, and finally
-// the main program. After a failure, all later starts use the next source.
+// A holder is executed from a sealed memory file, else from a file in the sessions' folder, and finally from the main
+// program.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -174,8 +174,8 @@ func TestSpecReachesHolder(t *testing.T) {
 	}
 }
 
-// Nothing wakes an idle holder: none of its threads sleeps with a timeout of less than an hour. By default, the Go
-// runtime wakes one each minute.
+// No thread of an idle holder sleeps with a timeout of less than an hour. By default, the Go runtime wakes one each
+// minute.
 func TestIdleHolderSleeps(t *testing.T) {
 	t.Parallel()
 	p := newImageProvider(t, t.TempDir())
@@ -189,7 +189,6 @@ func TestIdleHolderSleeps(t *testing.T) {
 	})
 }
 
-// shortestSleep returns the shortest timeout of a process's sleeping threads. If a thread is running, ok is false.
 func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	t.Helper()
 	shortest = math.MaxInt64
@@ -207,7 +206,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 		_, scanErr := fmt.Sscanf(string(data), "%d %s %s %s 0x%x", &call, &skip, &skip, &skip,
 			&timeout)
 		if err != nil || scanErr != nil {
-			return 0, false // the thread is running
+			return 0, false
 		}
 		switch {
 		case call == unix.SYS_FUTEX && timeout != 0:

@@ -31,8 +31,7 @@ import (
 	"gcity/session/registry"
 )
 
-// Hold is the main function of "gcity hold". It holds one session and returns the process's exit code. It must be
-// called from the main goroutine before any other initialization.
+// Hold is the main function of "gcity hold". It must be called from the main goroutine before any other initialization.
 func Hold() int { return holder.Main(os.Args[2:]) }
 
 // Options configures a Provider.
@@ -43,19 +42,15 @@ type Options struct {
 	At string
 	// program to run as "<Binary> hold <folder>" for each session; it must call Hold
 	Binary string
-	// content of the program gcity-hold, which replaces Binary where possible; nil if it is not available
+	// content of gcity-hold, which replaces Binary where possible; nil if it is not available
 	Image  []byte
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only reads a city, which may have a controller. The provider then does not change
-	// anything: it does not remove files of unfinished starts or lost holders, and does not make holders recreate their
-	// folders. Holders do not stay alive for such a provider. If the sessions' folder was deleted, the provider lists
-	// the running sessions but cannot reach them.
+	// Observe is for a caller that only reads a city. The provider then changes nothing, and does not keep holders
+	// alive.
 	Observe bool
 
-	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be pressed, and Send writes a
-	// line to standard input. As on a terminal, each line feed in the output follows a carriage return. See package
-	// subprocess.
+	// Plain gives sessions pipes instead of terminals. See package subprocess.
 	Plain bool
 
 	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the

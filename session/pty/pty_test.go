@@ -42,7 +42,6 @@ func miniController(city string) int {
 	return 1
 }
 
-// newProvider opens the provider of a city, and stops all its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})

@@ -1,8 +1,7 @@
 package pty
 
-// withoutQueries removes queries from old output: requests for attributes, positions, modes, colors and sizes. A
-// viewer's terminal would reply to them. No program waits for these replies anymore, so they would end up as input for
-// the agent.
+// withoutQueries removes queries from old output. A viewer's terminal would reply to them, and the replies would end up
+// as input for the agent.
 func withoutQueries(old []byte) []byte {
 	out := make([]byte, 0, len(old))
 	for i := 0; i < len(old); {
@@ -24,7 +23,6 @@ func withoutQueries(old []byte) []byte {
 	return out
 }
 
-// sequence returns the length of the escape sequence at the start of b. It is at least 1.
 func sequence(b []byte) int {
 	if len(b) < 2 {
 		return len(b)

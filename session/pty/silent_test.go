@@ -40,8 +40,7 @@ func TestStartContinuesTheHolder(t *testing.T) {
 	}
 }
 
-// Stop kills a holder that never responds. None of the session's processes is left, even if the agent ignores signals
-// (L10).
+// Stop kills a holder that never responds. No process of the session is left (L10).
 func TestStopWithSilentHolder(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -75,8 +74,7 @@ func TestStopWithSilentHolder(t *testing.T) {
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
-// A holder that does not respond is reported from the second List on, with the start of its silence, until it responds
-// again.
+// A silent holder is reported from the second List on, until it responds again.
 func TestSilentHolderIsReported(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0
@@ -97,8 +95,7 @@ func TestSilentHolderIsReported(t *testing.T) {
 	until(t, "a response", func() bool { return named(t, p, "a").Silent.IsZero() })
 }
 
-// Each List checks one batch of holders, and the next List the next batch. A holder without a connection is checked
-// every time.
+// Each List checks the next batch of holders. A holder without a connection is checked every time.
 func TestHoldersAreCheckedInBatches(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	var entries []*entry

@@ -31,8 +31,7 @@ const (
 	takeBackTimeout = 5 * time.Second // how long undoing an abandoned start may take
 )
 
-// Start implements session.Provider. If the name has a holder with an ended session, that holder starts the new
-// session. Otherwise, Start starts a new holder.
+// Start implements session.Provider. It uses the name's idle holder if there is one.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -100,8 +99,7 @@ func (e *entry) isNew() bool {
 	return !e.known
 }
 
-// startHolder starts a session with the name's holder, which it starts first if necessary. If the session's lock is
-// taken, startHolder finds out by which process.
+// startHolder finds out which process has the session's lock if the lock is taken.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -109,7 +107,7 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 			var err error
 			if l, err = p.hold(ctx, e); err != nil {
 				kind := err
-				if proc.Exhausted(err) { // the holder did not even run
+				if proc.Exhausted(err) {
 					kind = session.ErrExhausted
 				}
 				return fail("start", s.Name, kind, "cannot start its holder: %v", err)
@@ -197,7 +195,6 @@ func (l *link) ask(req *wire.Request) error {
 	return wire.WriteJSON(l.conn, wire.Ask, req)
 }
 
-// life describes the session that a holder is asked to start.
 type life struct {
 	wire.Spec
 	ready bool // the agent is ready immediately
@@ -221,8 +218,7 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart gives up a start. It waits a little longer for the response and, if the session was started after all,
-// stops the session, so that no process is left behind.
+// abandonStart waits a little longer for the response. It stops a session that was started after all.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
@@ -241,8 +237,7 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The response may still arrive. On a new connection, it cannot be mistaken for the response to another
-		// request.
+		// The response may still arrive, so use a new connection.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not respond: %w", e.name, cause)
 	}
@@ -262,8 +257,7 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited handles the end of a session. If this message arrives before the response to the start request, the response
-// will contain the exit again.
+// exited handles the end of a session, even before the response to the start request.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {

@@ -14,9 +14,8 @@ import (
 const (
 	stopTimeout = time.Minute // maximum time for a stop in addition to its grace period
 
-	// responseLimit is how long, after the grace period, a holder may take to end the process tree. It includes the
-	// half second between SIGTERM and SIGKILL, and a margin for a busy machine. A holder that has not responded by
-	// then is killed.
+	// responseLimit is how long, after the grace period, a holder may take to end the process tree. Then the holder is
+	// killed.
 	responseLimit = 5 * time.Second
 
 	// how often a start or stop checks whether a signal has stopped the holder
@@ -24,9 +23,8 @@ const (
 	killTimeout = 10 * time.Second // how long to wait for the kernel to end a killed holder
 )
 
-// Stop implements session.Provider. The holder completes the stop even if the caller stops waiting. If a signal has
-// stopped the holder, Stop first resumes it. If the holder does not respond, Stop kills it, and the agent dies with
-// it.
+// Stop implements session.Provider. The holder completes the stop even if the caller stops waiting. If the holder does
+// not respond, Stop kills it, and the agent dies with it.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
@@ -53,8 +51,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return err
 }
 
-// keepResumed resumes a holder whenever a signal has stopped it, until ctx ends. A holder must run to start or stop
-// its agent.
+// keepResumed resumes a stopped holder, because a holder must run to start or stop its agent.
 func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
@@ -80,8 +77,7 @@ func (p *Provider) resume(e *entry) {
 	}
 }
 
-// stopWithoutHolder ends a session if its holder is dead or does not respond. It kills a live holder, and the agent
-// dies with it. Then it kills every process with the session's ID.
+// stopWithoutHolder kills a holder that does not respond, and then every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Stop continues all stopped processes in the tree within the grace period, even outside the agent's group, because the
-// agent may be waiting for them.
+// Stop continues all stopped processes in the tree, because the agent may be waiting for them.
 func TestStopContinuesTheWholeTree(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

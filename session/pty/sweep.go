@@ -8,9 +8,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills processes that an earlier controller's setup lines, checks and runs have left behind, and returns
-// their number. It finds them by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs
-// yet.
+// SweepRuns kills what an earlier controller's runs have left behind, and returns the number of processes. The caller
+// must not have started any runs yet.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))
@@ -21,9 +20,8 @@ func SweepRuns(city string) (killed int, err error) {
 	return killed, err
 }
 
-// isRunOf reports whether an environment contains a GC_RUN entry of this city. An ID contains neither a colon nor a
-// slash, but a city's path can contain both. If the text after this city's path contains a colon or a slash, the entry
-// belongs to a city with a longer path.
+// isRunOf reports whether an environment contains a GC_RUN entry of this city. A colon or slash after the city's path
+// means a city with a longer path.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
 	if !bytes.Contains(environ, mine) { // fast check: almost no environment contains this text

@@ -2,7 +2,7 @@ package pty
 
 import "testing"
 
-// A colon ends the city's path in a run's marker, but can also be part of another city's path.
+// A city's path in a run's marker can contain a colon.
 func TestIsRunOf(t *testing.T) {
 	for environ, want := range map[string]bool{
 		"A=1\x00GC_RUN=/srv/app:XYZ234\x00B=2\x00":          true,

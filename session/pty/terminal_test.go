@@ -45,7 +45,6 @@ func TestSendIsExact(t *testing.T) {
 }
 
 // Send rejects control characters, a line that the kernel would truncate, and input that the program does not read.
-// Each error says why.
 func TestRejectedText(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -68,13 +67,12 @@ func TestRejectedText(t *testing.T) {
 			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
 		}
 	}
-	// while the terminal's input buffer is full
 	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil {
 		t.Error(err)
 	}
 }
 
-// Text is sent as a bracketed paste only while the program has that mode on. Enter is written separately.
+// Text is sent as a bracketed paste only while the program has that mode on.
 func TestBracketedPaste(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -113,8 +111,7 @@ while True:
 	shows(t, p, "a", `b'\x03'`)
 }
 
-// The agent gets its own environment and nothing else, a blocking controlling terminal of its size, and default signal
-// handling.
+// The agent gets its own environment and nothing else, a controlling terminal of its size, and default signal handling.
 func TestEnvironmentOfTheAgent(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -156,8 +153,7 @@ func TestEnvironmentOfTheAgent(t *testing.T) {
 	}
 }
 
-// Attaching gives the terminal the viewer's size. With several viewers, the newest size applies. After the last viewer
-// has detached, the agent's own size is restored.
+// With several viewers, the newest viewer's size applies. Without viewers, the agent's own size applies.
 func TestSizes(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -189,8 +185,7 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// A flood of output is read with bounded memory, with or without viewers. A viewer that stops reading gets a reset and
-// the newest output when it reads again.
+// A flood of output is read with bounded memory. A viewer that stops reading gets a reset and the newest output later.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

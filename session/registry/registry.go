@@ -67,7 +67,7 @@ func (r *Registry[E]) Entry(name string) *E {
 	return e
 }
 
-// Forget removes e, the state for a name, if unused returns true. It does nothing if the name has another state.
+// Forget removes e, the state for a name, if unused returns true. It ignores any other state.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,8 +89,7 @@ func (r *Registry[E]) Async(f func()) bool {
 // Exits returns a channel that receives each exit immediately. Wait closes the channel.
 func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
 
-// Report sends an exit to the channel of Exits. If the channel is full, Report drops the exit, which the provider's
-// List still reports.
+// Report sends an exit to the channel of Exits. If the channel is full, it drops the exit, which List still reports.
 func (r *Registry[E]) Report(x session.Exit) {
 	select {
 	case r.exits <- x:
@@ -115,8 +114,7 @@ func (r *Registry[E]) Wait() {
 	close(r.exits)
 }
 
-// NameLock lets only one call at a time change the process of a session name. While the lock is free, the channel
-// contains a token.
+// NameLock lets only one call at a time change the process of a session name. A free lock contains a token.
 type NameLock chan struct{}
 
 // NewNameLock returns a NameLock that is free.

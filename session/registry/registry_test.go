@@ -13,7 +13,7 @@ type state struct{ name string }
 
 func fresh(name string) *state { return &state{name} }
 
-// Forget removes a name only if it still has the given state and that state is unused.
+// Forget removes a name only if it still has the given, unused state.
 func TestForget(t *testing.T) {
 	r := New(fresh, slog.New(slog.DiscardHandler), nil)
 	first := r.Entry("a")
@@ -29,7 +29,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// Wait waits for all goroutines. After Close, no goroutine starts, and a full exit channel does not block (L10).
+// After Close, no goroutine starts, and a full exit channel does not block (L10).
 func TestClose(t *testing.T) {
 	r := New(fresh, slog.New(slog.DiscardHandler), nil)
 	ran, held := make(chan bool, 1), make(chan struct{})
@@ -52,7 +52,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Only one call at a time holds the lock. A call that waits too long gets the cause from its context.
+// Only one call at a time holds the lock.
 func TestNameLock(t *testing.T) {
 	turn := NewNameLock()
 	release, err := turn.Lock(t.Context())

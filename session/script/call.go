@@ -22,10 +22,9 @@ import (
 const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
-	// pipeWait is how long a call waits for the end of the script's output after the script has exited. On a busy
-	// machine, the output can arrive late.
+	// pipeWait is how long a call waits for the end of the output after the script has exited.
 	pipeWait = 2 * time.Second
-	// startPipeWait replaces pipeWait after a start. It is shorter, because the new session can keep the output open.
+	// startPipeWait replaces pipeWait after a start, because the new session can keep the output open.
 	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
@@ -33,8 +32,7 @@ const (
 	unknownOp = 2
 )
 
-// call executes the script for one operation. If the script does not support the operation, known is false, and the
-// script is not called for it again.
+// call executes the script for one operation. For an operation that the script does not support, known is false.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
@@ -130,7 +128,6 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
 }
 
-// needed returns the ability that requires this operation of the script, or "".
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":
@@ -185,8 +182,8 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// startRequest is the JSON that a script reads to start a session. It omits the protocol's fields for pre_start, setup,
-// readiness and the first nudge. gcity performs these steps itself, in the same way for all providers.
+// startRequest is the JSON that a script reads to start a session. gcity itself performs pre_start, setup, readiness
+// and the first nudge.
 type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

@@ -13,8 +13,7 @@ import (
 	"gcity/session"
 )
 
-// Check reports a script that is missing, is not executable, cannot list its sessions, or hangs. A start with a missing
-// script fails and leaves nothing behind.
+// Check reports a script that is missing, is not executable, cannot list its sessions, or hangs.
 func TestCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mux")
 	write := func(text string) {
@@ -63,8 +62,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Look asks the script only about the given session. It asks whether the session is running only if none of its
-// processes is found on this machine.
+// Look calls the script only if no process of the session is found on this machine.
 func TestLook(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b"} {

@@ -18,18 +18,16 @@ const (
 	sweepLimit = 5 * time.Second
 	// asksAtOnce is the maximum number of concurrent script calls about individual sessions.
 	asksAtOnce = 8
-	// asksLimit is the time limit for all script calls about individual sessions during one call of List.
+	// asksLimit is the time limit for all script calls about individual sessions during one List.
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. One more call for each draining session
-// determines whether the agent has finished, and one for each session with an idle timeout determines when it was last
-// active. These calls are concurrent. If they do not finish in time for a session, that session keeps its last known
-// state.
+// List implements session.Provider. It calls the script once for all sessions, and again for each one that is draining
+// or has an idle timeout. A session keeps its last known state if its call takes too long.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
-	ids := map[string]string{} // sessions that were alive at the last List
+	ids := map[string]string{}
 	for _, name := range names {
 		if e := p.sessions[name]; e.rec.Exit == nil {
 			ids[name] = e.rec.ID
@@ -69,7 +67,6 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running [
 	}
 }
 
-// look updates the state of one session. It skips a session that is being started or stopped.
 func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -115,8 +112,6 @@ func (p *Provider) look(ctx context.Context, name, id string, listed bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process. It returns false only if the session runs on this machine and has no process
-// left.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -124,14 +119,13 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // scan all processes only if the known process has exited
+	pid, start = find(rec.ID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start
 	return pid > 0 || !rec.Local || rec.Boot != p.boot
 }
 
-// refresh updates what changes without an event: whether the agent has finished, and when it was last active.
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {
@@ -145,7 +139,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // while the activity is unknown, the agent must not count as idle
+	var at time.Time // an agent with unknown activity must not count as idle
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -156,7 +150,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended records that a session has ended in an unknown way. The caller must hold p.mu.
+// The caller of ended must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -170,7 +164,7 @@ func (p *Provider) ended(e *entry) {
 	}
 }
 
-// status returns the session's status for List. The caller must hold p.mu.
+// The caller of status must hold p.mu.
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{
@@ -207,8 +201,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the agent's process: the oldest of the session's processes that is not a child of another one. It
-// returns 0 if none of them is visible on this machine.
+// find returns the oldest of the session's processes that is not a child of another one. It returns 0 if none is
+// visible on this machine.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// Look implements session.Looker. It calls the script to check whether the session is running, unless processes on this
-// machine already show that it is.
+// Look implements session.Looker. It calls the script only if no process on this machine shows that the session is
+// running.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	p.mu.Lock()
 	e := p.sessions[name]

@@ -126,7 +126,6 @@ func mux(op, name string, args []string) (int, error) {
 	return 0, nil
 }
 
-// note logs a call: the arguments, followed by the standard input.
 func note(dir, op, name string, args []string, in string) error {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -32,7 +32,7 @@ type record struct {
 	// processes of the session have been seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
-	// the start is not complete; if the controller dies, the next one undoes the start
+	// the start is not complete; after a controller's death, the next one undoes it
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -86,8 +86,7 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. If it cannot read one of them, it fails, because gcity could otherwise start that
-// session a second time.
+// readRecords fails if it cannot read a record, because gcity could otherwise start that session again.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -116,8 +115,7 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker. gcity itself reads marks from the record; the script also gets them, for other
-// programs.
+// SetMeta implements session.Marker. gcity reads marks from the record; the script gets them for other programs.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {

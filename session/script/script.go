@@ -34,7 +34,7 @@ type Options struct {
 	Script string // absolute path of the program
 	// folder of the records, created if necessary; each script of a city needs its own
 	Dir string
-	// the controller's environment, from which shell.ScriptEnv selects the script's variables
+	// the controller's environment; shell.ScriptEnv selects the script's variables
 	Environ []string
 
 	Observe bool         // read-only: the provider does not change anything
@@ -57,7 +57,7 @@ type entry struct {
 	lock    chan struct{} // contains a token while the lock is free
 	rec     record        // protected by Provider.mu, like all fields below
 	removed bool          // the entry was removed while another call waited for its lock
-	// cancels the operation that holds the lock; nil if a stop must wait for the operation instead
+	// cancels the operation that holds the lock; nil if a stop must wait instead
 	interrupt context.CancelCauseFunc
 
 	pid      int    // the agent's PID; 0 if the agent is on another machine or was not found
@@ -124,14 +124,13 @@ func (*Provider) Limits() session.Limits {
 	}
 }
 
-// patience is the time limit of the longest operation, which is Stop. Stop interrupts the session, stops it, checks
-// whether it is running, and kills remaining processes twice.
+// patience is the time limit of Stop, the longest operation.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// lock waits for a session's lock and returns the session's entry, which it creates if necessary.
+// lock waits for a session's lock. It creates the session's entry if necessary.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()
@@ -223,7 +222,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.status(e), nil
 }
 
-// endPrevious ensures that no session or process with this name is still running.
 func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
@@ -254,10 +252,10 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
-	return p.end(ctx, old) // kill remaining processes of the previous session
+	return p.end(ctx, old)
 }
 
-// undoStart undoes a failed start. If it cannot, the session counts as alive, and the next List or Stop tries again.
+// undoStart leaves the session alive if it fails. The next List or Stop tries again.
 func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
@@ -381,7 +379,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	for pid, t := range trees {
 		own, err := proc.ReadStat(pid)
 		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
-			continue // the session has just ended
+			continue
 		}
 		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,
 			Procs: t.Procs + 1}
@@ -389,7 +387,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	return all, nil
 }
 
-// sorted returns all session names in order. The caller must hold p.mu.
+// The caller of sorted must hold p.mu.
 func (p *Provider) sorted() []string {
 	names := make([]string, 0, len(p.sessions))
 	for name, e := range p.sessions {

@@ -17,7 +17,6 @@ import (
 	"gcity/session"
 )
 
-// asked returns the script's calls since the last call of asked, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -48,8 +47,7 @@ func ops(asked [][]string) string {
 
 const forever = "while :; do sleep 1; done"
 
-// A patrol executes the script once for any number of sessions, or not at all without sessions. It executes the
-// script once more for each session that is draining or has an idle timeout.
+// A patrol executes the script once, and once more for each session that is draining or has an idle timeout.
 func TestPatrolCallsScriptOnce(t *testing.T) {
 	h := open(t, muxScript(t))
 	status(t, h, "none")
@@ -79,7 +77,7 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
 		t.Errorf("calls %s", got)
 	}
-	if !st.Activity.Equal(st.Started) { // the time from the script is before the session's start
+	if !st.Activity.Equal(st.Started) {
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
@@ -158,7 +156,7 @@ func TestProtocol(t *testing.T) {
 	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRejected) {
 		t.Errorf("%v", err)
 	}
-	for range 2 { // an unsupported operation has no effect and is called only once
+	for range 2 {
 		if err := h.Clear(t.Context(), "gc-a"); err != nil {
 			t.Error(err)
 		}
@@ -168,8 +166,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// The error from a failing script is a single line that a terminal can show. A flood of output is truncated. A script
-// that hangs is killed with its children when the caller's context ends.
+// The error from a failing script is a single line that a terminal can show. A script that hangs is killed with its
+// children.
 func TestBadScripts(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"wrong", "flood", "hang"} {
@@ -215,8 +213,7 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(data), ") Z ")
 }
 
-// A session without processes has ended, even if the script still lists it. Processes that are left after the script
-// has stopped a session are killed, even outside the session's group.
+// A session without processes has ended, even if the script still lists it.
 func TestProcessesDecide(t *testing.T) {
 	h := open(t, muxScript(t))
 	st := start(t, h, "gc-a", forever)
@@ -253,8 +250,7 @@ func read(path string) string {
 	return string(data)
 }
 
-// Sessions outlive their provider. The next provider lists them, running or ended, with the data from their start
-// (L11). An observer ends no session and records nothing.
+// Sessions outlive their provider. The next provider lists them, with the data from their start (L11).
 func TestAdoption(t *testing.T) {
 	h := open(t, muxScript(t))
 	s := h.spec("gc-a", forever)

@@ -10,15 +10,15 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is how often, during a stop, the script is asked whether a session on another machine has ended.
+// askEvery is how often a stop asks the script about a session on another machine.
 const askEvery = 500 * time.Millisecond
 
-// errEnding is the cause that cancels an operation on a session when the session is stopped.
+// errEnding is the cause that cancels operations on a session when the session is stopped.
 var errEnding = errors.New("the session is being stopped")
 
-// stopping is a stop in progress. Other stops of the same session wait for it, and can only shorten its grace period.
+// stopping is a stop in progress. Other stops of the session can only shorten its grace period.
 type stopping struct {
-	// when the grace period ends; zero while the interrupt is being sent; protected by Provider.mu
+	// end of the grace period; zero while the interrupt is being sent; protected by Provider.mu
 	by     time.Time
 	sooner chan struct{} // receives a value when the grace period becomes shorter
 
@@ -52,8 +52,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join returns the session's stop in progress, possibly with a shorter grace period, or a new stop. If isNew is true,
-// the caller must perform the stop. join cancels other operations on the session.
+// join returns the stop in progress, or a new one, which the caller must perform if isNew is true. It cancels other
+// operations on the session.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, isNew bo
 	return s, true
 }
 
-// hasten makes a stop's grace period end earlier. The caller must hold Provider.mu.
+// The caller of hasten must hold Provider.mu.
 func (s *stopping) hasten(by time.Time) {
 	if !s.by.IsZero() && !by.Before(s.by) {
 		return
@@ -81,7 +81,6 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that holds a session's lock. Stopping the session cancels the context.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
@@ -99,7 +98,6 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	}
 }
 
-// stop stops a session for all callers that wait for s.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {
@@ -134,8 +132,7 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask cancels the request to stop a session after the stop failed, so that a later exit does not count as requested.
-// The caller must hold the lock.
+// unask prevents a later exit from counting as requested after a failed stop. The caller must hold the lock.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,8 +143,7 @@ func (p *Provider) unask(e *entry) {
 	}
 }
 
-// ask interrupts a session and waits until the session or its grace period ends. The grace period starts after the
-// interrupt.
+// ask waits until the session or its grace period ends. The grace period starts after the interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -207,8 +203,7 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end stops a session and verifies that it has ended. If a start might still be in progress, end first kills the
-// processes of the start.
+// end first kills the processes of a start that might still be in progress.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {

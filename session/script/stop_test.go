@@ -28,7 +28,7 @@ func (h *home) heard(t *testing.T, op string) {
 	})
 }
 
-// soon waits for a result that must arrive before both the operation's own time limit and the timeout of a script call.
+// soon waits for a result that must arrive before any time limit of the operation.
 func soon(t *testing.T, what string, done <-chan error) error {
 	t.Helper()
 	select {
@@ -40,7 +40,7 @@ func soon(t *testing.T, what string, done <-chan error) error {
 	}
 }
 
-// A second stop with a shorter grace period shortens the one in progress, even while the script handles the interrupt.
+// A second stop with a shorter grace period shortens the one in progress.
 func TestSecondStopKills(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		h := open(t, muxScript(t))
@@ -89,8 +89,7 @@ func TestStopDoesNotWaitForText(t *testing.T) {
 	}
 }
 
-// After a failed stop, or if the controller dies during a stop, a later exit of the session does not count as
-// requested.
+// After a failed stop, a later exit of the session does not count as requested.
 func TestExitAfterFailedStop(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, died := range []bool{false, true} {

@@ -11,12 +11,10 @@ import (
 const (
 	// sessionMark is the beginning of the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is the beginning of the environment entry that identifies a script that is starting a session, and the
-	// script's child processes.
+	// startMark is the beginning of the environment entry that identifies a starting script and its child processes.
 	startMark = "GC_EXEC_START="
 )
 
-// sweep kills all processes on this machine that have the entry mark ("K=V") in their environment.
 func sweep(mark string) error {
 	_, left, err := proc.Sweep(func(pid int) bool {
 		return proc.HasEnv(proc.Environ(pid), mark, false)
@@ -30,9 +28,8 @@ func sweep(mark string) error {
 	return nil
 }
 
-// checkRecord reports whether a session is alive. The parameter listed says whether the script lists the session. A
-// listed session is alive unless it runs on this machine and has no process left. Any other session is alive only if
-// the agent's process runs on this machine.
+// checkRecord reports whether a session is alive. listed says whether the script lists the session. A local session
+// without processes is not alive.
 func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 	if listed {
 		return p.processes(e, rec)
@@ -49,9 +46,7 @@ func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// abortStart undoes an unfinished start after its controller died or failed to undo it. The script might still be
-// running and start the session late, so the session counts as alive until that is impossible. The caller must hold the
-// lock.
+// abortStart treats the session as alive while the script might still start it. The caller must hold the lock.
 func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session

@@ -15,8 +15,6 @@ import (
 	"gcity/session"
 )
 
-// controller is the main function of the test binary under the name controller. It starts one session, with a script
-// that hangs.
 func controller(city, script, id string) error {
 	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
 	if err != nil {
@@ -47,7 +45,6 @@ func marked(t *testing.T, mark string) []int {
 }
 
 // If a controller is killed while the script starts a session, the next controller kills the script and its children.
-// Until then, the session is neither ended nor started again.
 func TestStartOfKilledController(t *testing.T) {
 	h := open(t, muxScript(t))
 	state := filepath.Join(h.city, "records", "state")
@@ -105,8 +102,7 @@ func TestStartOfKilledController(t *testing.T) {
 	}
 }
 
-// If a script forgets a session, the session does not end: its processes on this machine keep running, and it is not
-// started again. After the session has ended, none of its processes is left.
+// If a script forgets a session, the session does not end, and is not started again.
 func TestScriptLosesItsState(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")
@@ -124,7 +120,6 @@ func TestScriptLosesItsState(t *testing.T) {
 		}
 		h.reopen(t)
 	}
-	// before the first List
 	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
 		t.Errorf("%v", err)
 	}
@@ -140,7 +135,7 @@ func TestScriptLosesItsState(t *testing.T) {
 	}
 }
 
-// Processes from an earlier session are killed before the next start, even if the script does not know about them.
+// Processes from an earlier session are killed before the next start.
 func TestRemainingProcessesAreKilled(t *testing.T) {
 	h := open(t, muxScript(t))
 	first := start(t, h, "gc-a", forever)
@@ -159,7 +154,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	}
 }
 
-// If a failed start cannot be undone, the session stays listed and is ended as soon as possible.
+// A session whose failed start cannot be undone stays listed until it is ended.
 func TestStartThatCannotBeUndone(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")
@@ -216,7 +211,6 @@ func TestScriptWithFewOperations(t *testing.T) {
 			}
 		}
 	}
-	// nothing is lost, because the record has the mark
 	if err := h.SetMeta(t.Context(), "gc-a", "K", ""); err != nil {
 		t.Error(err)
 	}

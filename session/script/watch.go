@@ -60,7 +60,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// over reports whether a session is known to have ended. For a session on this machine, it need not call the script.
+// over does not call the script for a session on this machine.
 func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	p.mu.Lock()
 	ended, local := e.rec.ID != rec.ID || e.rec.Exit != nil, e.pid > 0
@@ -75,8 +75,7 @@ func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	return err == nil && !runs
 }
 
-// Attach implements session.Attacher. It runs the script on a new terminal. The script is responsible for resizing the
-// session.
+// Attach implements session.Attacher. It runs the script on a new terminal. The script resizes the session.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, err := p.living("attach to", name)
@@ -109,8 +108,7 @@ func (p *Provider) count(e *entry, n int) {
 	e.attached += n
 }
 
-// terminal is an attached terminal. Only one goroutine can read. Writing, resizing and closing are safe for concurrent
-// use.
+// terminal is an attached terminal. Only one goroutine can read. All other methods are safe for concurrent use.
 type terminal struct {
 	p    *Provider
 	e    *entry

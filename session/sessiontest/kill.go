@@ -54,7 +54,7 @@ func MiniController(p session.Provider, city string) error {
 	}
 }
 
-// Census returns the PIDs of a city's running agents by name. The environment of an agent contains GC_TEST=CITY/NAME.
+// Census returns the PIDs of a city's running agents by name. An agent's environment contains GC_TEST=CITY/NAME.
 func Census(t testing.TB, city string) map[string][]int {
 	t.Helper()
 	pids, err := proc.All()
@@ -81,13 +81,13 @@ type Kills struct {
 	// Open opens a provider for a city, and registers a cleanup that stops the city's sessions.
 	Open    func(t *testing.T, city string) session.Provider
 	N       int           // number of kills
-	Seed    uint64        // seed of the random times; for 0, a new seed is chosen and logged
+	Seed    uint64        // seed of the random times; 0 for a new seed, which is logged
 	Longest time.Duration // maximum lifetime of a controller
 }
 
-// ControllerKilled kills a controller at random times, even while it is starting agents. It checks that no agent ever
-// runs twice (L11), and that the next controller adopts the running agents, with the same PIDs. The test binary must
-// call MiniController if its first argument is "mini-controller"; the second argument is the city.
+// ControllerKilled kills a controller at random times. It checks that no agent ever runs twice (L11), and that the next
+// controller adopts the running agents. The test binary must call MiniController if its first argument is
+// "mini-controller"; the second argument is the city.
 func ControllerKilled(t *testing.T, k Kills) {
 	if k.Seed == 0 {
 		k.Seed = rand.Uint64()
@@ -144,7 +144,6 @@ func ControllerKilled(t *testing.T, k Kills) {
 	}
 }
 
-// killOnce starts a controller, sometimes kills one of the first agents, and kills the controller.
 func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duration,
 	first map[string]int) {
 	t.Helper()
@@ -163,7 +162,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 			break
 		}
 	}
-	// kill the controller at a random time; the sleep does not wait for a condition
+	// this sleep does not wait for a condition
 	time.Sleep(time.Duration(random.Int64N(int64(longest))))
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -26,8 +26,8 @@ type Harness struct {
 	// line "work"; see Agent.
 	Work func(t *testing.T, p session.Provider, name string)
 
-	// Draft types keys as a viewer. The parameter draft says whether the keys leave unsubmitted text on the line. If
-	// Draft is nil, the suite uses session.Attacher.
+	// Draft types keys as a viewer; draft says whether the keys leave unsubmitted text. If Draft is nil, the suite uses
+	// session.Attacher.
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
 	// ASCII says why the agent does not echo non-ASCII text unchanged; "" means that it does.
 	ASCII string
@@ -38,12 +38,11 @@ type Harness struct {
 	// Remote means that sessions run on another machine, so their statuses have no PID.
 	Remote bool
 
-	// Lose makes the platform that runs the sessions unreachable until restore is called. It is nil if the provider has
-	// no such platform.
+	// Lose makes the sessions' platform unreachable until restore is called. It is nil if the provider has no such
+	// platform.
 	Lose func(t *testing.T, p session.Provider) (restore func())
 
-	// Adopt closes p and returns a new provider for the same city, as a new controller does. If Adopt is nil, sessions
-	// end with their provider.
+	// Adopt closes p and returns a new provider for the same city. If Adopt is nil, sessions end with their provider.
 	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
@@ -55,8 +54,8 @@ const Agent = `while read -r line; do case $line in
 	*) printf '%s\n' "$line" ;;
 esac; done`
 
-// Idle makes a shell wait forever without losing a trapped signal. A loop of short sleeps can lose one: dash discards a
-// signal that arrives while it starts a process.
+// Idle makes a shell wait forever without losing a trapped signal. dash discards a signal that arrives while it starts
+// a process.
 const Idle = "sleep 100000 & while :; do wait; done"
 
 type testCase struct {
@@ -151,7 +150,6 @@ func needs(t *testing.T, p session.Provider, a session.Ability) {
 	}
 }
 
-// optional returns the provider as a T. It skips the test if the provider does not implement T or lacks an ability.
 func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) T {
 	t.Helper()
 	for _, a := range with {
@@ -164,7 +162,6 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	return q
 }
 
-// nextExit waits for the next exit. If the provider does not report exits, it polls List.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
 	if !session.Can(p, session.ReportingExits) {

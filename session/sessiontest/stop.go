@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// StopSignals tests which signal Stop sends, for providers that can read the mode of the agent's terminal. It is not
-// part of Run. Each call to Stop has a grace period of an hour, so the test times out if a session ignores the signal.
+// StopSignals tests which signal Stop sends, for providers that can read the mode of the agent's terminal. If a session
+// ignores the signal, the test times out.
 func StopSignals(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		name, command, signal string

@@ -308,7 +308,7 @@ func watch(t *testing.T, h Harness) {
 	if !strings.Contains(all.String(), "after") {
 		t.Fatalf("\"after\" was not shown: %q", all.String())
 	}
-	for range w.Watch(ctx, "a") { // the loop ends with the session
+	for range w.Watch(ctx, "a") {
 		if err := p.Stop(t.Context(), "a", 0); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,5 @@
-// Package subprocess implements a session provider without terminals. An agent's standard input is a pipe, and its
-// output is kept in the form in which a terminal would show it. As in package pty, a holder process runs each session,
-// and a provider adopts sessions that earlier providers started.
+// Package subprocess implements a session provider without terminals. An agent's standard input is a pipe. As in
+// package pty, a holder process runs each session.
 package subprocess
 
 import (

@@ -143,8 +143,7 @@ func status(t *testing.T, p city, name string) session.Status {
 	panic("unreachable")
 }
 
-// Text arrives as one line, even if it is long. If the program does not read or has closed its standard input, Send
-// returns an error and does not block forever.
+// If the program does not read its standard input, Send returns an error and does not block forever.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	p := open(t, t.TempDir())
@@ -165,8 +164,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// If the pipe accepts only the beginning of a text, that beginning becomes a line, and the next text is not appended to
-// it.
+// If the pipe accepts only the beginning of a text, the next text is not appended to it.
 func TestTextAfterPartialText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -189,8 +187,7 @@ func TestTextAfterPartialText(t *testing.T) {
 	shows(t, p, "a", "xxxx\n4 next\n4 last")
 }
 
-// An interrupt is a single signal to the agent's group. A stop begins with an interrupt and ends the whole tree, even
-// outside the group.
+// An interrupt is a single signal to the agent's group. A stop ends the whole tree, even outside the group.
 func TestInterruptAndStop(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `trap 'echo caught' INT; echo up; `+sessiontest.Idle)

@@ -19,7 +19,7 @@ import (
 )
 
 // Attach implements session.Attacher. It runs a tmux client in a new terminal. The session has the size of the viewer
-// that typed last, and returns to its configured size when the last viewer detaches.
+// that typed last.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, rec, err := p.living("attach to", name)
@@ -69,7 +69,7 @@ type terminal struct {
 	once sync.Once
 }
 
-// wait waits until the client exits. After the last viewer has detached, it restores the session's configured size.
+// wait restores the session's configured size after the last viewer has detached.
 func (t *terminal) wait() {
 	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)
@@ -82,7 +82,6 @@ func (t *terminal) wait() {
 	}
 }
 
-// resize restores a session's configured size if the session has no viewers.
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()

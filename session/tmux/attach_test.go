@@ -55,7 +55,7 @@ func (v *viewer) shows(text string) bool {
 func sizeIs(t *testing.T, p *Provider, name, want string) {
 	t.Helper()
 	until(t, "the size "+want, func() bool {
-		if _, err := p.List(t.Context()); err != nil { // as a patrol does
+		if _, err := p.List(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		out, err := p.tmux.run(t.Context(), nil, "display-message", "-p", "-t", "="+name+":", "#{pane_width}x#{pane_height}")
@@ -63,8 +63,7 @@ func sizeIs(t *testing.T, p *Provider, name, want string) {
 	})
 }
 
-// If there are several viewers, all keys arrive, including those that tmux itself uses. Closing one viewer's terminal
-// does not close the others. Without viewers, the terminal has its configured size.
+// Keys that tmux itself uses also arrive. Closing one viewer's terminal does not close the others.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -147,8 +146,8 @@ func TestWatchIsExact(t *testing.T) {
 	}
 }
 
-// A user who attaches with tmux itself sees the agent, can type, and detaches with ctrl-q. The user's own tmux
-// configuration has no effect.
+// A user who attaches with tmux itself can type, and detaches with ctrl-q. The user's own tmux configuration has no
+// effect.
 func TestAttachWithTmuxItself(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())

@@ -22,8 +22,8 @@ const (
 	stopTimeout  = time.Minute
 )
 
-// watch waits in the background for a session to end, and then calls recordEnd. It returns false if the agent's process
-// does not exist. For an observer it does nothing.
+// watch calls recordEnd in the background when the session ends. It returns false if the agent's process does not
+// exist.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd determines how a session ended, kills the remaining processes, and saves the last output. If report is
-// true, it also reports the exit. If the session has not ended, it does nothing.
+// recordEnd kills the remaining processes of an ended session and saves the last output. If report is true, it also
+// reports the exit.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -73,9 +73,8 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 }
 
-// findEnd does the work of recordEnd. If the session has not ended, it returns nil.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	// even without a live process, the session has not ended while its pane exists
+	// the session has not ended while its pane exists
 	if rec.lives(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
@@ -128,13 +127,12 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime returns how long a session lasted. The result is never negative, even if the wall clock was set back.
+// uptime is never negative, even if the wall clock was set back.
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// awaitExit waits for tmux to report how the agent ended, and saves the output. Without a pane, the session counts as
-// lost.
+// awaitExit waits for tmux to report how the agent ended. Without a pane, the session counts as lost.
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -156,12 +154,11 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			return x, nil
 		}
 		wait(ctx, pause)
-		// Under load, tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check again.
+		// Under load, tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
 
-// presumedEnd returns an exit for observers, derived from the dead pane.
 func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -182,7 +179,6 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane reads the exit and the retained output of a session from tmux in a single call.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
@@ -253,7 +249,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// if the agent has exited on its own, only its exit needs to be recorded
+	// the agent has exited on its own, so only record its exit
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
@@ -273,11 +269,10 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		"the next patrol will ask again")
 }
 
-// promptPoll is how often, during a stop, the provider checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
-// ask sends the agent its stop signal and reports whether the agent ended within the grace period. An interactive shell
-// at its prompt ignores SIGINT, so ask sends it SIGHUP instead.
+// ask reports whether the agent ended within the grace period. An interactive shell at its prompt ignores SIGINT, so
+// ask sends it SIGHUP instead.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -288,7 +283,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
 		p.log.Warn("cannot interrupt the agent", "session", rec.Name, "err", err)
 	}
-	// also send the signal, because the key might be stuck behind input that the program does not read
+	// the key might be stuck behind input that the program does not read
 	proc.Signal(rec.PID, unix.SIGINT, still)
 	deadline := time.Now().Add(grace)
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {
@@ -303,8 +298,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end stops the agent: it sends an interrupt, then SIGTERM, then SIGKILL. It returns as soon as the session has ended
-// and its exit is recorded.
+// end sends an interrupt, then SIGTERM, then SIGKILL. It returns when the exit is recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)

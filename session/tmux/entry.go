@@ -45,7 +45,6 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// life returns the record of the current session. If the session is known to have ended, ok is false.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +56,7 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin adopts the session that rec describes. The parameter x is the session's exit, or nil if the session is alive.
+// begin adopts the session that rec describes. x is the session's exit, or nil if the session is alive.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -72,8 +71,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the exit of a session. It returns false if the exit was already recorded, or if id is not the ID of
-// the current session.
+// finish returns false if the exit was already recorded, or if id is not the ID of the current session.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,8 +98,8 @@ func (e *entry) unwatch() {
 
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons, so
-// mangle replaces all special characters with their codes.
+// mangle replaces special characters in a session's name with their codes, because tmux expands # and replaces dots and
+// colons.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -116,7 +114,6 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle. If s is not a result of mangle, ok is false.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -137,7 +134,6 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status returns the session's status for List. If List must omit the session, ok is false.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

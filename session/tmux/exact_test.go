@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// Characters in a name or path that tmux would expand, truncate or complete are taken literally.
+// Special characters in a name or path are taken literally.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	city := filepath.Join(t.TempDir(), "#(touch pwned) #{pid};")
@@ -177,7 +177,7 @@ func TestKeysAreExact(t *testing.T) {
 	until(t, "several keys", func() bool { return seen() == want+"ls;\r" })
 }
 
-// An agent gets the environment in its Spec and nothing else, and other processes cannot see that environment.
+// An agent gets the environment in its Spec and nothing else. Other processes cannot see it.
 func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

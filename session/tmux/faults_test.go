@@ -73,8 +73,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// If the server dies, all its sessions are lost, even if their agents ignore hangups. These exits do not count as
-// failures of the agents.
+// If the server dies, its sessions are lost, even if their agents ignore hangups. These exits do not count as failures.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -122,8 +121,7 @@ func TestDeletedSocket(t *testing.T) {
 	shows(t, p, "a", "still there")
 }
 
-// A session with the same name that belongs to another city is left alone (L3). A start that a killed controller of
-// this city left unfinished is replaced.
+// A session with the same name that belongs to another city is left alone (L3).
 func TestNameInUse(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -163,8 +161,7 @@ func TestNameInUse(t *testing.T) {
 	}
 }
 
-// If a session exits while no controller is running, the next controller's first List reports the exit with its code,
-// and only once.
+// If a session exits without a controller, the next controller's first List reports the exit once.
 func TestExitWithoutController(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

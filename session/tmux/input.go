@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// maximum length of a line of input for a terminal in canonical mode; the kernel drops the rest of a longer line
+	// maximum length of a line for a terminal in canonical mode; the kernel drops the rest
 	maxLine = 4095
-	// how long to wait for a program to read typed text before pressing Enter
+	// time for a program to read typed text before Enter is pressed
 	readPause = 500 * time.Millisecond
 )
 
-// Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds. Send
-// returns ErrRejected if the text contains control characters (use SendKeys), or if a line is longer than 4,095 bytes
-// and the program reads whole lines. Text that the program has not read yet waits in tmux.
+// Send implements session.Provider. It types the text byte for byte, then Enter. It returns ErrRejected for control
+// characters, and for a line over 4,095 bytes if the program reads whole lines.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -65,7 +64,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		// if a program reads the text and Enter in one call, it may treat Enter as part of the text
+		// a program that reads Enter together with the text may treat Enter as text
 		waitRead(ctx, tty)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
@@ -88,8 +87,7 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits briefly for the program to read the typed input. Because tmux types long text in chunks, the input
-// queue must stay empty for a while.
+// waitRead waits until the input queue stays empty for a while, because tmux types long text in chunks.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
 	idle := 0
@@ -109,7 +107,6 @@ func waitRead(ctx context.Context, tty int) {
 	}
 }
 
-// typing calls f for a live session. Only one call at a time types into a session.
 func (p *Provider) typing(ctx context.Context, verb, name string,
 	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -187,8 +184,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether key is the name of a key that all providers support. Other key names and numbers that tmux
-// accepts are typed as text.
+// isKey rejects key names that only tmux accepts; they are typed as text.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
@@ -208,8 +204,8 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It writes the control sequences that clear the screen, without changing the
-// terminal's modes, and drops the scrollback. While a full-screen program is running, it drops only the scrollback.
+// Clear implements session.Clearer. It clears the screen and drops the scrollback. While a full-screen program is
+// running, it drops only the scrollback.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

@@ -2,7 +2,7 @@ package tmux
 
 import "testing"
 
-// A dismissed server exits when it has no sessions, and not earlier. The next start creates another one.
+// A dismissed server exits when it has no sessions, and not earlier.
 func TestDismissed(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -27,7 +27,7 @@ func TestDismissed(t *testing.T) {
 		}
 	}
 	first := begun()
-	dismiss() // the server has a session and continues
+	dismiss()
 	if st, err := p.List(t.Context()); err != nil || len(st) != 1 || !st[0].Alive {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -44,7 +44,7 @@ func TestDismissed(t *testing.T) {
 	over()
 }
 
-// A server with another program's session keeps running. A server without sessions exits, even without a provider.
+// A server with another program's session keeps running.
 func TestDismissedWithAnotherProcess(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

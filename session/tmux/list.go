@@ -27,7 +27,6 @@ type pane struct {
 	marks      map[string]string
 }
 
-// viewers describes the clients that are attached to a session and can type.
 type viewers struct {
 	count int
 	typed time.Time
@@ -66,7 +65,6 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh updates all sessions from one snapshot. It returns the sessions that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
@@ -75,7 +73,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier call is still in progress: %w",
 			context.Cause(ctx))
 	}
-	// scan first: a session that was recorded before the snapshot but is not in it has ended
+	// scan first: a recorded session that is missing in the later snapshot has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -95,10 +93,9 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan looks for new sessions if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
-	if errors.Is(err, fs.ErrNotExist) { // keep the known sessions
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -134,8 +131,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux for the state of the session in rec or, if rec is nil, of all sessions. Without a server, the
-// snapshot is empty.
+// snapshot asks for all sessions if rec is nil. Without a server, the result is empty.
 func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if rec != nil {
@@ -204,8 +200,7 @@ func number(s string) int {
 	return n
 }
 
-// compare updates an entry from a snapshot. It returns true if the session seems to have ended. For an observer,
-// compare records the end immediately.
+// compare returns true if the session seems to have ended. For an observer, it records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -245,7 +240,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	release, ok := e.lock.TryLock()
 	if !ok {
-		return e.life() // this provider is starting a session
+		return e.life()
 	}
 	defer release()
 	if rec, x, ok := p.files.recall(e.name); ok {
@@ -265,8 +260,7 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. Its inverse is decodeMark, which returns
-// "" for invalid text.
+// encodeMark encodes a value so that tmux neither expands nor truncates it.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {

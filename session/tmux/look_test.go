@@ -9,8 +9,7 @@ import (
 	"gcity/session"
 )
 
-// Look returns the same status as List. It calls tmux once, or not at all if the session's exit has already been
-// reported.
+// Look returns the same status as List, and calls tmux at most once.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

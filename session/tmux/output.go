@@ -20,7 +20,7 @@ import (
 // maxOutput is how many bytes of a session's output are kept.
 const maxOutput = 256 << 10
 
-// clip converts lines from tmux to terminal output. If there are more than maxOutput bytes, it drops the oldest lines.
+// clip drops the oldest of more than maxOutput bytes.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -106,8 +106,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return raw, err
 }
 
-// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After any other
-// exit, it keeps the last output until the next session.
+// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {

@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// paneTask is the task of the process in a new pane. The process responds only if it fails, because otherwise it has
-// become the agent.
+// paneTask is the task of the process in a new pane. The process responds only if it fails, because it otherwise
+// becomes the agent.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
 	Dir        string       `json:"dir"`
@@ -28,14 +28,13 @@ type paneTask struct {
 	Ready      bool // the agent counts as ready immediately
 }
 
-// refusal says why a process could not become the agent.
 type refusal struct {
 	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`
 	Message string `json:"message"`
 }
 
-// startAgent sends a task to the process in the pane, and waits until that process has become the agent.
+// startAgent waits until the process in the pane has become the agent.
 func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
@@ -122,8 +121,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// expect registers a start. The channel receives the connection from the start's process. The function cancel
-// unregisters the start and closes a connection that arrives too late.
+// The channel from expect receives the connection of the start's process. cancel closes a connection that arrives too
+// late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -147,7 +146,6 @@ func (d *startSocket) waiting() bool {
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes the sockets of controllers that were killed.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
@@ -162,8 +160,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve accepts connections and passes each to the start that expects it. The function async runs its argument in one
-// of the provider's goroutines.
+// serve passes each connection to the start that expects it. async runs its argument in one of the provider's
+// goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

@@ -19,8 +19,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Pane is the main function of "gcity pane". It becomes a session's agent. If that fails, it returns an exit code. It
-// must be called before any other initialization.
+// Pane is the main function of "gcity pane". It becomes a session's agent, or returns an exit code. It must be called
+// before any other initialization.
 func Pane() int {
 	if len(os.Args) != 4 {
 		fmt.Fprintln(os.Stderr, "gcity pane is for internal use; gcity starts it in tmux panes")
@@ -47,10 +47,10 @@ func Pane() int {
 	return 1
 }
 
-// lockNumber is the lowest file descriptor for the lock. Shells and other programs use lower ones themselves.
+// lockNumber is the lowest file descriptor for the lock, because programs use lower ones themselves.
 const lockNumber = 200
 
-// follow locks the session, writes the record of this process and becomes the agent. It returns only if it fails.
+// follow makes this process the agent. It returns only if it fails.
 func (in *paneTask) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
@@ -91,8 +91,7 @@ func (in *paneTask) follow() refusal {
 	return refusal{Message: "cannot create its process: " + err.Error()}
 }
 
-// record returns the record of the agent that this process will become. The environment variable TMUX contains the
-// server's socket and PID.
+// record reads the server's socket and PID from the variable TMUX.
 func (in *paneTask) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)
@@ -106,7 +105,7 @@ func (in *paneTask) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		// if the server's PID is unknown (0), its exit is not noticed until the next patrol
+		// with PID 0, the server's exit is not noticed until the next patrol
 		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec

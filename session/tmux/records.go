@@ -17,8 +17,7 @@ import (
 	"gcity/session"
 )
 
-// record describes a session and survives the controller. The process that becomes the agent locks the session and
-// writes the record.
+// record describes a session and survives the controller. The process that becomes the agent writes it.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -96,8 +95,7 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. If this city has no session with that name, ok is false. x is the
-// session's exit, or nil.
+// recall returns false if this city has no session with that name. x is the session's exit, or nil.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +133,6 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 }
 
-// removeFolder removes a session's files, and its folder if nothing else is in it.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
@@ -146,8 +143,7 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a session: the agent's process, those in tree, those with the session's ID in their
-// environment, and those that hold its lock. It returns the processes that it could not kill.
+// sweep kills the processes of a session, including those in tree. It returns the processes that it could not kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
@@ -166,7 +162,6 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	return left
 }
 
-// serverOf returns the PID of the server in a record, or 0 if the agent's process is dead.
 func (f *folders) serverOf(rec *record) int {
 	if rec.Boot != f.boot || !rec.lives(f.boot) {
 		return 0
@@ -174,8 +169,6 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnstarted removes the folder of a start that wrote no record. If the start may still be in progress, it returns
-// false.
 func (f *folders) clearUnstarted(name string) bool {
 	if f.observe {
 		return false

@@ -70,8 +70,8 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough reports whether a tmux version is supported, for example "tmux 3.3a" or "tmux next-3.6". A version without
-// a number is a development build and counts as supported.
+// newEnough accepts versions such as "tmux 3.3a" and "tmux next-3.6". A version without a number is a development
+// build.
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -85,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server for tmux -L. It contains the name of the city's folder, for users to
-// recognize, and a hash of the folder's path, to be unique.
+// Label returns the name of a city's tmux server for tmux -L. It contains the folder's name, and a hash of its path to
+// be unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -111,9 +111,8 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the server's complete configuration. The server does not read ~/.tmux.conf. All keys go to the agent,
-// except the one that detaches users who attached with tmux itself. viewerFlag distinguishes gcity's own viewers from
-// them.
+// settings is the server's complete configuration. All keys go to the agent, except the one that detaches users who
+// attached with tmux itself.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -163,7 +162,6 @@ func newClient(files folders, program string) *client {
 	return &client{files: files, program: program, label: Label(files.city), log: files.log}
 }
 
-// locate determines the name of the city's server, and prepares the environment and configuration for tmux.
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
@@ -233,7 +231,6 @@ func (p *Provider) noteServer(pid int) {
 	p.watched = pid
 }
 
-// recordServer records the server's process and returns its start time. If the process has exited, ok is false.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +254,7 @@ func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
 	if w.Wait() != nil {
-		return // the provider has been closed
+		return
 	}
 	w.Close()
 	p.mu.Lock()
@@ -278,14 +275,13 @@ var (
 	errNameTaken = errors.New("tmux already has a session with this name")
 )
 
-// run runs a tmux command and returns its output. Only new-session starts the server.
+// run starts the server only for new-session.
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
-	// The server is running but its socket is missing, for example because a cleanup removed temporary files. SIGUSR1
-	// makes the server recreate the socket.
+	// The server is running but its socket is missing. SIGUSR1 makes the server recreate it.
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
@@ -350,7 +346,6 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	return out.String(), fmt.Errorf("%w: %s", errOther, text)
 }
 
-// command returns a tmux command for the city's server. It passes the arguments through arg.
 func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	c.execs.Add(1)
 	all := append([]string{"-u", "-L", c.label, "-f", filepath.Join(c.files.dir, configFile)},

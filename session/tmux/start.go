@@ -20,15 +20,13 @@ const (
 	startTimeout = 30 * time.Second
 	// how long to wait for another controller that is starting or cleaning up the same session
 	lockTimeout = 2 * time.Second
-	// how long to wait for a lock that a new child process has inherited; the child releases it when it executes
-	// another program
+	// time to wait for a lock that a new child process has inherited and will release
 	lockWait    = 200 * time.Millisecond
 	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its task.
-// This process then locks the session, writes its record and becomes the agent. As a result, the agent's environment
-// appears neither in a command line, nor in a file, nor in tmux.
+// Start implements session.Provider. The process that tmux creates requests its task over the startSocket and becomes
+// the agent. The agent's environment therefore appears neither in a command line, nor in a file, nor in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -91,8 +89,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious removes what is left of an earlier session. It fails if another controller has started a session, or if
-// processes that hold the session's lock cannot be killed. The caller must hold the name's lock and the start lock.
+// endPrevious fails if it cannot kill processes that hold the session's lock. The caller must hold the name's lock and
+// the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
@@ -151,7 +149,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. The only argument that tmux expands is the name, which mangle has made safe.
+// newSession creates the tmux session. tmux expands only the name, which mangle has made safe.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -184,8 +182,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	return f[0], number(f[1]), nil
 }
 
-// removeUnrecorded ends a session with this name that has no record because its controller died during the start. It
-// returns an error if the session belongs to another city.
+// removeUnrecorded ends a session that has no record because its controller died during the start. It returns an error
+// if the session belongs to another city.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
@@ -211,8 +209,6 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	return nil
 }
 
-// owner returns the city and the session ID that a tmux session belongs to. Both are "" if gcity did not create the
-// session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
@@ -227,8 +223,7 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts undoes starts that were interrupted because their controllers were killed. It ends all sessions of this
-// city that have no record and are not being started.
+// undoStarts ends this city's sessions that have no record and are not being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -268,7 +263,6 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start. It returns the error of the start, joined with any errors from the cleanup.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()

@@ -45,7 +45,7 @@ type Options struct {
 }
 
 // Provider runs sessions in tmux. It implements every optional interface of package session except
-// session.PoliteSender. It cannot count the bytes that a session has printed, and its Activity is in whole seconds.
+// session.PoliteSender.
 type Provider struct {
 	files       folders
 	tmux        *client
@@ -84,8 +84,8 @@ const (
 	callTimeout  = 15 * time.Second // timeout of calls without a deadline
 )
 
-// New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit. It
-// returns an error if tmux is missing or too old.
+// New returns a provider that has adopted the city's sessions that are alive or have an unacknowledged exit. It returns
+// an error if tmux is missing or too old.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)

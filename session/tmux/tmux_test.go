@@ -47,7 +47,7 @@ func miniController(city string) int {
 	return 1
 }
 
-// newProvider opens the provider of a city, and stops all its sessions after the test.
+// newProvider stops all sessions of the city after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
@@ -58,7 +58,6 @@ func newProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// endAll stops the sessions, and checks that the server exits with the last one.
 func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()

@@ -16,12 +16,11 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback for a new watcher
-	// if a watcher misses this many bytes of output, its screen is sent again
+	// after a watcher misses this many bytes, its screen is sent again
 	watchLag = 256 << 10
 )
 
-// Watch implements session.Watcher. It runs a tmux client in control mode, which receives all of the agent's output. A
-// frame without data reports a new size. The sequence ends when the session or ctx ends, or after an error.
+// Watch implements session.Watcher. It runs a tmux client in control mode. A frame without data reports a new size.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -91,7 +90,6 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	return nil
 }
 
-// watcher contains output that a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
 	news chan struct{} // contains a token when a frame is available
@@ -116,8 +114,7 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame. ok is false if no frame is available yet. behind is true if the reader fell too far
-// behind; the caller must then call ask again.
+// take returns the next frame, if there is one. If behind is true, the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +152,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the response is to a request of ask, and not to attach-session
+			// the response is to ask, not to attach-session
 			if strings.HasSuffix(end, " 1") {
 				numbers = w.received(numbers, block)
 			}
@@ -176,8 +173,7 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the two responses to ask. It returns the numbers in the first response, and the caller passes them
-// to the call for the second one.
+// received handles the two responses to ask. The caller passes the numbers from the first response to the second call.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -223,7 +219,7 @@ func (w *watcher) printed(data []byte) {
 	w.notify()
 }
 
-// layoutChanged handles the report of a new size: "@1 c25d,80x24,0,0,1 …".
+// layoutChanged handles a new size: "@1 c25d,80x24,0,0,1 …".
 func (w *watcher) layoutChanged(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
@@ -238,7 +234,7 @@ func (w *watcher) layoutChanged(rest string) {
 	}
 }
 
-// unescape decodes output from control mode, where control characters and backslashes are three octal digits.
+// unescape decodes control mode, where control characters and backslashes are three octal digits.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

@@ -1,5 +1,5 @@
-// Package holdbin embeds the program gcity-hold in gcity. Only builds with the tag "holder" contain it; `make build`
-// and the releases build gcity-hold first. Without it, gcity runs itself as the holder.
+// Package holdbin embeds the program gcity-hold in gcity. Only builds with the tag "holder" contain it. Without it,
+// gcity runs itself as the holder.
 package holdbin
 
 // Image returns the embedded program for this machine, or nil if this build has none. Callers must not modify the

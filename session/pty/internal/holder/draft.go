@@ -1,8 +1,7 @@
 package holder
 
-// draft counts the characters on the program's input line that viewers have typed and neither submitted nor deleted.
-// It is unknown how the program handles each key, so the count may be wrong, but only until the next Enter. draft
-// stores no text.
+// draft counts the characters on the input line that viewers have typed and neither submitted nor deleted. The count
+// may be wrong until the next Enter. draft stores no text.
 type draft struct {
 	n      int
 	before int // the value of n before an Escape byte that might begin a sequence
@@ -27,7 +26,6 @@ const (
 	keyStringEsc          // after ESC in such a reply
 )
 
-// endsDraft reports whether a key submits or deletes a draft, or ends the program.
 func endsDraft(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
@@ -48,14 +46,13 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // two bytes are Alt and a key, because every reply of a terminal is longer
+	case keyString: // two bytes are Alt and a key; a terminal's reply is longer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
 	}
 }
 
-// end resets the draft after its text was submitted together with other input, or after its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -97,13 +94,13 @@ func (d *draft) key(c byte) {
 		d.end()
 	case c == 0x7f || c == 8:
 		d.n = max(0, d.n-1)
-	case c >= ' ' && c&0xc0 != 0x80: // not a UTF-8 continuation byte
+	case c >= ' ' && c&0xc0 != 0x80:
 		d.n++
 	}
 }
 
 func (d *draft) escaped(c byte) {
-	// the Escape came with an earlier write but begins this sequence
+	// the Escape came with an earlier write
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
@@ -150,8 +147,6 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced handles a complete sequence: the start or end of a paste, a mouse report in the old format, or a key that
-// is encoded as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -164,7 +159,6 @@ func (d *draft) sequenced(final byte) {
 	}
 }
 
-// numbered handles the given key, pressed with the modifiers in held.
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {

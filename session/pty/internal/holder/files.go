@@ -15,10 +15,10 @@ import (
 // lockWait is how long to wait for the lock while the previous holder is exiting.
 const lockWait = 500 * time.Millisecond
 
-// settle prepares the session's folder: it enters the folder, locks it, listens in it and writes its files. If the
-// folder is deleted, settle can be called again. Only the main goroutine may call it.
+// settle prepares the session's folder. If the folder is deleted, settle can be called again. Only the main goroutine
+// may call it.
 func (h *holder) settle() error {
-	// do not create the parents of these folders: after the city was moved, they must not appear at the old path again
+	// do not create the parents: they must not appear at the old path after a move
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot create the session's folder: %w", err)
@@ -61,8 +61,7 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn opens a file in the session's folder for writing. It does not block if the file is a pipe, and rejects a file
-// with several hard links.
+// openOwn does not block if the file is a pipe, and rejects a file with several hard links.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -81,22 +80,19 @@ func openOwn(name string) (*os.File, error) {
 	return f, nil
 }
 
-// settled reports whether the folder contains this holder's socket. Only the process that holds the lock creates the
-// socket.
 func (h *holder) settled() bool {
 	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
 	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
 }
 
-// lockNumber is the lowest file descriptor for the lock. Shells and other programs use lower ones, so they do not close
-// it by accident.
+// lockNumber is the lowest file descriptor for the lock. Programs use lower ones, so they do not close it by accident.
 const lockNumber = 200
 
-// takeLock locks the folder. The agent and all of its descendants inherit the file descriptor, so the session stays
-// locked while any of them is alive.
+// takeLock locks the folder. The agent's processes inherit the descriptor, so the lock is held while any of them is
+// alive.
 func (h *holder) takeLock() error {
 	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
-		return nil // this holder has the lock and has only lost its socket
+		return nil // this holder has lost only its socket
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
@@ -124,8 +120,7 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace replaces a file in the session's folder atomically. It does not sync the file, which need not survive a
-// reboot.
+// replace does not sync the file, which need not survive a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
 	os.Remove(tmp) // a holder that was killed during a write leaves this file
@@ -143,8 +138,7 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave makes the holder exit. It removes the session's files unless they contain an exit that the controller has not
-// recorded yet. The caller must hold h.mu.
+// leave keeps the session's files if the controller has not recorded the exit yet. The caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -157,8 +151,7 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the session's files and folder. If another process has replaced the folder, it does nothing,
-// because the new folder belongs to another holder.
+// removeFiles does nothing if the folder was replaced, because the new folder belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return
@@ -197,11 +190,10 @@ func (h *holder) writeActivity(l *life) {
 	l.activity.last = time.Now()
 }
 
-// activityEvery is the minimum interval between writes of the activity record if only its times have changed.
+// activityEvery is the minimum interval between writes of the activity record if only its times change.
 const activityEvery = 100 * time.Millisecond
 
-// touch writes the activity record after output or input. If the last write was less than activityEvery ago, touch
-// schedules the write. The caller must hold h.mu.
+// touch writes the activity record, or schedules the write. The caller must hold h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

@@ -16,7 +16,6 @@ func (k *history) add(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom returns the output after a position, preceded by sequences that set the modes at that position.
 func (k *history) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {
@@ -28,8 +27,6 @@ func (k *history) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns a position near the end of the output if the output from there on is enough to draw the screen.
-// Otherwise, ok is false.
 func (k *history) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
 		return 0, false
@@ -38,8 +35,7 @@ func (k *history) tail(bytes int) (from uint64, ok bool) {
 	return from, ok && from > k.out.start
 }
 
-// restartPoints are recent positions in the output that are not inside an escape sequence. They are at least
-// restartPointEvery bytes apart.
+// restartPoints are positions outside escape sequences, at least restartPointEvery bytes apart.
 type restartPoints struct {
 	at [16]uint64
 	n  int // number of positions added so far

@@ -25,16 +25,15 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// gcPercent is the garbage collection target percentage. An idle holder never collects garbage, because the collector
-// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Even large amounts of
-// output cause no allocations.
+// gcPercent is the garbage collection target percentage. An idle holder never collects, because the collector needs a
+// third of a megabyte.
 const gcPercent = 25
 
-// idleLife is how long, after the end of a session, a holder waits for another one while a controller is connected.
+// idleLife is how long a holder waits for another session while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
-	// absolute path; the folder is also the working folder, so that the socket's relative path is short enough
+	// absolute path; also the working folder, because a socket's path must be short
 	dir   string
 	clock wire.Clock
 	boot  string
@@ -51,13 +50,13 @@ type holder struct {
 	activity *os.File
 	current  *life // current or last session; nil before the first start
 	previous *life // the session before the current one; its output can still be captured
-	// open connections; the value is false for a read-only connection, which does not keep the holder alive
+	// open connections; the value is false for a read-only connection
 	held    map[*conn]bool
 	leaving bool
 }
 
 // Main runs a holder until it is no longer needed. args contains the session's folder. Standard input is the connection
-// to the controller, which sends the first start request on it.
+// to the controller.
 func Main(args []string) int {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
@@ -68,8 +67,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This call must come first: a process that finds this folder without a socket sends SIGHUP, which must not kill
-	// the holder. Catching the signal also restores its default action in the agent, even under nohup.
+	// This call must come first: another process may send SIGHUP, which must not kill the holder. It also restores the
+	// default action in the agent.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -86,14 +85,13 @@ func Main(args []string) int {
 	return h.run(first, signals)
 }
 
-// nameProcess sets the name that ps and top show. The default would be the number of the memory file's descriptor.
+// nameProcess sets the name that ps shows. The default would be the number of the memory file's descriptor.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
 	// if this fails, only the name in ps and top is wrong
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
-// open enters and locks the session's folder. After that, other processes can connect to the holder.
 func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
@@ -122,7 +120,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
 	}
-	// The calls below come after the agent's start, because each of them takes as long as the start itself.
+	// These calls come after the agent's start, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -138,8 +136,8 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// firstStart reads the first request, which must be a start, and performs it. It takes half as long as a later start,
-// because there are no other goroutines yet.
+// firstStart performs the first request. It takes half as long as a later start, because there are no other goroutines
+// yet.
 func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
@@ -166,14 +164,14 @@ func (h *holder) handleSignal(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller cannot find this holder's socket
+	case unix.SIGHUP:
 		if h.settled() {
 			return
 		}
 		if err := h.settle(); err != nil {
 			h.logError("cannot recreate the session's folder", err)
 		}
-	case unix.SIGTERM: // the machine is shutting down, or a user sent the signal
+	case unix.SIGTERM:
 		h.wg.Go(h.terminate)
 	}
 }
@@ -195,7 +193,7 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// logError writes to the log that all holders share. It is for errors that no client receives.
+// logError is for errors that no client receives. All holders share the log.
 func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)

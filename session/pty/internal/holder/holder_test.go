@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The modes do not depend on where the stream is split. The output of the function restore sets the same modes again.
+// The modes do not depend on where the stream is split.
 func FuzzModes(f *testing.F) {
 	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {

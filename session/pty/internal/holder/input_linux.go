@@ -14,8 +14,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxLine is the maximum length of a line of input for a terminal in canonical mode. The kernel silently drops the rest
-// of a longer line.
+// maxLine is the maximum length of a line for a terminal in canonical mode. The kernel silently drops the rest.
 const maxLine = 4095
 
 // readPause is how long to wait for a program to read the text before pressing Enter.
@@ -81,21 +80,21 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	// if a program reads the text and Enter in one call, it may treat Enter as part of the text
+	// a program that reads Enter together with the text may treat Enter as text
 	if !canonical {
 		l.waitRead(ctx)
 	}
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l, (*draft).end) // Enter also submitted a draft on the line
+	h.noteInput(l, (*draft).end)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.writeActivity(l) // at once, because the client may compare this time with the time of output
 	return nil
 }
 
-// undisturbed returns an error if a viewer is typing or has a draft. The caller must hold the typing token.
+// The caller of undisturbed must hold the typing token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +137,6 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged. The function note updates the draft.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -152,7 +150,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input. The function note updates the draft. The caller must hold the typing token.
+// noteInput records the time of input. The caller must hold the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
@@ -167,7 +165,7 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the maximum time that bytes written to a terminal take to reach its reader, even on a busy machine.
+// arrival is how long bytes written to a terminal may take to reach its reader.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

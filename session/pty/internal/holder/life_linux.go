@@ -70,7 +70,7 @@ func (h *holder) begin(req *wire.Request) error {
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
 	err := h.writeJSON(wire.RecordFile, l.rec)
-	if errors.Is(err, os.ErrNotExist) { // the folder was deleted
+	if errors.Is(err, os.ErrNotExist) {
 		if err = h.settle(); err == nil {
 			err = h.writeJSON(wire.RecordFile, l.rec)
 		}
@@ -92,8 +92,6 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// resourceError converts an error that means that the machine is out of some resource to a wire.Failure. It returns
-// other errors unchanged.
 func resourceError(err error) error {
 	if !proc.Exhausted(err) {
 		return err
@@ -101,7 +99,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes back the previous session's records after a failed start, and returns the error of that start.
+// restore writes back the previous session's records after a failed start.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -143,9 +141,7 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if its command line does not need one. If the kernel cannot execute the
-// program, for example a script without an interpreter line, launch runs the command line in a shell. It returns other
-// errors.
+// launch starts the agent, without a shell if possible. A shell also runs a script without an interpreter line.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -155,8 +151,7 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program in a new terminal or with new pipes. After a failed exec, the terminal cannot be reused,
-// because the failed process led a session in it.
+// spawn always needs a new terminal, because a failed process led a session in the previous one.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -234,14 +229,14 @@ func startFailure(s *wire.Spec, err error) error {
 	return fmt.Errorf("cannot create its process: %w", err)
 }
 
-// reap reaps all children that have exited. A child is either the agent or an orphan from its process tree. Only the
-// main goroutine may call reap, so that no two goroutines wait for the same child.
+// reap reaps all children that have exited. Only the main goroutine may call it, so that no two goroutines wait for the
+// same child.
 func (h *holder) reap() {
 	var dead *life
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		// after Wait4 has freed the PID, no goroutine may signal it before reaped is set, so hold the lock
+		// hold the lock, because no goroutine may signal the PID between Wait4 and reaped
 		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.current
@@ -272,14 +267,13 @@ func (h *holder) reap() {
 }
 
 // finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, there
-// is nothing to kill: every orphan becomes the holder's child, and the holder has no other child.
+// is nothing to kill.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.logError("cannot kill all of the agent's remaining processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// The holder is now the only process with the terminal open, so the reader gets the remaining output and then its
-	// end.
+	// No other process has the terminal open now, so the reader gets the remaining output and then its end.
 	l.closeSlave()
 	select {
 	case <-l.drained:
@@ -309,7 +303,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
-			c.Close() // a client that is still running connects again
+			c.Close()
 		}
 	}
 	h.cond.Broadcast()

@@ -5,13 +5,12 @@ import (
 	"strconv"
 )
 
-// modes tracks the terminal modes that a program's output sets. The modes determine how input must be encoded. If a
-// viewer's replay starts after the sequences that set the modes, the viewer first receives sequences that set them
-// again. Output can be split anywhere.
+// modes tracks the terminal modes that a program's output sets. They determine how input must be encoded. Output can be
+// split anywhere.
 type modes struct {
 	on     uint32 // bit i is set if privateModes[i] differs from a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)
-	// a sequence has changed other lasting state, for example the margins: see isPlain
+	// a sequence has changed other lasting state, for example the margins
 	lasting bool
 
 	state  scanState
@@ -170,8 +169,7 @@ func (m *modes) private(on bool) {
 	m.lasting = m.lasting || m.n == len(m.params)
 }
 
-// isPlain reports whether a new terminal would show new output correctly: the program uses the main screen with
-// wrapping, and has changed no other lasting state. The end of the output is then enough to draw the screen.
+// isPlain reports whether the end of the output is enough to draw the screen in a new terminal.
 func (m *modes) isPlain() bool {
 	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
 }

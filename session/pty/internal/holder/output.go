@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// forgetExit removes the exit record after the controller has recorded the exit. The caller must hold h.mu.
+// The caller of forgetExit must hold h.mu.
 func (h *holder) forgetExit() {
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.logError("cannot remove the exit record", err)
@@ -34,9 +34,7 @@ func (h *holder) handleCapture(c *conn, id string) error {
 	return c.send(wire.Done, data)
 }
 
-// handleOutput sends the size of the terminal and then the retained output of the current session, preceded by
-// sequences that set its modes. If tail > 0 and the end of the output is enough to draw the screen, it sends only about
-// tail bytes.
+// handleOutput sends the terminal's size and the retained output. If tail > 0, it may send only about tail bytes.
 func (h *holder) handleOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.current
@@ -57,7 +55,7 @@ func (h *holder) handleOutput(c *conn, tail int) error {
 	return c.sendRaw(wire.AppendMessage(both, wire.Output, replay))
 }
 
-// replay returns the output that brings a new terminal to the current state. The caller must hold holder.mu.
+// The caller of replay must hold holder.mu.
 func (l *life) replay() []byte {
 	dropped := l.out.start > 0
 	from := l.out.safeStart(dropped)

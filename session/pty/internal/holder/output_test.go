@@ -84,8 +84,7 @@ func TestTailOfOutput(t *testing.T) {
 	t.Logf("%d of %d outputs were drawn from their end", tails, rounds)
 }
 
-// After a sequence that affects more than its line, all of the output is needed. After a full-screen program has ended,
-// the end of the output is enough.
+// After a sequence that affects more than its line, all of the output is needed.
 func TestWhenAllOutputIsNeeded(t *testing.T) {
 	log := strings.Repeat("\x1b[32mline\x1b[m of a log\r\n", 1000)
 	for name, c := range map[string]struct {

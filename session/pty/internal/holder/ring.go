@@ -1,8 +1,7 @@
 package holder
 
-// ring keeps the newest bytes written to it. A position counts all bytes since the start of the session, so a reader
-// can compute how many bytes it has missed. The ring doubles its size as needed, up to max. It is not safe for
-// concurrent use.
+// ring keeps the newest bytes written to it. A position counts all bytes since the start of the session. It is not safe
+// for concurrent use.
 type ring struct {
 	buf   []byte // the length is 0 or a power of two
 	start uint64 // position of the oldest byte
@@ -46,7 +45,6 @@ func (r *ring) grow(need int) {
 	}
 }
 
-// readAt copies bytes from position pos on, which the ring must contain. It returns the number of bytes.
 func (r *ring) readAt(pos uint64, p []byte) int {
 	n := 0
 	for n < len(p) && pos < r.end {
@@ -70,9 +68,8 @@ func (r *ring) clear() {
 	r.buf = nil
 }
 
-// safeStart returns the first position that is not inside an escape sequence. If no output was dropped, that is the
-// start. Otherwise it is the first position in the next 8 KiB that follows a line feed or holds an ESC, or the start if
-// no such position exists.
+// safeStart returns the first position that is not inside an escape sequence. After dropped output, it searches the
+// next 8 KiB for a line feed or an ESC.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start

@@ -59,7 +59,6 @@ func (h *holder) leaveIfIdle() {
 	}
 }
 
-// handle performs a request. It returns an error only if the connection fails.
 func (h *holder) handle(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
@@ -144,7 +143,7 @@ func (h *holder) handleHold(c *conn, look bool) error {
 	return c.sendJSON(wire.Done, h.state())
 }
 
-// state returns the state of the current session. The caller must hold h.mu.
+// The caller of state must hold h.mu.
 func (h *holder) state() wire.State {
 	l := h.current
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
@@ -163,8 +162,7 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// handleAck drops an exit that the controller has recorded. After a requested stop no other session is expected, so the
-// holder exits too and handleAck replies "leaves".
+// handleAck drops an exit that the controller has recorded. After a requested stop, the holder exits too.
 func (h *holder) handleAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -57,11 +57,11 @@ func inherited() (*conn, error) {
 	return newConn(fd)
 }
 
-// backlog is the requested length of the queue of pending connections. The kernel can limit it.
+// backlog is the requested length of the queue of pending connections.
 const backlog = 4096
 
-// listen creates a socket that only this user can connect to (mode 0600). On Linux, the socket's mode before bind
-// becomes the mode of the file, so other users are never able to connect.
+// listen creates a socket that only this user can connect to. The mode before bind becomes the file's mode, so others
+// can never connect.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -116,8 +116,7 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser returns an error if the peer's process belongs to another user. The permissions of the socket's folder
-// already keep other users out; this is a second check.
+// sameUser is a second check: the permissions of the socket's folder already keep other users out.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

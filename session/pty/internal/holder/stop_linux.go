@@ -12,24 +12,22 @@ import (
 const (
 	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long, during a stop, the holder waits before it resumes stopped processes in the tree. Most
-	// trees end earlier, and the search reads a dozen files in /proc.
+	// resumeAfter is how long a stop waits before it resumes stopped processes. Most trees end earlier, and the search
+	// reads a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
-	// promptPoll is how often, during a stop, the holder checks whether a shell is at its prompt.
-	promptPoll = 200 * time.Millisecond
+	promptPoll  = 200 * time.Millisecond
 	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
 	terminateGrace = 2 * time.Second
 )
 
-// stopping is a stop in progress. Later stop requests wait for it and can only shorten its grace period. holder.mu
-// protects it.
+// stopping is a stop in progress. Later stop requests can only shorten its grace period. holder.mu protects it.
 type stopping struct {
 	deadline time.Time
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop stops the current session and returns when none of its processes is left. If asked is true, the exit counts as
-// requested. Otherwise, the session counts as lost unless an earlier stop was requested.
+// stop returns when no process of the session is left. If asked is false, the session counts as lost, unless a stop was
+// requested earlier.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.current
@@ -37,8 +35,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 		h.mu.Unlock()
 		return
 	}
-	// if the agent's process has been reaped, the agent has exited on its own, and only its remaining processes must be
-	// killed
+	// if the agent has exited on its own, only its remaining processes must be killed
 	if !l.reaped {
 		l.asked = l.asked || asked
 		l.lost = !l.asked
@@ -59,7 +56,6 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end ends the agent with SIGKILL. If ask is true, it first tries the stop signal and SIGTERM.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -81,8 +77,8 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask sends the agent its stop signal and reports whether the session ended within the grace period. A stopped process
-// handles the signal only after it is resumed, so after a while ask resumes the stopped processes in the tree.
+// ask reports whether the session ended within the grace period. Stopped processes cannot handle the signal, so ask
+// resumes them after a while.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -100,7 +96,7 @@ func (h *holder) ask(l *life) bool {
 	select {
 	case <-l.ended:
 		return true
-	case <-l.stopping.sooner: // waitStop uses the new deadline
+	case <-l.stopping.sooner:
 	case <-timer.C:
 	}
 	proc.SignalTree(h.pid, unix.SIGCONT)
@@ -110,8 +106,8 @@ func (h *holder) ask(l *life) bool {
 	return h.waitStop(l)
 }
 
-// endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent is
-// such a shell. Any other program, even a script that traps SIGINT, has its whole grace period.
+// endShell ends an interactive shell at its prompt, where it ignores SIGINT. It reports whether the agent is such a
+// shell.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -120,8 +116,8 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-// waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up when the stop's
-// deadline passes or changes. It reports whether the session has ended.
+// waitPrompt sends SIGHUP when the agent is a shell at its prompt. It gives up when the stop's deadline passes or
+// changes.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -140,7 +136,7 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup sends a signal to the agent's process group. After the agent's process has been reaped, it does nothing.
+// signalGroup does nothing after the agent's process has been reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,7 +151,6 @@ func (h *holder) graceLeft(l *life) time.Duration {
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits until the session ends or the stop's deadline passes. It reports whether the session has ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

@@ -12,7 +12,7 @@ import (
 // lineEnds converts the line ends of output from a pipe to those of a terminal. The output can be split anywhere.
 type lineEnds struct{ cr bool }
 
-// terminal adds a carriage return before each line feed that lacks one. It can return p itself.
+// terminal can return p itself.
 func (e *lineEnds) terminal(p []byte) []byte {
 	if len(p) == 0 {
 		return p
@@ -34,7 +34,6 @@ func (e *lineEnds) terminal(p []byte) []byte {
 	return out
 }
 
-// drain reads the agent's output to its end, whether or not there are viewers.
 func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
@@ -67,8 +66,8 @@ func (h *holder) drain(l *life) {
 	}
 }
 
-// pace detects continuous output in small pieces. If the holder read each piece immediately, it would wake up for every
-// line. Instead it rests between reads, for a time that is too short for a user to notice.
+// pace detects continuous output in small pieces. Without a rest between reads, the holder would wake up for every
+// line.
 type pace struct {
 	last  time.Time
 	large time.Time
@@ -78,11 +77,10 @@ const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum time between pieces of continuous output
 	largeSize = 2 << 10      // about half of the kernel's terminal buffer
-	// how long the reader does not rest after a large piece, so that it does not slow down a program with much output
+	// after a large piece, the reader does not rest for this long
 	largeTime = 200 * time.Millisecond
 )
 
-// steady records a piece of n bytes and reports whether to rest before the next read.
 func (p *pace) steady(n int, now time.Time) bool {
 	gap := now.Sub(p.last)
 	p.last = now
@@ -101,8 +99,7 @@ func (l *life) rest() {
 	}
 }
 
-// interrupt does what the interrupt key does: it sends SIGINT to the terminal's foreground group or, if the program
-// reads individual keys, types the key. Without a terminal, it sends SIGINT to the agent's process group.
+// interrupt does what the interrupt key does. Without a terminal, it sends SIGINT to the agent's process group.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)

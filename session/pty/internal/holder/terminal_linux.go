@@ -17,17 +17,16 @@ type terminal struct {
 	cols  int // size while there are no viewers
 	rows  int
 	plain bool // pipes instead of a terminal
-	// for reading the agent's output and, with a terminal, for writing its input; non-blocking
+	// for the agent's output and, with a terminal, its input; non-blocking
 	master     *os.File
 	stdin      *os.File // for writing the agent's input if it has pipes; non-blocking
 	childFiles []int    // file descriptors to close once the agent has started
 
-	// slave stays open so that the output does not end if the agent closes its terminal and opens it again. With
-	// pipes, it is -1.
+	// slave keeps the output open while the agent reopens its terminal. With pipes, it is -1.
 	slave int
 
 	typing chan struct{} // holds a token while no call is typing
-	// torn means that a pipe has accepted only the beginning of a line. Access requires the typing token.
+	// torn means that a pipe has accepted only part of a line. Access requires the typing token.
 	torn bool
 }
 
@@ -40,7 +39,7 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal creates a pty. The agent's side is blocking, because programs expect that of their standard input.
+// openTerminal leaves the agent's side blocking, because programs expect that of their standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
@@ -76,7 +75,7 @@ func (t *terminal) openSlave(master int) error {
 	return nil
 }
 
-// openPeer opens the agent's side of a terminal without using its path, so that it works in any mount namespace.
+// openPeer does not use the terminal's path, so that it works in any mount namespace.
 func openPeer(master int) (int, error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
@@ -126,7 +125,6 @@ func (t *terminal) closeOwnFiles() {
 	}
 }
 
-// takeTyping waits for the typing token, which keeps concurrent inputs apart.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
@@ -137,8 +135,7 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine writes text and a line feed to a pipe. If the pipe has accepted only part of the previous line, writeLine
-// first ends that line with a line feed. The caller must hold the typing token.
+// writeLine first ends a line of which the pipe has accepted only part. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -151,13 +148,12 @@ func (t *terminal) writeLine(ctx context.Context, text string) error {
 	return err
 }
 
-// write writes to the terminal until the kernel has accepted everything. The caller must hold the typing token.
+// The caller of write must hold the typing token.
 func (t *terminal) write(ctx context.Context, data []byte) error {
 	_, err := t.put(ctx, data)
 	return err
 }
 
-// put is like write, but also returns how many bytes the kernel has accepted.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -190,7 +186,6 @@ func (t *terminal) waitRead(ctx context.Context) {
 		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
 		came = came || n > 0
 		// An empty queue does not prove that the program has read the text, because the text might still be on its way.
-		// Text that is read immediately never appears in the queue at all.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}

@@ -8,7 +8,6 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// viewer is a client that watches the terminal and may also type.
 type viewer struct {
 	c       *conn
 	l       *life
@@ -42,11 +41,10 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	if h.show(v) != nil {
 		return
 	}
-	// The session has ended, and all of its output has been sent.
 	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
-// endView ends a view. If no other viewer can type, endView restores the terminal's own size.
+// endView restores the terminal's own size if no other viewer can type.
 func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +60,7 @@ func (h *holder) endView(v *viewer) {
 	h.writeActivity(l)
 }
 
-// resize sets the terminal's size; the kernel then signals the program. The caller must hold h.mu.
+// resize makes the kernel signal the program. The caller must hold h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -79,7 +77,6 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen handles a viewer's input and resizes until the viewer disconnects.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -111,8 +108,6 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the session ends or the viewer disconnects. If a
-// write fails, it returns an error.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -138,8 +133,6 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. over
-// is true if the session has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -176,8 +169,7 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types input from an attached viewer. If the terminal does not accept the input within writeTimeout, typed
-// disconnects the viewer.
+// typed disconnects a viewer if the terminal does not accept its input within writeTimeout.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

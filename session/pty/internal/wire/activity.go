@@ -52,9 +52,8 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is a small record of fixed size. The holder rewrites it in place, at most every 100 ms if nothing but times
-// changes. A controller reads it instead of sending requests. Times are CLOCK_MONOTONIC nanoseconds, which all
-// processes share until the next boot; 0 means never.
+// Activity is a small record of fixed size. The holder rewrites it in place, and a controller reads it without a
+// request. Times are CLOCK_MONOTONIC nanoseconds; 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
 	// a viewer's draft is on the input line; always false in a record from an older holder
@@ -73,7 +72,7 @@ type Activity struct {
 	Drain  Drain
 }
 
-// Sizes of the record. Holders of older builds write the smaller record, which has no drain.
+// Sizes of the record. Older holders write the smaller one, which has no drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -126,7 +125,6 @@ func (a Activity) Encode() [ActivitySize]byte {
 	return b
 }
 
-// Offsets of the drain fields in the record.
 const (
 	drainAt   = 64
 	drainByAt = 72

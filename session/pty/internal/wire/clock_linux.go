@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock converts this process's times to CLOCK_MONOTONIC and back. All processes share CLOCK_MONOTONIC until the next
-// boot, so the interval between the times of two processes does not depend on the wall clock (L13).
+// Clock converts this process's times to CLOCK_MONOTONIC and back. All processes share that clock, so intervals do not
+// depend on the wall clock (L13).
 type Clock struct {
 	at   time.Time
 	mono int64

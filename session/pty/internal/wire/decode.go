@@ -23,8 +23,7 @@ func DecodeRequest(m Message) (r Request, err error) {
 
 var errTorn = errors.New("the start request is incomplete")
 
-// EncodeBegin encodes a start request for a message of kind Begin, which only a holder of the same build understands.
-// Each string ends with a NUL byte, so ok is false if a string contains one.
+// EncodeBegin encodes a start request for a message of kind Begin. If a string contains a NUL byte, ok is false.
 func EncodeBegin(r *Request) (data []byte, ok bool) {
 	s := r.Spec
 	fields := []string{
@@ -75,8 +74,7 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes a request that encoding/json has encoded, if it contains only numbers, booleans, and strings
-// without escapes. For any other request, ok is false.
+// flatRequest decodes only numbers, booleans, and strings without escapes. For any other request, ok is false.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {

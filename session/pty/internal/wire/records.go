@@ -10,7 +10,7 @@ type Op string
 
 // The operations. The comment on each lists its Request fields and its response.
 const (
-	// request: Look; response: a State; after that, the holder pushes exits and accepts start requests
+	// request: Look; response: a State; later, the holder pushes exits and accepts starts
 	OpHold      Op = "hold"
 	OpStart     Op = "start"     // request: Spec, Ready, Plain; response: a State
 	OpStop      Op = "stop"      // request: Grace
@@ -31,7 +31,7 @@ const (
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// the connection does not keep the holder waiting for another session
+	// the connection does not keep the holder alive
 	Look  bool `json:"look,omitempty"`
 	Plain bool `json:"plain,omitempty"` // the agent gets pipes instead of a terminal
 	// the agent counts as ready as soon as it starts
@@ -40,8 +40,8 @@ type Request struct {
 	// how long to wait for the terminal to accept the input
 	Wait time.Duration `json:"wait,omitempty"`
 	Text string        `json:"text,omitempty"`
-	// if > 0, OpSend fails with Busy while a draft is on the line, or if a viewer has typed within this duration; older
-	// holders ignore it
+	// if > 0, OpSend fails with Busy while a draft is on the line, or after typing within this duration; older holders
+	// ignore it
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -50,8 +50,7 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// how many bytes at the end of the output are enough for the caller; 0 for all; older holders always send
-	// everything
+	// how many bytes at the end of the output are enough; 0 for all; older holders send everything
 	Tail int `json:"tail,omitempty"`
 }
 
@@ -89,7 +88,7 @@ type Exit struct {
 	Uptime time.Duration `json:"uptime"`
 }
 
-// Cause classifies a Failure, so that the client can return the corresponding error of package session.
+// Cause classifies a Failure. The client returns the corresponding error of package session.
 type Cause string
 
 const (
@@ -121,8 +120,7 @@ type Screen struct {
 	Tail bool `json:"tail,omitempty"`
 }
 
-// Record identifies a session. The holder writes the record to the session's folder before it starts the agent. If the
-// holder dies, the controller finds the session's processes with the record.
+// Record identifies a session. If the holder dies, the controller finds the session's processes with the record.
 type Record struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -147,7 +145,6 @@ type State struct {
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
-// Files in a session's folder.
 const (
 	LockFile     = "lock"
 	SocketFile   = "sock"

@@ -23,12 +23,12 @@ type Kind byte
 
 const (
 	Ask    Kind = 'q' // a Request as JSON; the first message of a connection
-	Begin  Kind = 'b' // a start request, see EncodeBegin; only for holders of the same build
+	Begin  Kind = 'b' // a start request, see EncodeBegin
 	Done   Kind = 'd' // success; the payload depends on the request
 	Failed Kind = 'f' // a Failure as JSON
 	Exited Kind = 'x' // an Exit as JSON, pushed to permanent connections
 	Output Kind = 'o' // raw terminal output
-	// a Screen as JSON: the reader drops all earlier output; the replay follows, then Live
+	// a Screen as JSON: the reader drops all earlier output; the replay follows
 	Reset   Kind = 'r'
 	Live    Kind = 'l' // end of the replay; no payload
 	Resized Kind = 'z' // a Screen as JSON
@@ -42,7 +42,7 @@ type Message struct {
 	Data []byte
 }
 
-// Write sends a message in one write: its kind (one byte), its length (four bytes) and its payload.
+// Write sends a message in one write: kind (one byte), length (four bytes) and payload.
 func Write(w io.Writer, kind Kind, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes exceeds the limit of %d", len(data), MaxMessage)

@@ -31,8 +31,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// For any input, the reader returns an error or messages within the limit. It never uses more memory than the messages
-// announce.
+// For any input, the reader returns an error or messages within the limit.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("o\x02\x00\x00\x00ab"))
 	f.Add([]byte("o\xff\xff\xff\xff"))
@@ -73,7 +72,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// An older holder writes only the first 64 bytes of the record. The rest can be left from a newer build.
+// An older holder writes only the first 64 bytes of the record.
 func TestActivityOfOlderBuild(t *testing.T) {
 	want := Activity{Alive: true, Ready: true, PID: 4711, Life: LifeHash("x")}
 	old := want.Encode()
@@ -85,7 +84,7 @@ func TestActivityOfOlderBuild(t *testing.T) {
 	}
 }
 
-// Any input that can be decoded can be encoded again. Decoding the result yields the same record.
+// Any input that can be decoded can be encoded again.
 func FuzzActivity(f *testing.F) {
 	b := Activity{Alive: true, Marked: true, Drain: Drain{Since: 1000, By: "pool", Acked: true}}.Encode()
 	f.Add(b[:])
