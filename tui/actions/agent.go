@@ -128,7 +128,6 @@ func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	return "; " + m.Keys.KeyText(state.ReleaseID) + " releases it"
 }
 
-// hasSession reports whether an agent has, or might have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
 		r.State == city.Unknown
@@ -175,8 +174,6 @@ func zoomIn(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// needZoom returns the reason why the pane cannot be zoomed or, if it is zoomed already, why the user cannot attach to
-// the agent.
 func needZoom(m *state.Room) string {
 	if m.Zoomed {
 		return needTerminal(m)

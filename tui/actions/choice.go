@@ -33,7 +33,6 @@ type question struct {
 	required string         // text that the user must type before a destructive answer
 }
 
-// builder builds a question from the current snapshot.
 type builder func(*state.Room) question
 
 // manyTargets is the smallest number of targets for which the user must type the number to confirm.

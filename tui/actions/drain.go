@@ -37,7 +37,6 @@ func asksToDrain(m *state.Room, t state.DrainTargets) bool {
 	return !asksNothing(m, len(drain)) && (len(t.Rows) > 1 || m.Confirm == state.ConfirmAlways)
 }
 
-// askDrainOf asks before it drains several targets. If no target can be drained, it cancels drains in progress.
 func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	drain, undrain := t.Split()
 	if len(drain) == 0 {

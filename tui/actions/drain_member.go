@@ -13,8 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry asks
-// whether to drain all members.
 func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	known, name := p, p.Name
 	return openMembers(m, "Drain which member of "+p.Shown+"?", "",

@@ -26,7 +26,6 @@ func editPlace(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askWhichFile asks which of several files to edit. If a file cannot be edited here, it shows the reason.
 func askWhichFile(m *state.Room, all []state.Declaration) {
 	c := &state.Choice{Title: "Edit which file?", Since: m.Now}
 	if !slices.ContainsFunc(all, func(w state.Declaration) bool { return w.File == "" }) {

@@ -59,7 +59,6 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
-// chooseNamed selects the agent with the given name. If a filter hides the agent, the status line says so.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
 	if m.Agents.List.Unmatched[name] {
@@ -76,8 +75,6 @@ func needOnly(m *state.Room) string {
 	return needEventAgent(m)
 }
 
-// toggleOnly turns the agent filter in Events on or off. Turning it on selects the agent of the event under the cursor.
-// The filter then follows the selection.
 func toggleOnly(m *state.Room) []feed.Effect {
 	if !m.Events.Only {
 		state.SelectAgent(m, agentOf(m, &m.Events.Selected().Event))

@@ -66,7 +66,7 @@ func openFinder(m *state.Room, verbs bool) {
 			m.Preferences.File)...)
 		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
 			a, rank := m.Keys.ByID(id), 0
-			if palette.SectionOf(id) == palette.SectionLook { // the section about the view is last
+			if palette.SectionOf(id) == palette.SectionLook {
 				rank = 10
 			}
 			return rank + RankHere(m, a), worksHere(m, a)
@@ -142,7 +142,6 @@ func RunFound(m *state.Room) []feed.Effect {
 	return todo
 }
 
-// runItem closes a finder and runs one of its rows, or reports why the row cannot run.
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
@@ -167,7 +166,6 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed records the current time if the latest row failed, or took effect without asking for confirmation.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && !f.Copies &&

@@ -179,7 +179,6 @@ func markUnread(m *state.Room) []feed.Effect {
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive archives messages and offers undo. If agents have not read some of them, it asks for confirmation first.
 func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {
 	return askLiveIfWanted(m, aboutListed(m, all, state.FindMail, archiveQuestion))
 }
@@ -227,7 +226,6 @@ func archiveQuestion(m *state.Room, all []*panel.MailRow) question {
 	return q
 }
 
-// archiveListed archives the marked messages or, if none is marked, the message under the cursor.
 func archiveListed(m *state.Room) []feed.Effect {
 	if all := m.Mail.Targets(); len(all) > 0 {
 		return archive(m, all)

@@ -56,8 +56,6 @@ func mark(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// markRange marks the rows from the most recent mark to the cursor. If no mark is visible, it marks the row under the
-// cursor.
 func markRange(m *state.Room) []feed.Effect {
 	k := state.Marking(m)
 	from := k.List.Cursor

@@ -75,12 +75,10 @@ func showVerbs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// hasVerb reports whether a verb works with the current focus, or acts on the run that is visible in the pane.
 func hasVerb(m *state.Room, a *state.Action) bool {
 	return KeyWorks(m, a) || state.ShowsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
-// movesAbout reports whether an action does nothing except move the cursor or mark rows.
 func movesAbout(a *state.Action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
 	return strings.HasPrefix(a.ID, "agent.mark") ||

@@ -225,7 +225,6 @@ func askScale(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// scale sets a fixed pool size. If members would leave, it asks for confirmation first.
 func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *state.Room) []feed.Effect {
@@ -239,8 +238,6 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, p, size)
 }
 
-// autoScale lets a pool's check determine the pool's size again. If members would leave, it asks for confirmation
-// first.
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
@@ -256,8 +253,6 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		verb: "let it decide", do: do}, p, size)
 }
 
-// askLeaving asks for confirmation if scaling the pool to size would drain members. Otherwise askIfWanted decides
-// whether to ask.
 func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Effect {
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
@@ -332,8 +327,6 @@ func RefreshMembers(m *state.Room) {
 	}
 }
 
-// chooseMember lists the members of the current pool. Choosing a member selects it in Agents, and filters Agents by
-// that pool.
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	name := p.Name

@@ -115,8 +115,6 @@ func sendLabel(to []string) string {
 		strings.Join(shown, ", "))
 }
 
-// sendComposed sends the text in the composer, or shows why it cannot be sent. If a confirmation is needed, the draft
-// is kept until the user confirms.
 func sendComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	if _, ok := c.About.(*mailDraft); ok {
@@ -244,7 +242,6 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails returns an action that first closes the agent's details and then calls do.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name

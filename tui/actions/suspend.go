@@ -114,7 +114,6 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	return q
 }
 
-// askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
 func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	all := suspendablePools(rows)
 	on, off := details.SplitBySuspended(all)

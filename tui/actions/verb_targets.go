@@ -58,7 +58,6 @@ func restartLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return onAgents("agent.restart", nil)(m, restartedAgents(args))
 }
 
-// switchNames returns the names of everything that can be suspended: agents, pools, rigs and the city.
 func switchNames(m *state.Room, _ []string) []state.Word {
 	all := flaggedNames(m, nil)
 	if m.Snap != nil {
@@ -136,7 +135,6 @@ func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
 }
 
-// stopNames returns the completions for stop: the automations and the city.
 func stopNames(m *state.Room, _ []string) []state.Word {
 	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
 		Noun: palette.NounCity,

@@ -109,7 +109,6 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
-// firstArg offers completions only for the first argument.
 func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
 	[]string) []state.Word {
 	return func(m *state.Room, before []string) []state.Word {

@@ -80,7 +80,6 @@ func Composing() textarea.KeyMap {
 	}
 }
 
-// setText sets the text and moves the cursor to its end.
 func (c *Composer[T]) setText(u Unsent) {
 	c.pastes = slices.Clone(u.Pastes)
 	c.area.SetValue(u.Text)
@@ -168,7 +167,6 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// blankBefore reports whether only white space precedes the cursor.
 func (c *Composer[T]) blankBefore() bool {
 	lines := strings.Split(c.area.Value(), "\n")
 	at := c.area.Line()
@@ -203,7 +201,7 @@ func (c *Composer[T]) Paste(text string) {
 	if len(text) > MaxEditablePaste ||
 		widget.LineCount(text)+c.area.LineCount() > MaxComposerRows ||
 		c.area.Length()+len(text) > MaxComposerWidth {
-		for i := range c.pastes { // drop pastes without a placeholder
+		for i := range c.pastes {
 			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.placeholder(i)) {
 				c.pastes[i] = ""
 			}
@@ -250,10 +248,8 @@ func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	return rows[:min(used, len(rows))], x, y
 }
 
-// composerRows returns the number of text rows in a sheet that takes at most a third of the screen, and whether there
-// is room for a hint below them.
 func composerRows(h int) (rows int, hint bool) {
-	room := max(3, h/3) - 1 // below the top line
+	room := max(3, h/3) - 1
 	if room >= 4 {
 		return room - 1, true
 	}
@@ -371,7 +367,6 @@ func (c *Composer[T]) Down() {
 	}
 }
 
-// showSent moves n messages forward in the history. The draft comes after the latest message.
 func (c *Composer[T]) showSent(n int) {
 	at := c.historyIndex + n
 	if at < 0 || at > len(c.Sent) {

@@ -152,7 +152,6 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// keys returns the keys of the answers as text: "y, a or n".
 func (c *Confirm[T]) keys() string {
 	text, left := "", len(c.Answers)
 	for _, a := range c.Answers {
@@ -168,7 +167,6 @@ func (c *Confirm[T]) keys() string {
 	return text
 }
 
-// safe returns the index of the first answer that changes nothing, or -1.
 func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
@@ -366,8 +364,6 @@ const (
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )
 
-// answerLines returns the answers in lines of w columns. If the parameter whole is set, it returns complete answers,
-// otherwise one line per answer.
 func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	var lines []string
 	c.rows = c.rows[:0]

@@ -32,7 +32,6 @@ func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 	}
 }
 
-// If a question requires typed text, n still answers no.
 func TestNoNeedsNoTypedText(t *testing.T) {
 	q := &Confirm[string]{Cursor: 1, RequiredText: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[string]{{Title: "yes", Do: "drain"}, {Title: "no", Safe: true, Do: "leave"}}}

@@ -55,14 +55,12 @@ const (
 	RankFuzzy                   // the entry's name contains the letters of the text in order
 )
 
-// head returns the title without its explanation.
 func (t *Item[T]) head() string {
 	head, _, _ := strings.Cut(t.Title, ":")
 	head, _, _ = strings.Cut(head, ";")
 	return head
 }
 
-// hasWordPrefix reports whether a lower-case text is the start of a word in the entry's title or command line.
 func (t *Item[T]) hasWordPrefix(text string) bool {
 	if strings.HasPrefix(strings.ToLower(t.Title), text) {
 		return true
@@ -92,7 +90,6 @@ func (t *Item[T]) WhyUnavailable() string {
 	return t.Why()
 }
 
-// exact reports whether the text equals the entry's line, the last part of its line, or one of its keys.
 func (t *Item[T]) exact(text string) bool {
 	called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]
 	return called == text || t.Line == text || slices.Contains(t.Keys, text)
@@ -218,7 +215,6 @@ func (f *Finder[T]) Runnable() *Item[T] {
 	return t
 }
 
-// untyped reports whether the finder is the palette and no text is typed.
 func (f *Finder[T]) untyped() bool {
 	return f.Palette != nil && strings.TrimSpace(f.Edit.String()) == ""
 }
@@ -365,7 +361,6 @@ func (f *Finder[T]) lastUse(line string) int {
 	return slices.Index(f.history(), line) + 1
 }
 
-// distinct removes entries that have the same line as an earlier entry.
 func distinct[T any](all []Item[T]) []Item[T] {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(t Item[T]) bool {
@@ -411,7 +406,6 @@ func (f *Finder[T]) Down() {
 	f.Step(1)
 }
 
-// showHistory shows a line from the history. After the last line it shows an empty line.
 func (f *Finder[T]) showHistory(at int) {
 	text, history := "", f.history()
 	if at < len(history) {
@@ -421,7 +415,6 @@ func (f *Finder[T]) showHistory(at int) {
 	f.Search()
 }
 
-// typed repeats the search after the user has edited the text.
 func (f *Finder[T]) typed() {
 	f.historyIndex = len(f.history())
 	f.Search()
@@ -512,7 +505,6 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
 }
 
-// fullEntry returns the entry under the cursor in two lines, if it does not fit into its row.
 func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
@@ -588,7 +580,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	case marked == nil && len(f.Found) > 0:
 		place = fmt.Sprintf("%d similar", len(f.Found))
 		keys = c.Keys.Hints("finder.down", "selects one", "finder.close", "closes")
-	case marked != nil && marked.Info: // information only
+	case marked != nil && marked.Info:
 		keys = append([]string{"type to search"}, c.Keys.Hints("finder.close", "closes")...)
 	case f.Palette != nil:
 		keys = append([]string{"type to search"},
@@ -605,7 +597,6 @@ const narrowFinder = 60
 // narrowHint is the width below which the last line contains only the effects of enter and esc.
 const narrowHint = 48
 
-// keyColumn returns the width of the key column, or 0 if no entry has a key.
 func (f *Finder[T]) keyColumn(w int) int {
 	if !slices.ContainsFunc(f.All, func(t Item[T]) bool { return len(t.Keys) > 0 }) {
 		return 0

@@ -102,7 +102,6 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// Letters that are spread over a whole title match no entry.
 func TestSpreadLettersMatchNothing(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "show the agent's crashes with its last output", Line: "agent.crashes"},

@@ -155,7 +155,6 @@ func (a *Action[H, E]) Overlaps(b *Action[H, E]) bool {
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
 }
 
-// covers reports whether action a is active everywhere, and therefore also in a zone of action b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
 		return !c.Dialog() && !(c.ExcludesAgentVerbs() && a.IsAgentVerb())
@@ -188,7 +187,6 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	}
 }
 
-// resolveConflicts assigns each key in each zone to the earliest claim.
 func resolveConflicts[H, E any](claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i, c := range claims {

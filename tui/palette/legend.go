@@ -49,8 +49,6 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	return all
 }
 
-// states returns the rows for the symbols of states: first an agent's state, then the states of other things with the
-// same symbol.
 func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 	g := &look.Glyphs
 	for _, row := range [][2]string{

@@ -62,7 +62,6 @@ func Watchdogs(l *panel.Lists) []Word {
 	return all
 }
 
-// chosenFirst moves the word for the selected object to the beginning.
 func chosenFirst(all []Word, chosen string) []Word {
 	if i := slices.IndexFunc(all, func(w Word) bool { return w.Word == chosen }); i > 0 {
 		w := all[i]

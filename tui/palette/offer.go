@@ -132,7 +132,6 @@ func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[
 	return item
 }
 
-// typed returns a row that runs a line with free text exactly as typed.
 func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 	title := line
 	if Rest(line, v.Text) == "" {
@@ -194,7 +193,6 @@ type wordMatch struct {
 	full   bool // the words contain the full verb and the full name
 }
 
-// matchesWords compares words with a verb and the name of an object. ok reports whether all words match.
 func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
 	kind := false
@@ -240,7 +238,6 @@ func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (fou
 	return found
 }
 
-// recent returns the row of an earlier line. If the line can no longer run, it returns false.
 func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {

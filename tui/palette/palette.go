@@ -193,7 +193,6 @@ func (t *Table[H, E]) whyDenied(v *Verb[H, E]) string {
 	return t.Denied(v)
 }
 
-// withoutNoun removes a noun that precedes the names, unless the verb accepts it.
 func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 	if v.Noun || len(args) < 2 || !v.startsWithNoun(h, args) {
 		return args
