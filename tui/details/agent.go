@@ -159,7 +159,6 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
-	// whether the state line already shows what happens next
 	shown := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !shown {
@@ -272,7 +271,6 @@ func sessionText(src *Source, a *city.Agent) string {
 	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
 }
 
-// outputFile returns a file name in a form that can be copied: the full path if it fits into one line.
 func outputFile(src *Source, file string, w int) string {
 	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
 		return full

@@ -37,8 +37,6 @@ func Distinguish(rows []City) {
 	}
 }
 
-// ownName returns the name in the city's configuration. If that is unknown, it is the name in the list, without the
-// number that distinguishes it from another listed name.
 func (c *City) ownName(listed map[string]bool) string {
 	base, number, _ := cutLast(c.Info.Name, "-")
 	if c.Summary.Name == "" && number != "" && strings.Trim(number, "0123456789") == "" &&

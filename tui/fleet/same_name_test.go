@@ -23,7 +23,7 @@ func TestCitiesOfTheSameNameShowTheirFolder(t *testing.T) {
 		{[]City{row("d", "/d", "d"), row("d-2", "/a/d", "d")}, []string{"d", "d-2 (a)"}},
 		{[]City{row("city-1", "/srv/p", ""), row("city-2", "/srv/q", "")}, []string{"city-1", "city-2"}},
 	} {
-		for range 2 { // the second call changes nothing
+		for range 2 {
 			Distinguish(c.rows)
 		}
 		var got []string

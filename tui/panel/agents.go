@@ -138,8 +138,6 @@ func (r *AgentRow) urgency(now time.Time) int {
 	return r.State.Urgency()
 }
 
-// rank compares rows by the urgency of their states. Within a state, stuck agents come first, then rows are ordered by
-// name in natural order.
 func rank(a, b *AgentRow, now time.Time) int {
 	if d := a.urgency(now) - b.urgency(now); d != 0 {
 		return d
@@ -155,7 +153,6 @@ func rank(a, b *AgentRow, now time.Time) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentSorts returns the sort orders of the Agents panel. The default order is by state, most urgent first.
 func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {

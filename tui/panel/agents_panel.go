@@ -72,7 +72,6 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// build returns the rows for a snapshot and adds its values to the charts.
 func (a *Agents) build(e *Env) []AgentRow {
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
@@ -84,7 +83,6 @@ func (a *Agents) build(e *Env) []AgentRow {
 	return rows
 }
 
-// findName returns the name of the agent that a word names, ignoring case, or "".
 func (a *Agents) findName(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
@@ -195,7 +193,6 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
-// mark returns symbols for the agent's work and for the number of its unread messages.
 func (r *AgentRow) mark(l *widget.Styles) string {
 	text := ""
 	if r.Task != "" {
@@ -224,8 +221,6 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 	return n
 }
 
-// nextText returns the text that follows the reason: how long the agent has been stuck, what happens next, or that a
-// user is attached.
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.Stuck != nil {
 		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))

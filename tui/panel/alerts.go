@@ -49,7 +49,6 @@ func (a *Alert) hint(w int) (before, key, after string) {
 	return "", a.Key, " " + a.Effect
 }
 
-// hintGap returns the number of columns before a hint on a screen of w columns.
 func hintGap(w int) int {
 	if w < 60 {
 		return 1

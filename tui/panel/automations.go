@@ -119,8 +119,6 @@ func (r *AutomationRow) Why(now time.Time, dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fileError returns the error in the automation's file, without the directory: "automation.toml:4:1: both formula and
-// exec".
 func (r *AutomationRow) fileError() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -128,7 +126,6 @@ func (r *AutomationRow) fileError() string {
 	return r.Reason
 }
 
-// failure returns text that says how the latest run failed: "last exit 128: not a git repository".
 func (r *AutomationRow) failure() string {
 	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == RunOK {
 		return ""

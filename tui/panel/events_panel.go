@@ -41,7 +41,6 @@ func NewEventRow(e events.Event) EventRow {
 
 func (r *EventRow) Key() string { return r.id }
 
-// verb returns the event type without its noun, in words.
 func (r *EventRow) verb() string {
 	if r.Event.Type == events.AgentIdleKilled {
 		return "idle timeout" // the agent might stop without being killed
@@ -149,8 +148,6 @@ func (t *Events) empty(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// limits returns text that says how the list is limited: by the selected agent, by the filter, or both. It returns ""
-// if it is not limited.
 func (t *Events) limits() string {
 	var parts []string
 	if t.agent != "" {

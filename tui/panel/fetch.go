@@ -115,8 +115,6 @@ type pager struct {
 
 func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
 
-// renew marks the results as outdated if the city's counts or the agent have changed. If the cursor is at the end of
-// the list, it requests one more page.
 func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	all := p.pages * p.size
 	grows := p.more && atEnd && all < p.max && p.limit == all

@@ -171,8 +171,6 @@ func unread(s *city.Snapshot, all bool) int {
 	return n
 }
 
-// note returns the number of unread messages that the list contains, and says whether the list is incomplete or cannot
-// be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if k.Others {
@@ -213,7 +211,6 @@ func (r *MailRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// mailSorts returns the sort orders of the Mail panel. By default the newest message is first.
 func mailSorts() []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.SortKey[MailRow]{

@@ -42,7 +42,6 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	return widget.Phrase{Full: full, Brief: brief, Least: brief}
 }
 
-// timed returns a phrase for a change at a known time. Its shortest form contains only the time.
 func timed(what, in string) widget.Phrase {
 	return widget.Phrase{Full: what + in, Brief: what + in, Least: "in " + in}
 }

@@ -65,7 +65,6 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	return r
 }
 
-// isShort reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
 // unmet reports whether the pool would be short of members even if no user were draining any.
@@ -123,7 +122,6 @@ func (p *Pools) problems(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// poolSorts returns the sort orders of the Pools panel. The default order is by name.
 func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
 	return []widget.SortKey[PoolRow]{
 		{Name: "name", Cmp: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},

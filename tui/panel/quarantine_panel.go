@@ -69,8 +69,6 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 // Quarantined reports whether the agent is in quarantine.
 func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 
-// releaseText returns text that says when an agent leaves quarantine. If the agent has already left quarantine, the
-// text contains the agent's new state.
 func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():

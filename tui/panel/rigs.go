@@ -101,7 +101,6 @@ func (r *RigRow) WorkText() string {
 	return text
 }
 
-// unfinished returns the number of beads that are open or in progress.
 func (r *RigRow) unfinished() int {
 	if r.Work == nil {
 		return 0
@@ -125,7 +124,6 @@ func (r *RigRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// rigSorts returns the sort orders of the Rigs panel. The default order is by state, most urgent first.
 func rigSorts() []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {

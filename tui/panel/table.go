@@ -351,8 +351,6 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.HiddenRows(room)
 }
 
-// ruleNote returns the text at the right end of the panel's top line: the filter and the number of matching rows,
-// unless a title contains them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at)

@@ -136,7 +136,6 @@ func (r *WorkRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// workSorts returns the sort orders of the Work panel. The default order is by state, most urgent first.
 func workSorts() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{
@@ -174,7 +173,6 @@ func (r *WorkRow) closed() time.Time {
 	return *r.Bead.ClosedAt
 }
 
-// since returns the time when the bead was closed or, if it is not closed, created.
 func (r *WorkRow) since() time.Time {
 	if r.State == WorkClosed {
 		return r.closed()

@@ -132,8 +132,6 @@ func (k *Work) count(e *Env) string {
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
 }
 
-// search returns a description of the filter. If not all beads are loaded, it mentions that the filter applies only to
-// the newest beads.
 func (k *Work) search(e *Env) string {
 	text := SearchText(e, &k.Filter, false)
 	if text != "" && k.more {

@@ -44,7 +44,6 @@ func (p *pen) take(seq string) {
 	p.style += seq
 }
 
-// off returns the sequence that resets the style, or "" if no style is set.
 func (p *pen) off() string {
 	if p.style == "" {
 		return ""

@@ -113,7 +113,6 @@ func abbreviates(word string, parts []string) bool {
 	return slices.Contains(ends, len(word))
 }
 
-// isJoint reports whether a character separates the parts of a name.
 func isJoint(r rune) bool { return strings.ContainsRune("-_./", r) }
 
 // In reports whether text contains the word of the term.

@@ -52,7 +52,6 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.hours = of
 }
 
-// advance moves to a later minute, and clears that minute and the minutes that were skipped.
 func (q *AgentHour) advance(minute int64) {
 	if minute-q.minute >= HistoryMinutes {
 		*q = AgentHour{minute: minute, total: q.total}
@@ -148,7 +147,6 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 	return out
 }
 
-// bars draws bars with heights from 0 to 8.
 func bars(heights []int, glyphs *themes.Glyphs) string {
 	var text []byte
 	for _, n := range heights {

@@ -90,7 +90,6 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	}
 }
 
-// fitting returns the text or, if it is the reason and exceeds w columns, the brief form of the reason.
 func (b *Reason) fitting(text string, w int) string {
 	if text == b.Text && b.Brief != "" && Width(text) > w {
 		return b.Brief

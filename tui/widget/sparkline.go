@@ -88,7 +88,6 @@ func hasSession(agents []city.Agent, name, life string) bool {
 
 func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(SparkStep) }
 
-// advance moves on to bucket n.
 func (q *sessionOutput) advance(n int64) {
 	if n-q.head >= SparkBuckets {
 		q.bytes, q.head = [SparkBuckets]float64{}, n
@@ -99,7 +98,6 @@ func (q *sessionOutput) advance(n int64) {
 	}
 }
 
-// spread distributes bytes proportionally over the buckets between two times.
 func (q *sessionOutput) spread(bytes float64, from, to time.Time) {
 	first, last := bucketOf(from), bucketOf(to)
 	q.advance(last)

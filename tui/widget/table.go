@@ -139,7 +139,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	t.Version++
 	user := holds == nil
 	if added := t.awaited; added != "" && t.Find(added) != nil {
-		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // count it as a shown row
+		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added)
 		t.awaited = ""
 		// the caller created holds before this row was selected
 		others := holds

@@ -53,7 +53,7 @@ func extended(all []Tab, w int, more string) []Tab {
 			short[i] = old
 		}
 	}
-	for i := range all { // the visible panel
+	for i := range all {
 		if !all[i].Active {
 			continue
 		}

@@ -98,7 +98,6 @@ func FitName(s string, w int, more string) string {
 	return fitEnds(s, w, more)
 }
 
-// fitEnds cuts or pads text to exactly w columns. It cuts in the middle.
 func fitEnds(s string, w int, more string) string {
 	all := Width(s)
 	end := min(max(nameEnd, w/2), w-Width(more)-1)
