@@ -222,7 +222,6 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 	}
 }
 
-// output returns the writer for the agent's output: the terminal, or the part of it above the row with the detach key.
 func (v *attachment) output() io.Writer {
 	if v.status == nil {
 		v.announce(v.detachHint())
@@ -244,7 +243,6 @@ func (v *attachment) agentRows() int {
 	return max(1, v.rows-1)
 }
 
-// resize sets the agent's terminal to the size of the user's terminal.
 func (v *attachment) resize() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {

@@ -106,7 +106,6 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// setCities handles a list from the directory. It watches only running cities.
 func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
@@ -166,7 +165,6 @@ func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
 	return nil
 }
 
-// follow reads a city's snapshots until ctx ends, with a pause between them.
 func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	c := l.ownCity(b)
 	for tries := 0; ; tries++ {

@@ -81,7 +81,7 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 			}
 		}
 		switch {
-		case e.Name == "": // all cities
+		case e.Name == "":
 			return
 		case known != nil:
 			c = known

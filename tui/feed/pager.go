@@ -27,7 +27,6 @@ func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	return runInForeground(ctx, o, p)
 }
 
-// runInForeground runs a program in the foreground of the terminal until the program or ctx ends; see ShowInPager.
 func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())
@@ -92,7 +91,6 @@ const (
 	continuePause = 20 * time.Millisecond
 )
 
-// pager returns the command in $PAGER. If it is not set, pager returns less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {

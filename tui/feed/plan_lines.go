@@ -27,7 +27,6 @@ func changeToken(kind string) themes.Token {
 	return themes.Dim
 }
 
-// sortedChanges returns the plan's changes, most severe first.
 func sortedChanges(p *Plan) []Change {
 	all := slices.Clone(p.Changes)
 	slices.SortStableFunc(all, func(a, b Change) int {

@@ -150,7 +150,6 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
-// sendCommand sends one command. It returns a receipt with a message or, if the command fails, the reason.
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
@@ -179,7 +178,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Unassigned { // omit the steps of a molecule that has an owner
+		if err == nil && q.Unassigned {
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		switch {

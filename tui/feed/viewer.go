@@ -177,7 +177,6 @@ const (
 	maxFramePause = 250 * time.Millisecond
 )
 
-// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

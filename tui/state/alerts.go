@@ -59,7 +59,6 @@ func NoController(m *Room) string {
 		"; the data shown is outdated"
 }
 
-// hasNoController reports whether the reason why the city is unreachable is that it has no controller.
 func hasNoController(m *Room) bool {
 	return HasStopped(m) || m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning
 }

@@ -159,7 +159,6 @@ func CompareCities(m *Room, a, b *fleet.City) int {
 		city.CompareNames(a.Info.Name, b.Info.Name))
 }
 
-// fleetNeed is an agent that needs attention, with its city.
 type fleetNeed struct {
 	City *fleet.City
 	Need *fleet.Need

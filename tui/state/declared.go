@@ -27,8 +27,6 @@ func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 	return p, true
 }
 
-// declaredText returns the positions at which something is declared and changed. It marks the files that cannot be
-// edited here.
 func declaredText(m *Room, source string, patched []string) string {
 	one := func(at string) string {
 		if m.Files != nil && m.Mode != ReadOnly {

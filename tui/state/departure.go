@@ -49,7 +49,6 @@ func DropUndrained(m *Room, r *feed.Result) {
 	}
 }
 
-// unfinished returns the awaited agents that are still running in the session that was drained.
 func unfinished(m *Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {

@@ -28,7 +28,6 @@ func ForgetDraft(m *Room, to []string) {
 	})
 }
 
-// sameNames reports whether two lists without duplicates contain the same names in any order.
 func sameNames(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool {
 		return !slices.Contains(b, name)

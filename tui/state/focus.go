@@ -100,7 +100,6 @@ func FocusOn(m *Room, p panel.ID) {
 // RefilterEvents reapplies the filters of Events.
 func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
-// loadOlder loads older events if the cursor is on the oldest event.
 func loadOlder(m *Room) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.AtOldest ||

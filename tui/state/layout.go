@@ -135,7 +135,6 @@ func panelBelow(m *Room) (id panel.ID, follows bool) {
 	return panel.IDPeek, m.Focus == panel.IDPeek || shown > 0 || total == 0
 }
 
-// frontList returns the visible list among the lists that share a place.
 func (m *Room) frontList() panel.ID {
 	if m.Focus == panel.IDPeek {
 		if ShowsRun(m) {
@@ -260,7 +259,7 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 	}
 	n = min(n, max(p.About().MinHeight, top/p.About().Share))
 	if (n > 1 || m.Focus == p.About().ID) && total > 0 && !p.About().NoHeads {
-		n++ // a row for the column headings
+		n++
 	}
 	return 1 + n
 }

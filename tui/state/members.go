@@ -30,7 +30,6 @@ func MembersAt(m *Room) []*panel.AgentRow {
 	return rows
 }
 
-// memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
 func memberRank(r, selected *panel.AgentRow) int {
 	switch {
 	case r.State != city.Running:

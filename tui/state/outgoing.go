@@ -72,7 +72,6 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 	}
 }
 
-// updateFollowed updates the followed messages from the latest snapshot. The status line shows changes.
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
@@ -128,7 +127,6 @@ func (l *followedText) stateText() string {
 	return text
 }
 
-// countedStage returns the words for a stage, to be used after a number: "3 sent".
 func countedStage(s city.Stage) string {
 	switch s {
 	case city.Submitted:
@@ -139,8 +137,6 @@ func countedStage(s city.Stage) string {
 	return s.Text()
 }
 
-// showFollowed shows the state of the followed messages in the status line, unless the status line is about something
-// newer.
 func showFollowed(m *Room) {
 	var all []*followedText
 	var each []string
@@ -172,7 +168,6 @@ func showFollowed(m *Room) {
 	}
 }
 
-// stagesText returns the state of a single message or, if there are several, the number of messages in each state.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
 		return all[0].stateText()

@@ -81,8 +81,6 @@ func UpdatePane(m *Room) {
 	}
 }
 
-// watchingRun returns the run that is visible in the pane or in an automation's details. ok is false if the pane shows
-// an agent.
 func watchingRun(m *Room) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {

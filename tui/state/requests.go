@@ -80,7 +80,6 @@ func RunsChanged(m *Room) {
 	}
 }
 
-// requestBeads requests beads from the city and returns the ID of the request.
 func requestBeads(m *Room, q beads.Query) int {
 	m.Requests++
 	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Query: q})
@@ -111,7 +110,6 @@ func inspectionKey(m *Room, name string) string {
 		"\x00")
 }
 
-// inspectionChanged requests the open details again when they might have changed.
 func inspectionChanged(m *Room) {
 	d := m.Dialogs.Inspection()
 	if d == nil {

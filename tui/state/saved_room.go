@@ -12,7 +12,6 @@ import (
 // SaveInterval is how often changes are stored while the room is open.
 const SaveInterval = time.Minute
 
-// filters returns the filters of all panels by panel name.
 func filters(m *Room) map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
 	for _, p := range m.Panels {

@@ -95,7 +95,6 @@ func Unmark(m *Room, commands []city.Command) {
 	}
 }
 
-// list returns the list of the focused panel if it shows agents, and otherwise the list of Agents.
 func list(m *Room) *widget.List {
 	if p := m.Focused(); p.About().Kind == panel.KindAgent {
 		return p.Marking().List

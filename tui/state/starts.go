@@ -24,7 +24,6 @@ func startsOf(all *panel.Agents, commands []city.Command) Starts {
 	return s
 }
 
-// exited returns the time of the agent's last exit, or the zero time if it is unknown.
 func exited(r *panel.AgentRow) time.Time {
 	if r.Exit == nil {
 		return time.Time{}

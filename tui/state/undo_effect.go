@@ -62,7 +62,6 @@ func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	return time.Time{}
 }
 
-// noteEffect records the targets of the latest action that have changed in the snapshot.
 func (u *Undo) noteEffect(m *Room) {
 	if m.Snap == nil || u.seen == nil {
 		return
@@ -102,7 +101,6 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	return ""
 }
 
-// passed reports whether a deadline has passed. The zero time never passes.
 func passed(m *Room, deadline time.Time) bool {
 	return !deadline.IsZero() && !m.Now.Before(deadline)
 }

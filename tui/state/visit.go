@@ -35,7 +35,6 @@ func EndVisit(m *Room, now time.Time, s Visit) {
 	m.Relist()
 }
 
-// excludeOwnView subtracts the user's own past visit from an agent's viewers.
 func excludeOwnView(m *Room) {
 	r := m.Agents.Find(m.LastVisit.Agent)
 	if r == nil || r.Session == nil || r.Session.ID != m.LastVisit.session ||

@@ -176,7 +176,6 @@ func isFullScreen(s *screen.Shot) bool {
 // Inverse is the style of the cursor and of search matches.
 const Inverse = "\x1b[7m"
 
-// used returns the number of lines up to the last line that has content or contains the cursor.
 func used(lines []string, cursor int) int {
 	n := len(lines)
 	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
@@ -230,7 +229,7 @@ func (p *Pane) Scroll(n, w, h int) {
 		s := p.All()
 		end := p.LastTop(s.Lines, w, h)
 		if end == (rowPosition{}) {
-			return // the whole screen is visible
+			return
 		}
 		p.Freeze(s)
 		p.Top = end
@@ -270,7 +269,6 @@ func (p *Pane) LastTop(lines []PaneLine, w, h int) rowPosition {
 	return p.moved(lines, rowPosition{line: len(lines)}, -h, w)
 }
 
-// wraps reports whether lines that are too wide are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
 func (p *Pane) height(l PaneLine, w int) int {
@@ -322,7 +320,6 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	return p.panned(rows[:min(h, len(rows))])
 }
 
-// panned removes the columns that are hidden on the left, unless lines are wrapped.
 func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	if p.X == 0 || p.wraps() && !p.Full() {
 		return rows
@@ -334,8 +331,6 @@ func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	return out
 }
 
-// firstRow returns the first visible row of a full-screen program: the row chosen by the user, or the first row for
-// which the cursor is visible.
 func (p *Pane) firstRow(s Picture, h int) int {
 	most := max(0, len(s.Lines)-h)
 	if p.YChosen {

@@ -42,7 +42,6 @@ func (p *RunOutput) Add(piece city.Piece) {
 	}
 }
 
-// line appends text to the last line if that is incomplete. Otherwise it starts a new line.
 func (p *RunOutput) line(text string) {
 	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*MaxRunLine {
 		p.Lines[last] += text

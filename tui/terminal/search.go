@@ -96,13 +96,11 @@ func columnOffsets(s string) offsetColumns {
 	return edges
 }
 
-// before returns the column of the last boundary at or before a byte offset.
 func (e offsetColumns) before(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at > at })
 	return e[i-1].col
 }
 
-// after returns the column of the first boundary at or after a byte offset.
 func (e offsetColumns) after(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at >= at })
 	return e[min(i, len(e)-1)].col

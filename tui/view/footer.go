@@ -78,8 +78,6 @@ func urgency(m *state.Room, a *state.Action) int {
 	return len(order)
 }
 
-// footActions returns the actions of the footer: first the verbs in order of urgency, then the actions that belong at
-// its end.
 func footActions(m *state.Room) (keys, tail []*state.Action) {
 	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
@@ -113,7 +111,6 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	return keys, tail
 }
 
-// nothingListed reports whether the focused list is empty for a reason other than a filter.
 func nothingListed(m *state.Room) bool {
 	p := m.Focused()
 	_, _, shown, total := p.Cursor()
@@ -193,14 +190,12 @@ func footAgent(m *state.Room, a *state.Action) string {
 	return ""
 }
 
-// changes reports whether an action would change the city. Such actions are not available in a read-only room.
 func changes(m *state.Room, a *state.Action) bool {
 	looking := *m
 	looking.Mode = state.ReadOnly
 	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
-// undrainsOnly reports whether the release verb would do nothing except cancel drains.
 func undrainsOnly(m *state.Room) bool {
 	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),
@@ -241,7 +236,6 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// suspended reports whether the suspend verb has targets and all of them are suspended.
 func suspended(m *state.Room) bool {
 	all := actions.SuspendTargets(m)
 	on, _ := details.SplitBySuspended(all)
@@ -252,7 +246,6 @@ func footWidth(m *state.Room, a *state.Action) int {
 	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
-// undoKey draws the palette line that undoes the latest verb, if the key of undo currently does something else.
 func undoKey(m *state.Room, l *widget.Line) {
 	if line := state.UndoLine(m); line != "" {
 		l.Add(themes.Key, line)

@@ -162,7 +162,6 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state, in three parts: states that need attention, running agents, and all other states.
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	rest []widget.Counter) {
 	n := m.Snap.Count()
@@ -273,7 +272,6 @@ func summary(m *state.Room, w int) string {
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.Text)
 		}
-		// No count fits.
 		if len(parts) == 0 && m.Snap != nil && len(m.Snap.Agents) > 0 {
 			text += dot + widget.Number(m.Snap.Count()[city.Running]) + " running" +
 				m.Look.Glyphs.More
@@ -329,7 +327,7 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	default:
 		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
 	}
-	if n > 0 { // move the key to the end of the text
+	if n > 0 {
 		position, _ = strings.CutSuffix(position, " "+key)
 		wanting = "1 city in trouble " + key
 		if n > 1 {

@@ -67,8 +67,6 @@ func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	return drawBody(m, p)
 }
 
-// drawTiny draws a screen that has no room for a list: the line that is being typed, or otherwise the state of the
-// city.
 func drawTiny(m *state.Room, s Screen) Screen {
 	first := summary(m, m.W)
 	switch {
@@ -96,7 +94,6 @@ func drawTiny(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// drawBody draws the stacks side by side, with a bar between them that connects the rules on both sides.
 func drawBody(m *state.Room, p *state.Plan) []string {
 	leftLines, leftRules := drawStack(m, p.Left, p.LeftWidth)
 	lines := leftLines
@@ -169,8 +166,6 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 		Tabs: TabsFor(m, at, w)})
 }
 
-// selectionSummary draws a few lines about the object that verbs act on or, if nothing is selected, about the selected
-// agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
 	p := m.ActionPanel()
