@@ -46,7 +46,6 @@ func newInCity(t *testing.T) *inCity {
 	return s
 }
 
-// look delivers the current snapshot of the city to the room.
 func (s *inCity) look() {
 	s.t.Helper()
 	n, err := s.city.Snapshot(s.t.Context())
@@ -57,7 +56,6 @@ func (s *inCity) look() {
 	s.answer()
 }
 
-// until delivers snapshots until a condition holds.
 func (s *inCity) until(what string, ok func() bool) {
 	s.t.Helper()
 	eventually.True(s.t, what, func() bool { s.look(); return ok() })
@@ -102,7 +100,6 @@ func (s *inCity) write(text string) {
 	}
 }
 
-// act presses keys, carries out their effects and delivers the resulting snapshot.
 func (s *inCity) act(keys ...string) {
 	s.t.Helper()
 	for _, k := range keys {

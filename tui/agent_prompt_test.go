@@ -33,7 +33,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	}
 	s.press("p")
 	s.shows("prompt of builder", "Rule 20: no paint", "prompts/builder.md.tmpl", "typed when the agent is ready")
-	s.press("esc", "esc") // closes the prompt, then the details
+	s.press("esc", "esc")
 	s.line("prompt", "enter")
 	s.shows("prompt of builder", "loading")
 	bare := builderInspection()

@@ -265,7 +265,7 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	ended(s, "gc-2", "ok")
 	s.shows("release: ok in 1.5s")
 	s.press("t")
-	ended(s, "gc-3", "failed") // before the response to the command
+	ended(s, "gc-3", "failed")
 	s.shows("firing release")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("release failed after 1.5s: failed: no tag")
@@ -380,8 +380,6 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.hides("␊")
 }
 
-// Until the user enters Automations, its cursor is on the automation that needs attention, so that entering the panel
-// does not move the cursor. Afterwards the cursor stays on its automation.
 func TestEnteringAutomationsMovesNoCursor(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(func(n *city.Snapshot) {

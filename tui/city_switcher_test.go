@@ -65,7 +65,6 @@ func inHouse(t *testing.T, o Options) *console {
 	return c
 }
 
-// until waits for a condition that is not visible on the screen.
 func (c *console) until(what string, ok func() bool) {
 	c.t.Helper()
 	eventually.True(c.t, what, ok)
@@ -104,7 +103,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 		return func() bool { _, n := d.Streams(name); return n == others }
 	}
 	c.sees("1 of 2 @")
-	c.sees("0 one") // the agents are listed
+	c.sees("0 one")
 	c.keys("j")
 	c.sees("0 two")
 	c.until("the pane and the events are read", streams("alpha", 2))
@@ -237,7 +236,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	own, err := d.City("alpha") // has a running controller loop, like a city in this process
+	own, err := d.City("alpha")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +282,6 @@ func TestEachCityRemembersItself(t *testing.T) {
 	}
 }
 
-// fifty returns 50 cities with 100 agents each.
 func fifty() (*citytest.Directory, []*citytest.Fake) {
 	d := citytest.NewDirectory()
 	all := make([]*citytest.Fake, 50)

@@ -38,7 +38,6 @@ func markRunning(s *stage) {
 	}
 }
 
-// sent delivers the result of the latest action, with the given stage for each text.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
 	p, ok := effectOf[feed.SendCommands](s)
@@ -361,7 +360,7 @@ func FuzzComposer(f *testing.F) {
 	f.Add("one two\nthree", []byte{0, 7, 11, 12, 13}, uint8(60), uint8(20))
 	f.Add("  \n\n", []byte{2, 11, 11, 7, 7, 10, 6, 13, 5, 5}, uint8(40), uint8(10))
 	f.Add("日本\u0301語 \U0001f468\u200d\U0001f469", []byte{0, 0, 16, 7, 4, 13, 16, 11}, uint8(20), uint8(5))
-	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10)) // no word to the left
+	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10))
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))

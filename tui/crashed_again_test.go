@@ -44,7 +44,6 @@ func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A released agent keeps its row in Quarantine while the cursor is on it. The title counts such rows separately.
 func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("3")

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/state"
 )
 
-// few reduces a snapshot to three running agents.
 func few(n *city.Snapshot) {
 	kept := n.Agents[:0]
 	for _, a := range n.Agents {

@@ -124,7 +124,7 @@ func TestHangingIndent(t *testing.T) {
 		{"  wants     one two three", 24, []string{"  wants     one two", "            three"}},
 		{"one two three", 9, []string{"one two", "three"}},
 		{"why         a", 24, []string{"why         a"}},
-		{"why         one two three", 14, []string{"why", "one two three"}}, // no room next to the label
+		{"why         one two three", 14, []string{"why", "one two three"}},
 	} {
 		got := widget.WrapHanging(c.in, c.w)
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {

@@ -88,7 +88,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.choose("worker-2")
 	s.m.Confirm = state.ConfirmAlways
 	s.press("D")
-	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the user confirms
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} })
 	s.shows("nothing was done: worker-2 is draining")
 	if s.m.Dialogs.Choice() != nil {
 		t.Error("the question about nothing stays open")
@@ -194,7 +194,7 @@ func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	}
 	s := pooled(t, 120, 40)
 	s.pick("worker")
-	s.press("D", "m", "2", "enter") // the keys that restart it, after r
+	s.press("D", "m", "2", "enter")
 	s.wants(city.Drain{Agent: "worker-2"})
 	s.press("D", "m", "9")
 	s.shows("No member matches. Type the number at the end of its name")
@@ -290,8 +290,6 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.hides("undo canceling")
 }
 
-// A member that the user is draining does not make its pool short. Once the member is gone, the pool counts as short
-// after MaxShort.
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -305,7 +303,7 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s.wait(2 * panel.MaxShort)
 	drained("operator", 1)
 	s.shows("draining   worker", "waiting for worker-2 to finish")
-	drained("operator", 2) // another member is missing
+	drained("operator", 2)
 	s.wait(panel.MaxShort)
 	s.shows("short      worker")
 	drained("operator", 1)

@@ -100,7 +100,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
 	state.SelectAgent(s.m, other)
-	s.press("5", "k") // the fifth event, which is about scout
+	s.press("5", "k")
 	s.press(".")
 	if s.m.Agents.SelectedKey != "scout" {
 		t.Errorf("%s is selected", s.m.Agents.SelectedKey)
@@ -111,7 +111,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 	s.shows("only scout")
 	state.SelectAgent(s.m, other)
-	s.press(",", "k", "enter") // this also works in the details of an event
+	s.press(",", "k", "enter")
 	s.shows(". selects scout")
 	s.press(".", ",")
 	if s.m.Agents.SelectedKey != "scout" || s.m.Dialogs.Reader() != nil {

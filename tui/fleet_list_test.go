@@ -109,7 +109,6 @@ func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s.hides("works in a city")
 }
 
-// As in the header of its city, a draining agent does not count as running.
 func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
 	n := demoSnapshot(epoch)
 	if got, want := fleet.Summarize(n, epoch).Running, n.Count()[city.Running]; got != want {

@@ -347,7 +347,6 @@ func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	}
 }
 
-// A city that is stopping is not in trouble, even if its agents had problems, or if its controller has just ended.
 func TestStoppingCityIsNotInTrouble(t *testing.T) {
 	s := among(t, 80, 24)
 	f := demoFleet(epoch)
@@ -440,7 +439,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	s.m.HomeSnap.Name = s.m.Home
-	s.shows("9 cities · ") // including the 8 registered cities
+	s.shows("9 cities · ")
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "4/12 up", "not registered")
 	s.typeIn("cottage")

@@ -25,7 +25,7 @@ func (s *stage) frame(what string) {
 	s.t.Helper()
 	f := view.Draw(s.m)
 	if s.m.W == 0 || s.m.H == 0 {
-		return // nothing is drawn
+		return
 	}
 	if len(f.Lines) != s.m.H {
 		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.Lines), s.m.W, s.m.H)

@@ -102,7 +102,6 @@ func (x *explorer) city() {
 	x.hear(feed.News{Snap: n})
 }
 
-// change1 changes a random agent, pool and automation of a snapshot.
 func (x *explorer) change1(n *city.Snapshot) {
 	if len(n.Agents) > 0 {
 		a := &n.Agents[x.IntN(len(n.Agents))]
@@ -177,7 +176,6 @@ func (x *explorer) answer() {
 	}
 }
 
-// step performs one action, which a byte selects.
 func (x *explorer) step(what byte) {
 	did := ""
 	switch what %= 32; {

@@ -24,7 +24,6 @@ import (
 
 var update = flag.Bool("update", false, "write the drawn screens to testdata and docs/keys.md")
 
-// golden compares a text with a golden file. With -update, it writes the file instead.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -251,7 +250,6 @@ func editPlan() feed.Plan {
 	return p
 }
 
-// bulk runs a verb on several agents. The command for one of them fails.
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")

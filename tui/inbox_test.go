@@ -16,7 +16,6 @@ import (
 	"gcity/tui/state"
 )
 
-// someMail returns mail for people and between agents, newest first.
 func someMail() []beads.Bead {
 	letter := func(id string, ago time.Duration, m mail.Message) beads.Bead {
 		b := mail.ToBead(m)
@@ -436,7 +435,7 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	all, err := f.Beads(t.Context(), mail.Query(""))
-	if err != nil || len(all) != len(someMail()) { // one message was sent and one was archived
+	if err != nil || len(all) != len(someMail()) {
 		t.Errorf("%d messages, %v", len(all), err)
 	}
 	for _, b := range all {

@@ -67,7 +67,6 @@ func TestAQuestionDropsWhatIsGone(t *testing.T) {
 	}
 }
 
-// The number that the user must type stays as it is from the first digit until the field is empty again.
 func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
@@ -91,7 +90,6 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	s.wants(city.Suspend{})
 }
 
-// An answer that is typed just after the question has changed does not count for the new question.
 func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("builder")

@@ -149,7 +149,6 @@ func flood(_ string, n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 4000)
 }
 
-// steady prints 30 lines a second.
 func steady(_ string, n int) []byte {
 	var b []byte
 	for i := range 3 {

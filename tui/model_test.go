@@ -534,7 +534,6 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 	}
 }
 
-// The hint on how to start a stopped city fits into 80 columns.
 func TestTheHintAboutAStoppedCityIsNotCut(t *testing.T) {
 	for opened, want := range map[string]string{"": "run `gcity` again", "bright-lights": "run `gcity start` in its folder"} {
 		s := demo(t, 80, 24)

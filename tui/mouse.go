@@ -37,7 +37,6 @@ func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
 	return nil
 }
 
-// click handles a click on a tab, a column heading, a panel or a row. A double click opens the row, or zooms the panel.
 func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	last := m.Pressed
 	m.Pressed = state.Press{At: m.Now, X: c.X, Y: c.Y}
@@ -115,7 +114,6 @@ func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	return perform(m, m.Keys.ByID(m.PanelOf(p).About().Opens))
 }
 
-// moveCursorTo moves the cursor to a row of a panel. It returns false if the row does not exist.
 func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 	if a.Panel == panel.IDPeek {
 		return false
@@ -133,7 +131,6 @@ func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 	return true
 }
 
-// scrollWheel scrolls the panel or text under the pointer; the focus does not change.
 func scrollWheel(m *state.Room, w wheel) {
 	const lines = 3 // a text scrolls by this many lines per notch; most lists move by one row
 	switch {
@@ -183,10 +180,8 @@ func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	return first
 }
 
-// wheelExpired is sent when the timer for wheel events expires.
 type wheelExpired struct{}
 
-// mouse handles mouse messages; ok is false for any other message.
 func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -206,7 +201,6 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	return cmd, true
 }
 
-// clickFleet moves the cursor to the clicked row; a double click opens it.
 func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 	at := view.PlanFleet(m)
 	row := c.Y - at.Header - 1

@@ -209,7 +209,7 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")
 	c.says("\x1b[?1006h")
-	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and column headings
+	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m")
 	c.keys("y")
 	c.sees("Copy from")
 	c.keys("\r")

@@ -35,8 +35,6 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	actions.RefreshCities(m)
 }
 
-// reportCityListChange reports in the status line that the list of cities appeared, failed or recovered. It does not
-// replace the status of an action that is pending or has failed.
 func reportCityListChange(m *state.Room, f *fleet.List) {
 	old := m.Fleet
 	if old == nil || m.FleetRoom || m.Status.Pending || m.Status.Failed && m.Status.While == nil ||
@@ -78,7 +76,6 @@ func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	return early
 }
 
-// isMove reports whether the only effect of a key is to move the room's cursor.
 func isMove(m *state.Room, k tea.KeyPressMsg) bool {
 	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
 	if m.FleetRoom {
@@ -104,7 +101,6 @@ func switchFailed(m *state.Room, id int, why string) {
 	}
 }
 
-// resetLeftRoom clears the switch in the room that the user has left, and restores that room's earlier status line.
 func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }

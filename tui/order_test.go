@@ -17,7 +17,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// measured gives each agent of the demo city a different CPU usage, age and number of restarts.
 func measured(n *city.Snapshot) {
 	for i := range n.Agents {
 		a := &n.Agents[i]
@@ -341,7 +340,6 @@ func TestAListOfOneRowHasTitles(t *testing.T) {
 	s.shows("↓size  min-max", "worker")
 }
 
-// The column for the last run stays in the same place while runs end and time passes.
 func TestTheLastRunColumnKeepsItsPlace(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4")

@@ -13,7 +13,6 @@ import (
 	"gcity/tui/state"
 )
 
-// line types a line into the palette and then presses keys.
 func (s *stage) line(text string, keys ...string) {
 	s.press(":")
 	s.typeIn(text)
@@ -217,7 +216,7 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	s.typeIn("ker-2")
 	s.shows("r             restart worker-2")
 	s.press("esc", ":")
-	s.typeIn("restart wrk2") // a fuzzy match
+	s.typeIn("restart wrk2")
 	if first := s.m.Dialogs.Finder().Found[0].Line; first != "restart worker-2" {
 		t.Errorf("the first offer is %q", first)
 	}
@@ -295,7 +294,6 @@ func TestPaletteAbbreviations(t *testing.T) {
 	}
 }
 
-// A read-only room does not offer verbs that change something. If the user types one in full, the room refuses it.
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(200, 60)
@@ -324,7 +322,7 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
 	s.typeIn("scale")
-	s.press("down", "enter") // below the action of the same name
+	s.press("down", "enter")
 	s.shows(": scale ", "scale worker")
 	s.typeIn("work")
 	s.press("enter")
@@ -466,7 +464,6 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s.hides("Members of worker")
 }
 
-// A refusal that is too long for the width of the palette is nevertheless shown in full.
 func TestALongRefusalIsShownWhole(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.line("undrain worker-3")

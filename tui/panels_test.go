@@ -113,7 +113,7 @@ func TestAttention(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
 	})
-	s.press("!") // the agents have problems, the pools have none
+	s.press("!")
 	if s.m.Focus != panel.IDAgents {
 		t.Errorf("the focus is on %s", s.m.Focus)
 	}
@@ -197,7 +197,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	p.LinesReceived += 312
 	s.hear(feed.News{Pane: p})
 	s.shows("+312 new, G follows")
-	s.press("1") // here G moves in the list
+	s.press("1")
 	s.shows("+312 new, 0 G follows")
 	s.press("0")
 	s.hides("later")

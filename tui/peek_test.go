@@ -75,7 +75,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.shows("3 of 3", "no needle")
 	s.press("n")
 	s.shows("1 of 3")
-	s.press("esc") // ends the search and keeps the position
+	s.press("esc")
 	s.shows("a Needle here")
 	s.hides("/need")
 	s.press("esc")
@@ -83,7 +83,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("n")
 	s.shows("no search is active: press / to search")
 	s.press("1")
-	s.choose("release-notes") // it has no output
+	s.choose("release-notes")
 	s.press("0", "/")
 	s.send(tuitest.KeyPress("y"))
 	s.send(tuitest.KeyPress("q"))
@@ -284,7 +284,7 @@ func fullScreen() string {
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1Hrow %02d\x1b[%d;110Hedge %02d", y, y, y, y)
 	}
-	b.WriteString("\x1b[39;7H") // the position of the cursor
+	b.WriteString("\x1b[39;7H")
 	return b.String()
 }
 

@@ -24,7 +24,6 @@ func (s *stage) pool(name string, edit func(*city.Pool)) {
 	})
 }
 
-// pick moves the cursor of Pools to a pool by pressing keys.
 func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
@@ -277,13 +276,13 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("batch")
-	s.press("D", "down", "down") // to batch-2
+	s.press("D", "down", "down")
 	s.change(without("batch-1"))
 	s.shows("> batch-2")
 	s.press("down")
 	s.change(without("batch-3"))
 	s.shows("> batch-4")
-	s.press("enter") // was meant for batch-3
+	s.press("enter")
 	s.shows("> batch-4", "the selected entry is gone")
 	if _, sent := effectOf[feed.SendCommands](s); sent {
 		t.Error("enter drains the member that is on the line now")
@@ -332,8 +331,6 @@ func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	}
 }
 
-// The description of a pool begins with the members that need attention, and lists as many members as fit. Text that is
-// cut ends with a symbol.
 func TestTheDescriptionOfAPoolShowsMembersInTroubleFirst(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
 		s := pooled(t, size[0], size[1])

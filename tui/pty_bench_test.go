@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// paneBench returns a control room of 200x60 in a terminal, with the focus on the pane, which shows builder's terminal.
 func paneBench(b *testing.B, mode string) *console {
 	c := open(b, mode, 200, 60)
 	c.sees("Agents 12") // Events might already contain the names of the agents
@@ -64,7 +63,6 @@ func BenchmarkPaneBytes(b *testing.B) {
 	}
 }
 
-// misses waits until the screen no longer shows a text.
 func (c *console) misses(not string) {
 	c.t.Helper()
 	late := time.After(patience)

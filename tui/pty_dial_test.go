@@ -29,7 +29,7 @@ func TestTerminalAttachUnanswered(t *testing.T) {
 		c.signal(syscall.SIGINT) // like ctrl+c before the terminal is in raw mode
 		c.keys("lost" + key)
 		c.sees("canceled attaching to builder")
-		c.keys("j") // the room responds to keys again
+		c.keys("j")
 		c.sees("0 chatty")
 		c.keys("k")
 		c.sees("0 builder")

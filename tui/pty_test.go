@@ -117,7 +117,6 @@ func (c *console) look() (text string, more chan struct{}) {
 	return ansi.Strip(strings.Join(c.screen.Lines(cols, rows), "\n")), c.more
 }
 
-// sees waits until the screen shows a text.
 func (c *console) sees(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -272,7 +271,6 @@ func TestTerminalResizeStorm(t *testing.T) {
 	c.ends("stop city")
 }
 
-// descriptors returns the number of open descriptors of the idle process.
 func (c *console) descriptors() int {
 	c.t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))

@@ -11,7 +11,6 @@ import (
 	"gcity/tui/state"
 )
 
-// withRigs gives a city pools and rigs: one is suspended, one is broken, and one has an agent that needs attention.
 func withRigs(s *city.Snapshot) {
 	withPools(s)
 	s.Rigs = append(slices.Clone(s.Rigs),
@@ -62,7 +61,6 @@ func TestRigIsStarting(t *testing.T) {
 	s.shows("starting   docs")
 }
 
-// While the city is suspended, its rigs are suspended too. The verb for a rig still suspends the rig itself.
 func TestRigIsSuspendedWithTheCity(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Suspended = true })

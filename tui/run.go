@@ -194,7 +194,6 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	}
 }
 
-// readText runs a pager in the terminal. If the pager fails, the control room reports the failure.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, text string) {
 	defer r.RecoverPanic("pager")
 	err := feed.ShowInPager(ctx, o, text)

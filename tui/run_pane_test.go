@@ -18,7 +18,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// live starts a run that prints lines, and moves the cursor to its automation.
 func (s *stage) live(name string, lines int) {
 	s.t.Helper()
 	s.automation(name, func(a *city.Automation) {
@@ -30,7 +29,6 @@ func (s *stage) live(name string, lines int) {
 	s.printed("gc-230", lines)
 }
 
-// printed reports to the room that a run has printed this many lines.
 func (s *stage) printed(run string, lines int) {
 	n := terminal.News{Run: run, LinesReceived: uint64(lines)}
 	for i := range lines {
@@ -130,7 +128,7 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	if s.m.Watched != (feed.Watch{}) {
 		t.Errorf("with a hidden pane, watching %+v", s.m.Watched)
 	}
-	s.press("enter") // the details show the output
+	s.press("enter")
 	if s.m.Watched.Run != "gc-230" {
 		t.Errorf("in the details, watching %+v", s.m.Watched)
 	}

@@ -118,7 +118,7 @@ func TestMarksAreNamed(t *testing.T) {
 		s.shows("Suspend marked agent builder?")
 		s.press("esc", "2", "space", "space", "s")
 		s.shows("Suspend 2 marked pools?")
-		s.press("esc", "5") // verbs act on the agent of the event
+		s.press("esc", "5")
 		s.hides(" marked  ")
 	}
 }

@@ -52,7 +52,6 @@ func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	s.wants(city.Drain{Agent: "shop/tester-14"})
 }
 
-// longPool returns a room on a city with a pool of 40 members.
 func longPool(t *testing.T) *stage {
 	t.Helper()
 	s := pooled(t, 80, 24)

@@ -9,8 +9,6 @@ import (
 	"gcity/tui/state"
 )
 
-// The row under the cursor stays even if it no longer matches the filter. Keys still act on it until the cursor leaves
-// it.
 func TestRowUnderTheCursorStays(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")

@@ -158,7 +158,6 @@ func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "shop"})
 }
 
-// On a small screen a question always shows its answers.
 func TestALongQuestionKeepsItsAnswers(t *testing.T) {
 	s := pooled(t, 40, 10)
 	s.choose("worker-1")

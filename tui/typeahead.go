@@ -74,7 +74,6 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 // quoted returns a typed key in quotation marks, because a key such as - or ; reads as a part of the sentence.
 func quoted(k tea.KeyPressMsg) string { return `"` + widget.Plain(k.Text) + `"` }
 
-// explainKey shows that a typed key does nothing here, and names a panel in which it works.
 func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return
@@ -103,7 +102,6 @@ func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
 }
 
-// showKeyNote shows why a key does nothing. The note disappears when the focus moves or after some time.
 func showKeyNote(m *state.Room, text string) {
 	state.Show(m, text, false)
 	focus := m.Focus

@@ -14,7 +14,6 @@ import (
 	"gcity/tui/terminal"
 )
 
-// done reports the success of the pending action.
 func (s *stage) done(said ...string) {
 	s.t.Helper()
 	p, ok := effectOf[feed.SendCommands](s)
@@ -37,7 +36,7 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	s.shows("undoing: suspending builder")
 	s.done("agent builder is resumed")
 	s.hides("u undoes")
-	s.press("u") // the key is pressed twice
+	s.press("u")
 	if got := s.commands(); len(got) > 0 {
 		t.Errorf("a second u does %v", got)
 	}
@@ -284,7 +283,7 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s.choose("builder")
 	s.press("s", "y")
 	s.shows("u undo suspending builder")
-	s.choose("scout") // quarantined
+	s.choose("scout")
 	s.hides("u undo")
 	s.shows(":undo suspending builder", "u release scout")
 	s.press("u")
@@ -302,7 +301,6 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s.shows("undoing: draining builder")
 }
 
-// A drain that has ended cannot be undone. While undo is possible, a narrow footer still contains the keys of verbs.
 func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
@@ -363,15 +361,13 @@ func TestUndoEndsWithItsAction(t *testing.T) {
 	}
 }
 
-// The offer to undo a drain ends at the drain's deadline, even if no snapshot shows yet that the drain has ended. After
-// that, u only reports that the drain has ended, unless u has another use in the focused panel.
 func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	for _, id := range []string{"agents", "pools", "rigs", "automations", "work", "events"} {
 		s := pooled(t, 120, 40)
 		s.pool("worker", func(p *city.Pool) { p.Timeout = 20 * time.Second })
 		s.choose("worker-2")
 		s.press("D")
-		s.shows("u undoes for 20s") // before a snapshot shows the drain
+		s.shows("u undoes for 20s")
 		s.done("worker-2 was asked to finish")
 		s.agent("worker-2", func(a *city.Agent) {
 			until := s.now.Add(20 * time.Second)
@@ -391,7 +387,7 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 		if got, want := s.m.Status.Text, "cannot release or undo: the drain of worker-2 has ended"; got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
-		s.wait(20 * time.Second) // 40s after the drain began
+		s.wait(20 * time.Second)
 		s.press("esc", "u")
 		if got := s.m.Status.Text; !strings.HasSuffix(got, ": the drain of worker-2 has ended") {
 			t.Errorf("%s: after the time limit: %q", id, got)

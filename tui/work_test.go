@@ -17,7 +17,6 @@ import (
 	"gcity/tui/state"
 )
 
-// todaysWork returns the beads of the demo city, some beads of a rig, and a bead that was closed today.
 func todaysWork() []beads.Bead {
 	end := epoch.Add(-time.Hour)
 	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
@@ -49,7 +48,6 @@ func (s *stage) queries() (all []beads.Query) {
 	return all
 }
 
-// pickWork moves the cursor of Work to a bead by pressing keys.
 func (s *stage) pickWork(id string) {
 	s.t.Helper()
 	s.press("g")
@@ -149,7 +147,7 @@ func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	if s.wait(3 * time.Second); len(s.queries()) != 2 {
 		t.Error("a failed request is not repeated")
 	}
-	s.shows("cannot be read") // until the response arrives
+	s.shows("cannot be read")
 	s.find(todaysWork(), "")
 	s.hides("cannot be read")
 }
@@ -266,7 +264,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.press("X")
 	s.shows("Close gc-218?", "1 part is not closed and stays open.")
 	s.press("y")
-	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // the user has confirmed it
+	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true})
 	s.pickWork("gc-216")
 	s.press("X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
@@ -379,8 +377,6 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.shows("Waiting for it: gc-219.")
 }
 
-// A bead that the user has added is selected and visible as soon as it is listed. Filters, a long list and a slow store
-// do not prevent this. If the user moves the cursor before that, the cursor stays where it is.
 func TestANewBeadIsSelected(t *testing.T) {
 	for filter, took := range map[string]time.Duration{"": 0, "sweep": 0, "yard": 2 * state.IdleAfter} {
 		s := automated(t, 80, 24)
