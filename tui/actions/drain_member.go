@@ -39,8 +39,7 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		})
 }
 
-// drainAll returns the entry for all members of a pool. It does not depend on the cursor of Pools, which moves to
-// another pool when a reload removes the pool.
+// drainAll does not use the cursor of Pools, because a reload can move it.
 func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()

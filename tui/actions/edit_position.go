@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It first asks which file to
-// edit, unless city.toml is the only candidate or contains the error.
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml.
 func editPlace(m *state.Room) []feed.Effect {
 	_, all := state.Declarations(m)
 	_, invalid := state.ConfigError(m)

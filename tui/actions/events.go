@@ -31,8 +31,7 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about. If that agent does not exist, it returns the agent that caused the
-// event, or "".
+// agentOf returns the agent that an event is about, the agent that caused it, or "".
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {

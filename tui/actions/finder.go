@@ -29,8 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns that users can type in the palette to find an action. Only actions that open a panel or a
-// list have nouns.
+// nounsOf returns the nouns that find an action in the palette.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -85,7 +84,7 @@ func openFinder(m *state.Room, verbs bool) {
 	openFinderOf(m, f)
 }
 
-// worksHere reports whether an action's key currently acts on the focused panel. The help lists such actions first.
+// worksHere reports whether an action's key currently acts on the focused panel.
 func worksHere(m *state.Room, a *state.Action) bool {
 	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.WhyUnavailable(m) != "" {
 		return false
@@ -109,8 +108,8 @@ func Unseen(m *state.Room, a *state.Action) bool {
 	return m.Mode == state.ReadOnly && a.WhyUnavailable(m) == state.NeedWritable(m)
 }
 
-// RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row is run
-// exactly as typed.
+// RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row runs as
+// typed.
 func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
 	if f.Vanished {

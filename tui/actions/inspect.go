@@ -124,7 +124,7 @@ func showPrompt(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// openPage opens a page about the agent in the open reader. The agent's details stay open below it.
+// openPage opens a page over the details of the open agent.
 func openPage(m *state.Room, r *state.Reader) {
 	r.Hints = func() []string { return readerKeys(m) }
 	t, ok := m.Dialogs.Subject().(state.AgentText)

@@ -21,8 +21,7 @@ func markActions(all []panel.Panel) []state.Action {
 	}
 }
 
-// Set marks rows. If an undo would restore cleared marks, Set discards that undo. Set copies the map of marks, because
-// an undo might hold the old map.
+// Set marks rows. It copies the map of marks, because an undo might hold the old map.
 func Set(m *state.Room, k panel.Marking, ids ...string) {
 	if m.Undo.Restore != nil {
 		m.Undo = state.Undo{}

@@ -305,11 +305,10 @@ func attachMember(m *state.Room) []feed.Effect {
 		})
 }
 
-// members returns the current entries for a list of pool members. The finder that shows the list stores this function
-// as its subject.
+// members returns the current entries for a list of pool members.
 type members func(m *state.Room) []state.Item
 
-// openMembers opens a list of pool members. The argument verb says what the enter key does to a member: "restarts it".
+// openMembers opens a list of pool members. The argument verb names the effect of enter: "restarts it".
 func openMembers(m *state.Room, title, verb string, list members) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: title, Verb: verb, About: list,
 		Prompt:    "number or name of the member",

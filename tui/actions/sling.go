@@ -100,8 +100,7 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	return askLiveIfWanted(m, slingQuestion(m, b, to))
 }
 
-// slingQuestion returns a builder for the question whether to sling a bead. The question is about the bead that Work
-// lists, unless b is newer or Work never listed it.
+// slingQuestion prefers the bead that Work lists, unless b is newer.
 func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 	listed := m.Work.Find(b.ID) != nil
 	return func(m *state.Room) question {

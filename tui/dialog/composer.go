@@ -17,17 +17,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// Limits of the text that can be edited in a composer. Longer text can be pasted but not edited, because the widget
-// wraps the whole text again after each key press.
+// Limits of the text that can be edited in a composer. The widget wraps the whole text again after each key press.
 const (
 	MaxComposerWidth = 8 << 10 // columns
 	MaxComposerRows  = 100     // lines
-	// bytes of a paste that can be edited; a longer paste is shown as a placeholder
+	// bytes of a paste that can be edited
 	MaxEditablePaste = 4 << 10
 )
 
-// Composer is the input for a message to agents or for mail. It is one line at the bottom of the screen, or a sheet if
-// the text has several lines.
+// Composer is the input for a message to agents or for mail.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
 	Label   string
@@ -61,8 +59,7 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the widget's keys: those of an input line, and a few for text of several lines. None of them reads
-// the clipboard.
+// Composing returns the widget's keys. None of them reads the clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
 	return textarea.KeyMap{
@@ -139,8 +136,7 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// DraftToKeep returns the text to keep when the composer is closed: the typed text or, if an entry of the history is
-// shown, the earlier draft.
+// DraftToKeep returns the text to keep when the composer is closed. An entry of the history is never kept.
 func (c *Composer[T]) DraftToKeep() Unsent {
 	begun := c.Unsent()
 	if c.historyIndex < len(c.Sent) && begun.Text == c.Sent[c.historyIndex] {
@@ -190,7 +186,7 @@ func (c *Composer[T]) Newline() {
 // Paste inserts text. Long text is shown as a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning can shorten the text by up to half, because line endings might become shorter
+	// cleaning can halve the text, because it shortens line endings
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}
@@ -294,8 +290,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// fitHint shortens the label and the hint so that there is room for the typed text. The name of the send key has
-// priority over the end of the label and over the rest of the hint.
+// fitHint makes room for the typed text. The name of the send key has priority.
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	const least = 10 // columns for the beginning of the label
 	short, _, _ := strings.Cut(hint, "  ")

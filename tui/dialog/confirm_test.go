@@ -8,8 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// When text that must be typed appears or disappears, the cursor moves between the safe answer and the first answer. If
-// the user has selected an answer, it stays selected even if the user deletes all text and types it again.
+// If the user has selected an answer, typed text does not change the selection.
 func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 	answers := []Answer[string]{{Title: "kill", Do: "kill"}, {Title: "stop", Do: "stop"}, {Title: "cancel", Safe: true}}
 	for _, c := range []struct {
