@@ -108,8 +108,7 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines returns lines that say how an agent starts and restarts. It omits what the agent's other details already
-// show.
+// specLines omits what the agent's other details already show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Cities of the same name get the shortest part of their folders that differs. Numbers in other names are only numbers.
+// Cities of the same name get the shortest part of their folders that differs.
 func TestCitiesOfTheSameNameShowTheirFolder(t *testing.T) {
 	row := func(name, path, own string) City {
 		return City{Info: city.Info{Name: name, Path: path}, DisplayName: name, Summary: Summary{Name: own}}

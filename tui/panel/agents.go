@@ -96,8 +96,8 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent is draining because its pool is scaling down. Such a drain is canceled only if the
-// pool grows again.
+// Surplus reports whether the agent is draining because its pool is scaling down. Only a larger pool cancels this
+// drain.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
@@ -124,8 +124,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// flaps reports whether the agent has crashed repeatedly and has just restarted. Such an agent is as urgent as one in
-// backoff.
+// flaps reports whether the agent has crashed repeatedly and has just restarted.
 func (r *AgentRow) flaps(now time.Time) bool {
 	return r.Crashes > 1 && (r.State == city.Running || r.State == city.Starting) &&
 		now.Sub(r.Since) < time.Minute
@@ -178,7 +177,7 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	}
 }
 
-// Held reports whether the agent is in a state that keeps it from running and that a user can end.
+// Held reports whether a user can end the state that keeps the agent from running.
 func (r *AgentRow) Held() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed:
@@ -192,7 +191,7 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether text that is sent to the agent would be typed, either now or after a restart.
+// AcceptsText reports whether text to the agent would be typed, now or after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting

@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel that lists the city's agents. While the user is working in it, rows keep their order, and new
-// rows are inserted at their sorted position.
+// Agents is the panel that lists the city's agents. While the user is working in it, rows keep their order.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
 	measured bool // at least one snapshot included resource usage
@@ -146,8 +145,7 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
-// On screens of at least sparkFrom columns, each row contains a chart of the CPU usage. The chart has sparkWidth
-// columns, one for each minute.
+// On screens of at least sparkFrom columns, each row has a CPU chart of sparkWidth columns, one for each minute.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.

@@ -20,8 +20,7 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns two columns: the name, and a column with the reason, the last exit, the end of the
-// quarantine and the key. If there is not enough room, it first hides the last exit, then the key, then the reason.
+// quarantineColumns hides the last exit first, then the key, then the reason.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8

@@ -19,7 +19,7 @@ const (
 	rigStarting  rigState = "starting"  // none is running yet, but some are starting or waiting
 	rigRunning   rigState = "running"   // some of its agents are running
 	rigIdle      rigState = "idle"      // none of its agents is running or starting
-	rigSuspended rigState = "suspended" // it or the city is suspended, so none of its agents starts
+	rigSuspended rigState = "suspended" // the rig or the city is suspended
 )
 
 // urgency orders the states of rigs; 0 is the most urgent.

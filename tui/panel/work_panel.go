@@ -63,8 +63,8 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// RequestBeads requests the newest unclosed beads and the beads that were closed today. If there are more unclosed
-// beads than requested, it also requests the ready beads.
+// RequestBeads requests the newest unclosed beads and the beads that were closed today. If more beads are unclosed, it
+// also requests the ready beads.
 func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return

@@ -11,8 +11,7 @@ import (
 // HistoryMinutes is how many minutes a History covers.
 const HistoryMinutes = 60
 
-// History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
-// uses about 500 bytes for each agent in the latest snapshot, and nothing for other agents.
+// History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour.
 type History struct {
 	hours map[string]*AgentHour
 }
@@ -63,8 +62,8 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each calls f for the known minutes in n columns, up to the last complete minute. Each column represents the given
-// number of minutes. Since the current minute is not included, a chart changes at most once a minute.
+// each calls f for the known minutes in n columns. It omits the current minute, so that a chart changes at most once a
+// minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
