@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false if the text has no line
+// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false if there is no line
 // number.
 func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")

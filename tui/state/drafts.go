@@ -69,8 +69,7 @@ type SendingMail struct {
 	Draft DraftTo
 }
 
-// KeepUndelivered handles mail that could not be sent: it keeps the mail as a draft for the recipients that did not
-// receive it.
+// KeepUndelivered keeps mail as a draft for the recipients that did not receive it.
 func KeepUndelivered(m *Room, r *feed.Result) {
 	i := slices.IndexFunc(m.SendingMail, func(p SendingMail) bool { return p.ID == r.ID })
 	if i < 0 {

@@ -77,8 +77,8 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityTitle returns the city's name for a title of w columns. If another known city has the same name, the part of the
-// folder that differs follows.
+// CityTitle returns the city's name for a title of w columns. A part of the folder distinguishes cities of the same
+// name.
 func CityTitle(m *Room, w int) string {
 	more, name := m.Look.Glyphs.More, CityName(m)
 	if m.sameName == "" || m.sameName == name || m.FleetRoom {
@@ -88,8 +88,8 @@ func CityTitle(m *Room, w int) string {
 	return widget.Cut(name, w-widget.Width(folder), more) + folder
 }
 
-// CityName returns the city's name or, while the name is unknown, a generic term. For a city that was opened from the
-// list of cities, it returns the name in that list, because only those names are unique.
+// CityName returns the city's name or, while the name is unknown, a generic term. It prefers the name in the list of
+// cities, because only that name is unique.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:

@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// followedText is a message that this room has sent to one agent. The room follows the message through the snapshots
-// and reports what happens to it.
+// followedText is a message that this room has sent to one agent. The room reports what happens to it.
 type followedText struct {
 	feed.SentText
 	action    int       // ID of the action that sent it
@@ -93,7 +92,7 @@ func updateFollowed(m *Room) {
 	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
 }
 
-// update updates a message from a snapshot. It reports whether the message's state has changed.
+// update reports whether the message's state has changed.
 func (l *followedText) update(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // IDs from a different controller are unrelated

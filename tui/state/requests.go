@@ -38,8 +38,7 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 	}
 }
 
-// MarkListsOutdated makes the panels request their beads again, because the city's beads have changed. If the user made
-// the change, the panels do so immediately.
+// MarkListsOutdated makes the panels request their beads again. After a change by the user, they do so immediately.
 func MarkListsOutdated(m *Room, byUser bool) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok {

@@ -7,8 +7,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Starts contains the agents that an action starts. The value for an agent is the time of its last exit before the
-// action.
+// Starts contains the agents that an action starts, each with the time of its last exit before the action.
 type Starts map[string]time.Time
 
 func startsOf(all *panel.Agents, commands []city.Command) Starts {

@@ -52,7 +52,7 @@ func (p *RunOutput) line(text string) {
 	p.LinesReceived++
 }
 
-// Plain returns the cleaned lines in a new slice. A line is cleaned again only if text has been added to it.
+// Plain returns the cleaned lines in a new slice.
 func (p *RunOutput) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))

@@ -35,8 +35,7 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// alwaysShown reports whether an action from the end of the footer is always shown in a footer of w columns. In a
-// narrow footer, verbs have priority over actions that are easy to find elsewhere.
+// alwaysShown reports whether an action at the end of the footer is always shown.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -55,8 +54,7 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	return true
 }
 
-// wideFooter is the minimum screen width at which the footer always contains the key for other cities. On a narrower
-// screen, the header contains the key while there is only one city.
+// wideFooter is the minimum screen width at which the footer always contains the key for other cities.
 const wideFooter = 120
 
 func severalCities(m *state.Room) bool {
@@ -118,8 +116,7 @@ func nothingListed(m *state.Room) bool {
 		(total == 0 || shown == 0 && p.About().Subset)
 }
 
-// Footer draws as many of the keys that work with the current focus as fit. It never omits an action for which
-// alwaysShown returns true.
+// Footer draws as many keys as fit. It never omits an action for which alwaysShown returns true.
 func Footer(m *state.Room, w int) string {
 	if m.FleetRoom {
 		return fleetFooter(m, w)
@@ -176,8 +173,7 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It can differ from the selected
-// agent.
+// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
