@@ -69,7 +69,7 @@ func (s *inCity) sees(want ...string) {
 	})
 }
 
-// answer carries out the effects of the latest messages and delivers their results, until there are no more results.
+// answer carries out effects and delivers their results, until there are no more results.
 func (s *inCity) answer() {
 	s.t.Helper()
 	for range 20 {
@@ -190,8 +190,7 @@ func TestAMemberIsOnlyKilled(t *testing.T) {
 	s.shows("Kill or stop idle", "keep it stopped")
 }
 
-// A verb that the city would refuse is refused, with the reason, as soon as its key is pressed. The footer does not
-// offer it.
+// A verb that the city would refuse is refused immediately, with the reason.
 func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/writer") // suspended

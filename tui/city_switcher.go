@@ -15,9 +15,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher keeps one control room per visited city and shows one room at a time. Hidden rooms do not receive data
-// from their cities, but commands that were already started still finish. The model's goroutine owns all fields except
-// those after mu.
+// roomSwitcher keeps one control room per visited city. Hidden rooms receive no data, but their commands still finish.
+// The model's goroutine owns all fields except those after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner

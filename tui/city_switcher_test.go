@@ -79,9 +79,7 @@ func (c *console) to(name string) {
 	c.sees(name + " · ")
 }
 
-// After a switch, the list of cities still needs the snapshots of the previous city, but nothing else is read from it.
-// Commands that were started there still finish. When the user comes back, the room shows their results and the same
-// cursor position.
+// After a switch, the streams of the previous city end, but its commands still finish.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -174,8 +172,7 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 	c.coax("\r", "no longer registered")
 }
 
-// A city that does not respond is listed in its last known state, with the time of its last response. Other cities are
-// still updated.
+// A city that does not respond is listed in its last known state.
 func TestFleetWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
@@ -228,8 +225,7 @@ func TestFleetWatcher(t *testing.T) {
 	})
 }
 
-// The supervisor rejects a city that this program already runs. The list nevertheless shows the real state of the city,
-// and the city can be opened from the list.
+// The list shows the real state of a city that this program runs, although the supervisor rejects it.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -295,7 +291,7 @@ func fifty() (*citytest.Directory, []*citytest.Fake) {
 	return d, all
 }
 
-// BenchmarkFleetWatcher measures the update of the list of 50 cities after a snapshot of a city that is not on screen.
+// BenchmarkFleetWatcher measures the update of the list after a snapshot of a hidden city.
 func BenchmarkFleetWatcher(b *testing.B) {
 	d, all := fifty()
 	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}

@@ -109,7 +109,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	}
 }
 
-// Text for an agent that is starting is accepted. A composer that is closed without a change leaves no draft behind.
+// A composer that is closed without a change leaves no draft behind.
 func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/reviewer")
@@ -241,7 +241,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.hides("the input is full")
 }
 
-// Sending to five or more agents asks for confirmation first. After "no" the draft is still there.
+// Sending to five or more agents asks for confirmation first.
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	markRunning(s)
@@ -328,7 +328,7 @@ func TestComposerInASCII(t *testing.T) {
 	}
 }
 
-// The composer takes up at most a third of the screen. The cursor is in the correct column, even after wide characters.
+// The composer takes up at most a third of the screen.
 func TestComposerSheet(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
@@ -353,7 +353,7 @@ func TestComposerSheet(t *testing.T) {
 	s.shows("(2/2): two")
 }
 
-// For any typed and pasted input, nothing panics, the screen keeps its size, and only text is sent.
+// For any input, nothing panics and the screen keeps its size.
 func FuzzComposer(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right", "up",
 		"down", "alt+enter", "space", "x", "日", "pgup", "pgdown", "alt+b", "alt+f", "ctrl+v", "tab", "ctrl+j"}

@@ -57,7 +57,7 @@ func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s.hides("released")
 }
 
-// The message about a crash follows the state of the agent. It disappears when the agent runs.
+// The message about a crash disappears when the agent runs.
 func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

@@ -77,7 +77,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 }
 
-// A click on a title or on a column heading does not move the cursor, no matter how far the lists are scrolled.
+// A click on a title or on a column heading does not move the cursor.
 func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	f := demoFleet(epoch)

@@ -241,7 +241,7 @@ func (x *explorer) focused() {
 	}
 }
 
-// For any sequence of keys, clicks, pastes, news and resizes, the frame is valid and shows which panel has the focus.
+// For any sequence of input, the frame is valid and shows which panel has the focus.
 func FuzzRoom(f *testing.F) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))

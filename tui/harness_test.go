@@ -53,8 +53,7 @@ func (s *stage) wait(d time.Duration) {
 	s.send(feed.News{})
 }
 
-// press presses keys one after the other, slowly enough for dialogs to accept them. It collects the effects of all
-// keys.
+// press presses keys slowly enough for dialogs to accept them, and collects their effects.
 func (s *stage) press(keys ...string) {
 	var all []feed.Effect
 	for _, k := range keys {

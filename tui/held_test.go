@@ -27,7 +27,7 @@ func everyPoolLeaves(s *city.Snapshot) {
 	s.Config.Held = h
 }
 
-// The question groups agents by pool and does not break names across lines. It shows the plan even for 200 agents.
+// The question shows a held plan even for 200 agents.
 func TestAHeldPlanIsReadable(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}} {
 		s := demo(t, size[0], size[1])

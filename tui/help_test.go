@@ -15,8 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The help can be scrolled by page and to both ends. It shows its length. If the row under the cursor is shortened, the
-// help also shows the row's full text.
+// The help can be scrolled to both ends, and shows its length.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")

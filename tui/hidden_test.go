@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The title of a list contains the numbers of rows above and below its window. Clicks on the other titles still work.
+// The title of a list contains the numbers of rows above and below its window.
 func TestHiddenRowsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		w, h  int
@@ -45,7 +45,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 	}
 }
 
-// If no row matches the filter, verbs have nothing to act on, and the message contains the key that clears the filter.
+// If no row matches the filter, verbs have nothing to act on.
 func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")

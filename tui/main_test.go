@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child runs a control room with a fake city. The last line that it prints says how the control room ended.
+// child runs a control room with a fake city, and prints how it ended.
 func child(mode string) int {
 	f := newFakeCity(time.Now())
 	f.ticker = func(agent string, n int) []byte {

@@ -15,8 +15,7 @@ import (
 
 const doubleClick = 400 * time.Millisecond
 
-// wheelBatch is how long wheel events are collected before they are applied. Terminals can send wheel events faster
-// than the room can draw their effects.
+// wheelBatch is how long wheel events are collected. Terminals can send them faster than the room can draw.
 const wheelBatch = 16 * time.Millisecond
 
 // wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
@@ -84,8 +83,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	return openRow(m, a.Panel)
 }
 
-// clickOverlay handles a click on a dialog: it selects the clicked answer, or moves the cursor to the clicked row of a
-// list. A double click runs the row. Other clicks do nothing, so that a question is never closed by accident.
+// clickOverlay handles a click on a dialog. Clicks outside of its rows have no effect, so that no question is closed by
+// accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)
@@ -163,8 +162,7 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel collects wheel events. It reports whether this event is the first of a batch. If so, the caller starts a
-// timer.
+// addWheel reports whether this event is the first of a batch. If so, the caller starts a timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {

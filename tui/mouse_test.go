@@ -171,7 +171,7 @@ func TestWheelIsGathered(t *testing.T) {
 	}
 }
 
-// The mouse is on by default. M turns it off, and the room remembers that. The preferences can turn it off, too.
+// The mouse is on by default. M turns it off, and the room remembers that.
 func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used := func(s *stage, want bool) {
 		t.Helper()
@@ -241,7 +241,7 @@ func (c *console) says(want string) {
 	}
 }
 
-// A click chooses an answer, unless the pointer is next to the answer or the question has just opened.
+// A click chooses an answer, unless the question has just opened.
 func TestClickInAQuestion(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {40, 10}} {
 		s := demo(t, size[0], size[1])

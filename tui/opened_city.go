@@ -53,8 +53,8 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	}
 }
 
-// isSwitching reports whether the caller must ignore a key because a switch is in progress or has just ended. Cursor
-// moves are not lost: keys that are pressed during a switch are queued for the new room.
+// isSwitching reports whether the caller must ignore a key because of a switch. Cursor moves are queued for the new
+// room.
 func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	key := k.String()
 	if m.Switch.ID != 0 {
@@ -105,8 +105,7 @@ func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }
 
-// copyUserState copies from the previous room what does not depend on the city, such as the screen size, the theme and
-// the preferences.
+// copyUserState copies the state that does not depend on the city.
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)

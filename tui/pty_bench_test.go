@@ -16,8 +16,7 @@ func paneBench(b *testing.B, mode string) *console {
 	return c
 }
 
-// BenchmarkPaneUnderFlood measures the time from a key to the frame with its effect while an agent floods the pane. It
-// also reports the memory of the room.
+// BenchmarkPaneUnderFlood measures the time from a key to its frame while an agent floods the pane.
 func BenchmarkPaneUnderFlood(b *testing.B) {
 	c := paneBench(b, "flood")
 	c.sees("flood line")
@@ -36,8 +35,7 @@ func BenchmarkPaneUnderFlood(b *testing.B) {
 	b.ReportMetric(c.resident(), "MB")
 }
 
-// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time. The pane is
-// next to the lists or below them, with and without the focus.
+// BenchmarkPaneBytes measures the bytes and the processor time of a pane at 30 lines a second.
 func BenchmarkPaneBytes(b *testing.B) {
 	for _, place := range []string{"beside", "below"} {
 		for _, focus := range []string{"focused", "unfocused"} {

@@ -16,7 +16,7 @@ func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Ter
 	return nil, ctx.Err()
 }
 
-// While an attach waits for a response, the room says so. ctrl+c and ctrl+q cancel the attach and nothing else.
+// While an attach waits for a response, ctrl+c and ctrl+q cancel the attach and nothing else.
 func TestTerminalAttachUnanswered(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting unanswered", 100, 30)

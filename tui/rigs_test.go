@@ -105,8 +105,7 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo resumes a rig that
-// was suspended.
+// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")
@@ -136,7 +135,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "api"}, city.SuspendRig{Rig: "docs"})
 }
 
-// From a rig the user can go to its agents. Agent verbs are refused in Rigs.
+// From a rig the user can go to its agents.
 func TestAgentsOfARig(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "enter")
@@ -165,8 +164,7 @@ func TestReadOnlyRigs(t *testing.T) {
 	s.shows("this control room is read-only")
 }
 
-// On a narrow screen, the titles near the visible panel keep their names. The titles farther away are dropped if they
-// do not fit.
+// On a narrow screen, the titles near the visible panel keep their names.
 func TestTabsScroll(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.change(withRigs)

@@ -272,8 +272,8 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste passes pasted text to the top dialog. If no dialog is open, the text is ignored, because a paste is not a
-// sequence of commands.
+// paste passes pasted text to the top dialog. Without a dialog, it ignores the text, because a paste is not a sequence
+// of commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)

@@ -42,7 +42,7 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	}
 }
 
-// The time limit for undo starts when the verb has ended, even if the verb takes long. Failed commands are not undone.
+// The time limit for undo starts when the verb has ended.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -101,7 +101,7 @@ func TestUndoScaling(t *testing.T) {
 	}
 }
 
-// In Quarantine, u releases the agent under the cursor. It does not undo the latest verb.
+// In Quarantine, u releases the agent under the cursor.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -119,8 +119,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s.shows("no action to undo yet; to release an agent, press 1 for the agents")
 }
 
-// The hint about undo appears only next to its verb. A message that no longer applies disappears. An old message shows
-// its age.
+// The hint about undo appears only next to its verb.
 func TestMessagesAreAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -276,8 +275,7 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// The hint about u says what it undoes. If the selected agent is quarantined and the latest verb was about another
-// agent, u releases the selected agent.
+// The hint about u says what it undoes.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -315,7 +313,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.wants()
 }
 
-// The offer to undo disappears when a snapshot shows that nothing is left to undo. After that, u shows the reason.
+// The offer to undo disappears when a snapshot shows that nothing is left to undo.
 func TestUndoEndsWithItsAction(t *testing.T) {
 	for _, c := range []struct {
 		name, why string
@@ -400,8 +398,7 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	}
 }
 
-// A snapshot that does not show the action yet does not end the undo. If only one of several targets can still be
-// undone, u undoes that one.
+// A snapshot that does not show the action yet does not end the undo.
 func TestUndoOfWhatIsLeft(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -443,7 +440,7 @@ func suspendedBuilder(t *testing.T) *stage {
 	return s
 }
 
-// A verb that cannot be undone ends the undo of an earlier verb, so that u never skips the latest verb.
+// A verb that cannot be undone ends the undo of an earlier verb.
 func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 	for name, act := range map[string]func(s *stage){
 		"restart": func(s *stage) { s.press("r", "y") },

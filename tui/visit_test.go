@@ -18,7 +18,7 @@ func attached(n int) func(*city.Agent) {
 	}
 }
 
-// The city counts viewers only at each patrol. Until the next one, a user who has just left is not shown as a viewer.
+// A user who has just left is not shown as a viewer.
 func TestOwnVisitEnds(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
