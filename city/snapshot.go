@@ -145,8 +145,6 @@ type Agent struct {
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
 	Provider    string `json:"provider,omitempty"` // the agent's session provider
-	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
-	Program string `json:"program,omitempty"`
 
 	State  State      `json:"state"`
 	Reason string     `json:"reason"`
@@ -181,9 +179,18 @@ type Agent struct {
 	// set if the agent has work but its output has not changed for stuck_after
 	Stuck *Stuck `json:"stuck,omitempty"`
 
+	Refusal
 	Declaration
 	LastOutput string     `json:"last_output,omitempty"` // only set if the client requests it
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
+}
+
+// Refusal says whether the controller refuses to restart an agent, and why.
+type Refusal struct {
+	// reason for the refusal; "" = the agent can be restarted
+	NoRestart string `json:"no_restart,omitempty"`
+	// its pool no longer wants the agent, which is the reason for the refusal
+	Surplus bool `json:"surplus,omitempty"`
 }
 
 // Workload describes an agent's mail and work.
@@ -199,6 +206,9 @@ type Workload struct {
 
 // Declaration contains the settings that determine how an agent runs.
 type Declaration struct {
+	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
+	Program string `json:"program,omitempty"`
+
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 

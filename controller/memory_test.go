@@ -17,7 +17,6 @@ import (
 	"gcity/controller/memory"
 )
 
-// keepOnDisk replaces the town's controller with a new one that saves crash histories.
 func (w *town) keepOnDisk(maxRestarts int) {
 	w.t.Helper()
 	cfg, err := config.Load(w.dir)
@@ -38,8 +37,8 @@ func (w *town) degraded() string {
 	return strings.Join(s.Degraded, "\n")
 }
 
-// Only its owner can read the history file. The file is written immediately after a crash. The next controller
-// loads it. A clean shutdown writes changes that were delayed by the minimum interval between two writes.
+// Only its owner can read the history file. It is written right after a crash and at a clean shutdown. The next
+// controller loads it.
 func TestHistoryOutlivesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

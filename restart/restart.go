@@ -102,8 +102,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time at which the agent restarts. After the first in a series of crashes, it restarts immediately.
-// Later restarts wait, with up to 10 % of jitter, so that agents that crashed together do not restart together.
+// next returns the time of the restart. The first restart is immediate. Later ones wait with jitter, so that agents
+// that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -119,9 +119,8 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a start that could not begin because something was missing. No process has
-// run, so the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles
-// with each attempt and is never 0.
+// Again returns the time at which to retry a start that could not begin. tries is the number of consecutive attempts,
+// starting with 1. The wait doubles with each attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -136,8 +135,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns the time at which an agent restarts after an exit that does not count as a crash. There is at least
-// Backoff between two starts, so that a program that exits immediately does not keep the machine busy.
+// Paced returns the time at which an agent restarts after an exit that is not a crash. Backoff separates two starts, so
+// that an immediate exit does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -160,7 +159,7 @@ func (d Death) crash(p Policy) bool {
 		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
-// longRun returns how long an agent must run before its death counts as the first in a new series of crashes.
+// longRun returns how long an agent must run before its next crash starts a new series.
 func (p Policy) longRun() time.Duration {
 	if p.MaxRestarts > 0 {
 		return p.Window / time.Duration(p.MaxRestarts)
@@ -190,7 +189,7 @@ func (d Death) String() string {
 	}
 }
 
-// jitter returns a duration from 0 to less than span. The same arguments always produce the same duration.
+// jitter returns a duration from 0 to less than span. It is deterministic.
 func jitter(now time.Time, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0

@@ -198,7 +198,7 @@ func TestFleetWatcher(t *testing.T) {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
-		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + 2*feed.FleetRefreshGap)
+		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + feed.SilenceGrace + 2*feed.FleetRefreshGap)
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()

@@ -235,7 +235,9 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 			return nil
 		}
 	}
-	if why := a.WhyUnavailable(m); why != "" {
+	if r := state.SurplusTarget(m); a.ID == state.DrainID && r != nil {
+		state.ShowNote(m, state.AlreadyDraining(m, r))
+	} else if why := a.WhyUnavailable(m); why != "" {
 		why = state.Refusal(m, a.Title(), why)
 		if actions.Attaches(m, a) {
 			actions.ReportNotAttached(m, why, m.Now)

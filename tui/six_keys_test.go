@@ -155,7 +155,7 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.hides(note)
 	s.press("Z")
 	s.shows(note)
-	s.wait(keyNoteDuration - time.Second)
+	s.wait(state.NoteDuration - time.Second)
 	s.shows(note)
 	s.wait(time.Second)
 	s.hides(note)

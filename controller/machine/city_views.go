@@ -123,8 +123,6 @@ func (c poolCity) Found(p *pools.Pool) int {
 	return found
 }
 
-// belonged reports whether the previous controller wanted this member of a pool: it is running and not being drained by
-// its pool, or it has exited without being drained.
 func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()

@@ -47,6 +47,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		}
 		v := a.draw()
 		v.Next = m.nextFor(a)
+		v.Refusal = city.Refusal{NoRestart: m.commands.noRestart(a), Surplus: a.surplus()}
 		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
 		for _, d := range a.out.All() {
 			v.Sends = append(v.Sends, d.Draw())
@@ -204,7 +205,6 @@ func (a *record) nextOfStop() string {
 	return "stops after the agents that depend on it"
 }
 
-// nextFor returns what happens to an agent next if no input arrives, or nil if nothing will happen.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {

@@ -26,7 +26,7 @@ func automationActions() []state.Action {
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
-			Key:  keymap.Bind("stop the automation's run and its processes"),
+			Key:  keymap.Bind("stop the automation's run"),
 			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
 	}

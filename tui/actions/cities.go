@@ -66,14 +66,16 @@ func cityItems(m *state.Room) []state.Item {
 			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
-			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name,
-			Note: c.Why(m.Now),
-			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
+			Words: c.DisplayName + " " + widget.Plain(c.Info.Name+" "+c.Info.Path),
+			Line:  c.Info.Name, Note: c.Why(m.Now), Whole: true,
+			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		}
 		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
 		}
-		if runner := state.RunnerText(m, &c); runner != "" && (item.Note == "" || m.W >= 120) {
+		// the process ID is in the city's details
+		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
+		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
 		}
 		items = append(items, item)

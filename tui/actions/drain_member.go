@@ -27,9 +27,13 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 				items[i].Words, items[i].Verb = "", "drains it"
 				items[i].Effect = strings.Join(
 					details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
-				if r.Undrainable() {
+				switch {
+				case r.Undrainable():
 					items[i].Verb = "cancels its drain"
 					items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
+				case r.Surplus():
+					items[i].Why, items[i].Verb = nil, "does nothing"
+					items[i].Effect = state.AlreadyDraining(m, r)
 				}
 			}
 			if now := m.Pools.Find(name); now != nil {
@@ -69,6 +73,9 @@ func drainMember(name string) state.Task {
 		switch {
 		case r == nil:
 			state.ShowFailure(m, "cannot drain "+widget.Plain(name)+": it no longer exists")
+			return nil
+		case r.Surplus():
+			state.ShowNote(m, state.AlreadyDraining(m, r))
 			return nil
 		case r.Undrainable():
 			return state.CommandRows(m, "canceling the drain of", []*panel.AgentRow{r},

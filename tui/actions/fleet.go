@@ -48,7 +48,7 @@ func fleetActions() []state.Action {
 				"register the city in a folder and start it; also starts a registered city", "a"),
 			Short: "add", In: f, Why: needSupervisor, Run: askRegister},
 		{ID: "fleet.unregister",
-			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
+			Key:  keymap.Bind("stop and unregister the city", "ctrl+k"),
 			In:   f,
 			Risk: keymap.NameRequired, Why: needRegistered, Run: askUnregister},
 		{ID: "fleet.filter",
@@ -275,7 +275,7 @@ func unregisterQuestion(m *state.Room, c *fleet.City) question {
 					"stopping "+c.DisplayName+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
-			{Title: "cancel", Safe: true},
+			{Title: "no, leave it", Safe: true},
 		}}
 }
 
@@ -302,7 +302,7 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !Unseen(m, a) {
 			t := actionItem(m, a)
-			t.Note = a.Risk.String()
+			t.Note = a.Risk.Mark()
 			f.All = append(f.All, t)
 		}
 	}

@@ -24,7 +24,7 @@ func poolActions() []state.Action {
 			Key: keymap.Bind("show details of the pool: members, check, last decisions"),
 			In:  here, Why: needPool, Run: showPool},
 		{ID: "pool.scale",
-			Key:   keymap.Bind("set the pool's size, or let its check decide again", "S"),
+			Key:   keymap.Bind("set the pool's size, or let its check decide", "S"),
 			Short: "size", In: here,
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",
@@ -68,12 +68,17 @@ func needRestart(m *state.Room) string {
 
 func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	switch {
-	case r.State == city.Suspended:
+	case r.State == city.Suspended || r.OffAt != "" && r.Refusal.NoRestart != "":
 		return r.Shown + " is suspended; " + m.Keys.KeyText(state.SuspendID) + " resumes it"
 	case r.Surplus():
 		return r.Shown + " is draining because its pool is scaling down"
 	}
-	return ""
+	if p := m.Pools.Find(r.Pool); p != nil && r.Refusal.Surplus {
+		return fmt.Sprintf(
+			"%s is surplus: pool %s wants %d; to scale the pool up, press %s, then %s", r.Shown,
+			p.Shown, p.Desired, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.scale"))
+	}
+	return widget.Plain(r.Refusal.NoRestart)
 }
 
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {

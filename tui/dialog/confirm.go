@@ -16,9 +16,16 @@ import (
 // Answer is one answer to a question.
 type Answer[T any] struct {
 	Key   string // letter that selects it immediately; "" = none
+	Old   string // a former Key, which still works but is not shown; "" = none
 	Title string
 	Safe  bool // it changes nothing and requires no typed text
 	Do    T    // the zero task does nothing
+}
+
+// answers reports whether a key selects the answer immediately.
+func (a *Answer[T]) answers(key string) bool {
+	return a.Key != "" && key != "" &&
+		(strings.EqualFold(a.Key, key) || strings.EqualFold(a.Old, key))
 }
 
 // Confirm is a question. If RequiredText is set, a destructive answer requires it.
@@ -61,7 +68,7 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
-		return a.Key != "" && c.RequiredText == "" && strings.EqualFold(a.Key, key)
+		return c.RequiredText == "" && a.answers(key)
 	})
 	if notice && !takes && i < 0 {
 		c.rejectedAt = now
@@ -121,8 +128,12 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.Counts = to.Counts
 }
 
-// Step moves the cursor by n answers.
-func (c *Confirm[T]) Step(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
+// Step moves the cursor by n answers. It stops at the first and the last answer, so that a user who presses "down" on
+// "no" does not choose "yes".
+func (c *Confirm[T]) Step(n int) { c.Cursor = max(0, min(c.Cursor+n, len(c.Answers)-1)) }
+
+// Cycle moves the cursor by n answers. After the last answer it continues with the first one.
+func (c *Confirm[T]) Cycle(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
 
 // Key edits the text, or selects the answer for a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
@@ -138,7 +149,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 		return nil
 	}
 	for i, a := range c.Answers {
-		if a.Key != "" && strings.EqualFold(a.Key, k.String()) {
+		if a.answers(k.String()) {
 			c.Cursor = i
 			return c.Accept(close)
 		}
@@ -347,7 +358,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	cancel := on.Keys.KeyText("choice.cancel") + " cancels"
 	switch {
 	case len(c.Answers) == 1:
-		return []string{take + " closes"}
+		return []string{on.Keys.KeyText("choice.cancel") + " closes"}
 	case c.RequiredText != "":
 		return []string{next, take + " confirms", cancel}
 	}

@@ -263,11 +263,12 @@ func (c *City) Why(now time.Time) string {
 		return "the controller's last patrol was " + widget.Age(b.Overdue) + " ago"
 	}
 	var parts []string
+	others := len(b.Needs) - b.failed - b.Held
 	for _, n := range []struct {
 		n    int
 		what string
 	}{{b.failed, "failed"}, {b.Held, "quarantined"},
-		{len(b.Needs) - b.failed - b.Held, "more need attention"}} {
+		{others, otherNeeds(others, b.failed+b.Held)}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
@@ -280,6 +281,19 @@ func (c *City) Why(now time.Time) string {
 		parts = append(parts, "not registered")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// otherNeeds completes a number of agents that need attention. before is how many agents the text has named already.
+func otherNeeds(n, before int) string {
+	switch {
+	case before == 0 && n == 1:
+		return "agent needs attention"
+	case before == 0:
+		return "agents need attention"
+	case n == 1:
+		return "other needs attention"
+	}
+	return "others need attention"
 }
 
 // AttentionCount returns the number of agents that need attention, or 1 if only the city itself does.
@@ -352,7 +366,8 @@ func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 		case "state":
 			hit = strings.HasPrefix(h.Word, t.Word)
 		case "name":
-			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word)
+			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word) ||
+				strings.HasPrefix(strings.ToLower(c.DisplayName), t.Word)
 		case "":
 			hit = t.In(c.DisplayName) || !t.Fuzzy &&
 				(t.In(h.Word) || t.In(why) || t.In(widget.Plain(c.Info.Path)))
@@ -371,5 +386,5 @@ func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""
 	}
-	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "")
+	return fmt.Sprintf("%-9s", fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents))
 }

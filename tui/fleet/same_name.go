@@ -8,7 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Distinguish adds a folder to the display names of cities that have the same name, for example "demo (shop)".
+// Distinguish sets the display names of cities to the names in their configurations, which a city's own room shows too.
+// It adds a folder to the names of cities that have the same name, for example "demo (shop)".
 func Distinguish(rows []City) {
 	names := make(map[string]bool, len(rows))
 	for i := range rows {
@@ -17,6 +18,7 @@ func Distinguish(rows []City) {
 	same := map[string][]int{}
 	for i := range rows {
 		name := rows[i].ownName(names)
+		rows[i].DisplayName = widget.Plain(name)
 		same[name] = append(same[name], i)
 	}
 	for _, at := range same {
@@ -30,7 +32,7 @@ func Distinguish(rows []City) {
 		for k, folder := range distinctFolders(paths) {
 			c := &rows[at[k]]
 			c.Folder = widget.Plain(folder)
-			if c.DisplayName = widget.Plain(c.Info.Name); c.Folder != c.DisplayName {
+			if c.Folder != c.DisplayName {
 				c.DisplayName += " (" + c.Folder + ")"
 			}
 		}

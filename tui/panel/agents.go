@@ -40,6 +40,7 @@ type AgentRow struct {
 	mail     int // number of its unread messages
 	Stuck    *city.Stuck
 	HasCall  bool // a watchdog is calling for attention to this agent
+	Refusal  city.Refusal
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
@@ -51,6 +52,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
 		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waiting(a.Sends),
 		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
+		Refusal: a.Refusal,
 	}
 	if a.Until != nil {
 		r.Until = *a.Until

@@ -204,7 +204,8 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 
 // WidthsFor returns the widths that the visible rows would need if nothing were shortened.
 func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
-	n := Widths{Usage: a.measured}
+	// A city that has just started measures soon, so its columns do not change then.
+	n := Widths{Usage: a.measured || e.Snap != nil && e.Now.Sub(e.Snap.Started) < time.Minute}
 	if e.W >= sparkFrom {
 		n.Spark = sparkWidth
 	}

@@ -120,6 +120,26 @@ func SurplusReason(m *Room, r *panel.AgentRow) string {
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
+// SurplusTarget returns the only agent that the drain verb acts on, if it is a surplus member of a pool and therefore
+// draining already. Otherwise it returns nil.
+func SurplusTarget(m *Room) *panel.AgentRow {
+	rows := Targets(m)
+	if DrainsPools(m) || len(rows) != 1 || !rows[0].Surplus() || NeedWritable(m) != "" {
+		return nil
+	}
+	return rows[0]
+}
+
+// AlreadyDraining returns text that says why a surplus member of a pool is draining, for how long, and how to keep it.
+func AlreadyDraining(m *Room, r *panel.AgentRow) string {
+	why := ""
+	if p := m.Pools.Find(r.Pool); p != nil {
+		why = fmt.Sprintf("pool %s wants %d, ", p.Shown, p.Desired)
+	}
+	return fmt.Sprintf("%s is already draining: %s%s; to keep it, press %s, then %s", r.Shown, why,
+		r.NextChange(m.Env()).Brief, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
+}
+
 // DrainsPools reports whether the drain verb acts on all members of pools.
 func DrainsPools(m *Room) bool {
 	return ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
