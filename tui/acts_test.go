@@ -46,7 +46,6 @@ func newInCity(t *testing.T) *inCity {
 	return s
 }
 
-// look delivers the current snapshot of the city to the room.
 func (s *inCity) look() {
 	s.t.Helper()
 	n, err := s.city.Snapshot(s.t.Context())
@@ -57,7 +56,6 @@ func (s *inCity) look() {
 	s.answer()
 }
 
-// until delivers snapshots until a condition holds.
 func (s *inCity) until(what string, ok func() bool) {
 	s.t.Helper()
 	eventually.True(s.t, what, func() bool { s.look(); return ok() })
@@ -71,7 +69,7 @@ func (s *inCity) sees(want ...string) {
 	})
 }
 
-// answer carries out the effects of the latest messages and delivers their results, until there are no more results.
+// answer carries out effects and delivers their results, until there are no more results.
 func (s *inCity) answer() {
 	s.t.Helper()
 	for range 20 {
@@ -102,7 +100,6 @@ func (s *inCity) write(text string) {
 	}
 }
 
-// act presses keys, carries out their effects and delivers the resulting snapshot.
 func (s *inCity) act(keys ...string) {
 	s.t.Helper()
 	for _, k := range keys {
@@ -193,8 +190,7 @@ func TestAMemberIsOnlyKilled(t *testing.T) {
 	s.shows("Kill or stop idle", "keep it stopped")
 }
 
-// A verb that the city would refuse is refused, with the reason, as soon as its key is pressed. The footer does not
-// offer it.
+// A verb that the city would refuse is refused immediately, with the reason.
 func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/writer") // suspended

@@ -20,8 +20,7 @@ func builderInspection() *city.Inspection {
 	return in
 }
 
-// The details of an agent show the beginning of its prompt, and p shows the whole prompt. Escape sequences in the
-// prompt have no effect.
+// The details show the beginning of an agent's prompt, and p shows the whole prompt.
 func TestPromptOfAnAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -33,7 +32,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	}
 	s.press("p")
 	s.shows("prompt of builder", "Rule 20: no paint", "prompts/builder.md.tmpl", "typed when the agent is ready")
-	s.press("esc", "esc") // closes the prompt, then the details
+	s.press("esc", "esc")
 	s.line("prompt", "enter")
 	s.shows("prompt of builder", "loading")
 	bare := builderInspection()
@@ -47,7 +46,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.shows("This agent is no longer part of the city.")
 }
 
-// At 80x24, the details show an agent's program, the files copied into its folder, and how its prompt is passed.
+// At 80x24, the details show how an agent starts.
 func TestStartOfAnAgent(t *testing.T) {
 	for _, c := range []struct {
 		edit func(*city.Inspection)

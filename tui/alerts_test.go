@@ -81,7 +81,7 @@ func TestNoZeroIsRed(t *testing.T) {
 	}
 }
 
-// The alert about agents in quarantine leads to the list of these agents, with the cursor on the first of them.
+// The alert about agents in quarantine leads to the first of these agents.
 func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

@@ -27,8 +27,7 @@ func (s *stage) automating() []string {
 	return names
 }
 
-// The cursor starts on a failing automation, because the header points to it. After the user has moved the cursor, it
-// stays where it is.
+// The cursor starts on a failing automation, because the header points to it.
 func TestTheCursorIsOnWhatFails(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -159,8 +158,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details: there are no automations")
 }
 
-// If something prevents a run, firing asks for confirmation and shows the gate. Otherwise the automation fires
-// immediately.
+// Firing asks for confirmation if something prevents a run.
 func TestFire(t *testing.T) {
 	fire := func(name string) city.Command { return city.Fire{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -206,7 +204,7 @@ func TestFire(t *testing.T) {
 	s.wants(fire("digest"))
 }
 
-// A run in progress can be stopped after a confirmation. Without a run, there is nothing to stop.
+// A run in progress can be stopped after a confirmation.
 func TestEndRun(t *testing.T) {
 	end := func(name string) city.Command { return city.EndRun{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -265,7 +263,7 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	ended(s, "gc-2", "ok")
 	s.shows("release: ok in 1.5s")
 	s.press("t")
-	ended(s, "gc-3", "failed") // before the response to the command
+	ended(s, "gc-3", "failed")
 	s.shows("firing release")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("release failed after 1.5s: failed: no tag")
@@ -361,8 +359,7 @@ func TestQueryAlwaysResponds(t *testing.T) {
 	}
 }
 
-// A condition, and the errors of a file, can have several lines. A row shows the first error and the number of further
-// errors. The details show all of them.
+// A row shows the first error and the number of further errors. The details show all errors.
 func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s := automated(t, 160, 34)
 	s.automation("wisp-compact", func(a *city.Automation) {
@@ -380,8 +377,6 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.hides("␊")
 }
 
-// Until the user enters Automations, its cursor is on the automation that needs attention, so that entering the panel
-// does not move the cursor. Afterwards the cursor stays on its automation.
 func TestEnteringAutomationsMovesNoCursor(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(func(n *city.Snapshot) {

@@ -12,8 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// An answer that is wider than the dialog continues on the next line. No word is lost, and a click on any of its lines
-// chooses it.
+// An answer that is wider than the dialog continues on the next line. A click on any of its lines chooses it.
 func TestAnswersAreWrapped(t *testing.T) {
 	titles := []string{"keep the agents, stop the controller (no restarts, no automations), and nobody starts them again",
 		"守る人のいない町: 誰も見ていない間に終わったものは誰も始めない", "stay"}

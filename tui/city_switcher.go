@@ -15,9 +15,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher keeps one control room per visited city and shows one room at a time. Hidden rooms do not receive data
-// from their cities, but commands that were already started still finish. The model's goroutine owns all fields except
-// those after mu.
+// roomSwitcher keeps one control room per visited city. Hidden rooms receive no data, but their commands still finish.
+// The model's goroutine owns all fields except those after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner
@@ -44,7 +43,6 @@ type cityRoom struct {
 
 const maxRooms = 16
 
-// newRoomSwitcher opens the first room: the room of the city, or the all-cities room.
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
 	t := &roomSwitcher{options: o, root: r, newScreen: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Cities{Directory: o.Cities}
@@ -80,7 +78,6 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 	return t
 }
 
-// show makes a room visible and starts reading its city's data.
 func (t *roomSwitcher) show(s *cityRoom) {
 	t.current = s
 	t.visits++
@@ -122,7 +119,6 @@ func (t *roomSwitcher) openCity(r *feed.Runner, e feed.SwitchCity) {
 	r.OpenCity(e, known, keep)
 }
 
-// existingRoom returns the target room of a switch, or nil if that room does not exist yet.
 func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	if e.Home {
 		return t.home
@@ -134,8 +130,6 @@ func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	return s
 }
 
-// showOpenedCity shows the room of a city that a switch has opened. If the city could not be opened, showOpenedCity
-// reports why.
 func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
 	old := t.current
@@ -198,8 +192,6 @@ func (t *roomSwitcher) switchTo(s *cityRoom) feed.SwitchCity {
 		Home: s == t.home}
 }
 
-// selectOnArrival completes a switch in the new room. It selects the agent that the switch names, if any, and reports
-// the city's name.
 func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 	old *cityRoom) []feed.Effect {
 	from := old.m
@@ -260,8 +252,6 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	return s
 }
 
-// dropOldRooms drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the
-// first room, and the all-cities room.
 func (t *roomSwitcher) dropOldRooms() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

@@ -15,8 +15,7 @@ import (
 	"gcity/tui/state"
 )
 
-// A city that was stopped, renamed and started again can be opened by its new name, from its old room and from the
-// list.
+// A renamed city can be opened by its new name, from its old room and from the list.
 func TestCityWithAnotherName(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

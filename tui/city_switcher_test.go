@@ -65,7 +65,6 @@ func inHouse(t *testing.T, o Options) *console {
 	return c
 }
 
-// until waits for a condition that is not visible on the screen.
 func (c *console) until(what string, ok func() bool) {
 	c.t.Helper()
 	eventually.True(c.t, what, ok)
@@ -80,9 +79,7 @@ func (c *console) to(name string) {
 	c.sees(name + " · ")
 }
 
-// After a switch, the list of cities still needs the snapshots of the previous city, but nothing else is read from it.
-// Commands that were started there still finish. When the user comes back, the room shows their results and the same
-// cursor position.
+// After a switch, the streams of the previous city end, but its commands still finish.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -104,7 +101,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 		return func() bool { _, n := d.Streams(name); return n == others }
 	}
 	c.sees("1 of 2 @")
-	c.sees("0 one") // the agents are listed
+	c.sees("0 one")
 	c.keys("j")
 	c.sees("0 two")
 	c.until("the pane and the events are read", streams("alpha", 2))
@@ -175,8 +172,7 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 	c.coax("\r", "no longer registered")
 }
 
-// A city that does not respond is listed in its last known state, with the time of its last response. Other cities are
-// still updated.
+// A city that does not respond is listed in its last known state.
 func TestFleetWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
@@ -229,15 +225,14 @@ func TestFleetWatcher(t *testing.T) {
 	})
 }
 
-// The supervisor rejects a city that this program already runs. The list nevertheless shows the real state of the city,
-// and the city can be opened from the list.
+// The list shows the real state of a city that this program runs, although the supervisor rejects it.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	own, err := d.City("alpha") // has a running controller loop, like a city in this process
+	own, err := d.City("alpha")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +278,6 @@ func TestEachCityRemembersItself(t *testing.T) {
 	}
 }
 
-// fifty returns 50 cities with 100 agents each.
 func fifty() (*citytest.Directory, []*citytest.Fake) {
 	d := citytest.NewDirectory()
 	all := make([]*citytest.Fake, 50)
@@ -297,7 +291,7 @@ func fifty() (*citytest.Directory, []*citytest.Fake) {
 	return d, all
 }
 
-// BenchmarkFleetWatcher measures the update of the list of 50 cities after a snapshot of a city that is not on screen.
+// BenchmarkFleetWatcher measures the update of the list after a snapshot of a hidden city.
 func BenchmarkFleetWatcher(b *testing.B) {
 	d, all := fifty()
 	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}

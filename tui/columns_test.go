@@ -22,7 +22,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	}
 }
 
-// On narrower screens, columns of numbers are dropped, beginning at the right, before the reasons are shortened.
+// On narrow screens, columns of numbers are dropped from the right before the reasons are shortened.
 func TestColumnsLeaveFromTheRight(t *testing.T) {
 	shown := func(c panel.Columns) (heads []string) {
 		for _, v := range []struct {
@@ -75,8 +75,7 @@ func TestColumnsStay(t *testing.T) {
 	}
 }
 
-// The name column gets the space that the reasons do not need. A shortened qualified name keeps the beginning of the
-// pool's name.
+// The name column gets the space that the reasons do not need.
 func TestNamesGetTheRoom(t *testing.T) {
 	for w, want := range map[int][]string{80: {"/long-worker-pool-03", "/long-tester-pool-03"}, 60: {"long-wo", "long-te"}} {
 		s := demo(t, w, map[int]int{80: 24, 60: 20}[w])

@@ -38,7 +38,6 @@ func markRunning(s *stage) {
 	}
 }
 
-// sent delivers the result of the latest action, with the given stage for each text.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
 	p, ok := effectOf[feed.SendCommands](s)
@@ -110,7 +109,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	}
 }
 
-// Text for an agent that is starting is accepted. A composer that is closed without a change leaves no draft behind.
+// A composer that is closed without a change leaves no draft behind.
 func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/reviewer")
@@ -242,7 +241,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.hides("the input is full")
 }
 
-// Sending to five or more agents asks for confirmation first. After "no" the draft is still there.
+// Sending to five or more agents asks for confirmation first.
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	markRunning(s)
@@ -329,7 +328,7 @@ func TestComposerInASCII(t *testing.T) {
 	}
 }
 
-// The composer takes up at most a third of the screen. The cursor is in the correct column, even after wide characters.
+// The composer takes up at most a third of the screen.
 func TestComposerSheet(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
@@ -354,14 +353,14 @@ func TestComposerSheet(t *testing.T) {
 	s.shows("(2/2): two")
 }
 
-// For any typed and pasted input, nothing panics, the screen keeps its size, and only text is sent.
+// For any input, nothing panics and the screen keeps its size.
 func FuzzComposer(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right", "up",
 		"down", "alt+enter", "space", "x", "日", "pgup", "pgdown", "alt+b", "alt+f", "ctrl+v", "tab", "ctrl+j"}
 	f.Add("one two\nthree", []byte{0, 7, 11, 12, 13}, uint8(60), uint8(20))
 	f.Add("  \n\n", []byte{2, 11, 11, 7, 7, 10, 6, 13, 5, 5}, uint8(40), uint8(10))
 	f.Add("日本\u0301語 \U0001f468\u200d\U0001f469", []byte{0, 0, 16, 7, 4, 13, 16, 11}, uint8(20), uint8(5))
-	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10)) // no word to the left
+	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10))
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))

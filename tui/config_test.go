@@ -8,8 +8,7 @@ import (
 	"gcity/tui/state"
 )
 
-// held returns a change that gives a snapshot a held configuration. The configuration removes the given agents and
-// keeps one more running agent.
+// held returns a change that adds a held configuration. The configuration removes the given agents.
 func held(removes ...string) func(*city.Snapshot) {
 	return func(n *city.Snapshot) {
 		n.Config.Held = &city.Held{Revision: "9f8e7d6c5b4a", Since: epoch, Removes: removes, Running: len(removes) + 1,

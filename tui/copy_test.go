@@ -16,7 +16,7 @@ import (
 	"gcity/tui/state"
 )
 
-// copied opens the menu, runs the first row that matches a search, and returns what was sent to the clipboard.
+// copied copies the first menu row that matches a search, and returns the clipboard text.
 func (s *stage) copied(search string) string {
 	s.t.Helper()
 	s.press("y")
@@ -74,8 +74,7 @@ func TestCopyFromOtherThings(t *testing.T) {
 	}
 }
 
-// Users paste copied text into a terminal, so it must not contain control characters (L12). A terminal accepts only a
-// limited amount of text.
+// Copied text must not contain control characters, because users paste it into a terminal (L12).
 func TestCopiesAreSafe(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
@@ -129,7 +128,7 @@ func TestClipboardSequence(t *testing.T) {
 	}
 }
 
-// The clipboard program receives the text. If there is no such program, or if it fails, a message says so.
+// If the clipboard program is missing or fails, a message says so.
 func TestClipboardProgram(t *testing.T) {
 	dir := t.TempDir()
 	got := filepath.Join(dir, "got")

@@ -44,7 +44,6 @@ func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A released agent keeps its row in Quarantine while the cursor is on it. The title counts such rows separately.
 func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("3")
@@ -58,7 +57,7 @@ func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s.hides("released")
 }
 
-// The message about a crash follows the state of the agent. It disappears when the agent runs.
+// The message about a crash disappears when the agent runs.
 func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

@@ -12,7 +12,6 @@ import (
 	"gcity/tui/state"
 )
 
-// few reduces a snapshot to three running agents.
 func few(n *city.Snapshot) {
 	kept := n.Agents[:0]
 	for _, a := range n.Agents {
@@ -84,8 +83,7 @@ func TestEscStays(t *testing.T) {
 	}
 }
 
-// Stopping the city asks for confirmation even if the preferences turn confirmations off. If no agent is running, it
-// does not ask.
+// Stopping the city asks for confirmation even if the preferences turn confirmations off.
 func TestStoppingTheCityAsks(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)

@@ -9,8 +9,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// If there is room for only one panel below a list, that panel shows the details of the selected row. It does not show
-// the terminal of an unrelated agent. The pane comes back when it gets the focus.
+// A single panel below a list shows the details of the selected row, not the terminal of an unrelated agent.
 func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s := pooled(t, 80, 24)
 	for _, key := range []string{"2", "7"} {
@@ -39,8 +38,7 @@ func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	}
 }
 
-// If a filter hides all rows of the focused list, the pane and the description show that nothing is selected. They do
-// not show an agent, which would look like the selected row.
+// If a filter hides all rows, the pane and the description show that nothing is selected.
 func TestNothingIsDescribedWhileAFilterHidesAllRows(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		for id, noun := range map[string]string{"agents": "agent", "pools": "pool", "rigs": "rig", "automations": "automation",

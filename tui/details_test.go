@@ -124,7 +124,7 @@ func TestHangingIndent(t *testing.T) {
 		{"  wants     one two three", 24, []string{"  wants     one two", "            three"}},
 		{"one two three", 9, []string{"one two", "three"}},
 		{"why         a", 24, []string{"why         a"}},
-		{"why         one two three", 14, []string{"why", "one two three"}}, // no room next to the label
+		{"why         one two three", 14, []string{"why", "one two three"}},
 	} {
 		got := widget.WrapHanging(c.in, c.w)
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
@@ -139,7 +139,7 @@ func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s.shows("cannot release the agent: this page shows pool batch, not an agent")
 }
 
-// The details use the output that the pane has received, even before the city has updated the time of the last output.
+// The details use the pane's output before the city reports it.
 func TestTheLastOutputIsCurrent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -155,7 +155,7 @@ func TestTheLastOutputIsCurrent(t *testing.T) {
 	s.shows("last output 0s ago")
 }
 
-// Without the pane, the time of the last output is only as recent as the last patrol, so the age is an upper limit.
+// Without the pane, the age of the last output is an upper limit.
 func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

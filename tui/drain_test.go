@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// In Agents and in the list of a pool's members, a single agent drains immediately, and undo cancels the drain.
+// A single agent drains immediately, and undo cancels the drain.
 func TestDrainOfOneAgentIsUndone(t *testing.T) {
 	for _, keys := range [][]string{{"D"}, {"2", "D", "2", "enter"}} {
 		for _, size := range [][2]int{{200, 60}, {80, 24}} {
@@ -74,7 +74,7 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.shows("idle is stopping, so there is nothing to drain")
 }
 
-// The only way to keep a surplus member is to scale its pool up. No other action is offered.
+// The only way to keep a surplus member is to scale its pool up.
 func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
@@ -92,7 +92,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.choose("worker-2")
 	s.m.Confirm = state.ConfirmAlways
 	s.press("D")
-	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the user confirms
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} })
 	s.shows("nothing was done: worker-2 is draining")
 	if s.m.Dialogs.Choice() != nil {
 		t.Error("the question about nothing stays open")
@@ -139,8 +139,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"})
 }
 
-// In Pools, D lists the members of the pool. The user selects a member by its number, by letters or with the arrow
-// keys, and enter drains it.
+// In Pools, D lists the members of the pool, and enter drains the selected member.
 func TestDrainOneMemberOfAPool(t *testing.T) {
 	for _, keys := range [][]string{{"2"}, {"w", "2"}, {"down", "down"}, {"down", "down", "down", "up"}} {
 		s := pooled(t, 80, 24)
@@ -155,8 +154,7 @@ func TestDrainOneMemberOfAPool(t *testing.T) {
 	}
 }
 
-// If the user is draining a member, the same keys cancel the drain. A surplus member, and one that is not running,
-// cannot be drained, and a message says why.
+// The same keys cancel a member's drain. For a member that cannot drain, a message says why.
 func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
@@ -198,14 +196,14 @@ func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	}
 	s := pooled(t, 120, 40)
 	s.pick("worker")
-	s.press("D", "m", "2", "enter") // the keys that restart it, after r
+	s.press("D", "m", "2", "enter")
 	s.wants(city.Drain{Agent: "worker-2"})
 	s.press("D", "m", "9")
 	s.shows("No member matches. Type the number at the end of its name")
 }
 
-// The entry that drains all members matches only the beginning of its title. Otherwise a user who types m for "only one
-// member", as in the question about a restart, would drain all members.
+// The entry that drains all members matches only the beginning of its title. Otherwise m, for "only one member", would
+// drain all members.
 func TestTheEntryForAllMembersMatchesOnlyItsBeginning(t *testing.T) {
 	for _, text := range []string{"m", "me", "members", "lm", "l"} {
 		s := pooled(t, 80, 24)
@@ -238,8 +236,7 @@ func TestRestartOneMemberOfAPool(t *testing.T) {
 	s.hides("only one member")
 }
 
-// If several agents are marked, D drains those that can be drained. If none of them can be drained, it cancels the
-// drains in progress.
+// If several agents are marked, D drains those that can be drained.
 func TestDrainOfMany(t *testing.T) {
 	s := pooled(t, 120, 40)
 	mark := func(names ...string) {
@@ -294,8 +291,6 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.hides("undo canceling")
 }
 
-// A member that the user is draining does not make its pool short. Once the member is gone, the pool counts as short
-// after MaxShort.
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -309,7 +304,7 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s.wait(2 * panel.MaxShort)
 	drained("operator", 1)
 	s.shows("draining   worker", "waiting for worker-2 to finish")
-	drained("operator", 2) // another member is missing
+	drained("operator", 2)
 	s.wait(panel.MaxShort)
 	s.shows("short      worker")
 	drained("operator", 1)
@@ -333,8 +328,7 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.shows("Not drained: flaky is in backoff.")
 }
 
-// The list of a pool's members is about the pool that its title names, even if a reload removes that pool. The same
-// applies to the question about all members.
+// The list of a pool's members is about the pool that its title names, even after a reload.
 func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	gone := func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })

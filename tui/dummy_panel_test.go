@@ -22,7 +22,6 @@ type toy struct {
 
 func (r *toy) Key() string { return r.name }
 
-// newToys returns a panel of the city's rigs.
 func newToys() panel.Panel {
 	toys := panel.NewTable(panel.Definition[toy, *toy]{
 		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "T", Noun: "toy", Zone: "Toys",

@@ -24,8 +24,7 @@ func placed(t *testing.T, source string, patched ...string) *stage {
 	return s
 }
 
-// An edit starts at the declaration of the agent under the cursor. If other files are involved, or if the agent is
-// patched, the room first asks which file to edit.
+// An edit starts at the declaration of the agent under the cursor.
 func TestEditWhereItIsWritten(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
@@ -68,7 +67,7 @@ func TestEditWhereItIsWritten(t *testing.T) {
 	}
 }
 
-// The details say where an agent is declared, which files patch it, and which of these files cannot be edited here.
+// The details say where an agent is declared, and which files patch it.
 func TestDeclaredIn(t *testing.T) {
 	s := placed(t, "far/topology.toml:9:1", "city.toml:40:1", "teams/one.toml:2:1")
 	s.size(160, 40)
@@ -156,8 +155,7 @@ func TestAnEditorThatFails(t *testing.T) {
 	}
 }
 
-// From the details, e edits the declaration of the agent that the details are about, no matter where the cursor is. The
-// action is also in the verb menu.
+// From the details, e edits the declaration of the agent that the details are about.
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")

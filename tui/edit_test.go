@@ -103,8 +103,7 @@ func drafts(t *testing.T, path string) []string {
 	return all
 }
 
-// The user edits a copy of the configuration. The original is unchanged until the copy is valid and the user has
-// confirmed its plan.
+// The original configuration is unchanged until the user has confirmed the plan of a valid copy.
 func TestTerminalEditConfig(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -135,7 +134,7 @@ func TestTerminalEditConfig(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// An editor that stops its process group, like vim at ctrl+z, is continued, so that the terminal stays usable.
+// An editor that stops itself, like vim at ctrl+z, is continued, so that the terminal stays usable.
 func TestTerminalEditorThatStops(t *testing.T) {
 	t.Parallel()
 	path, ed := writing(t, "echo two >>$file; kill -TSTP 0; echo three >>$file; kill -STOP 0; echo four >>$file")
@@ -150,8 +149,7 @@ func TestTerminalEditorThatStops(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// The room is visible again before the plan of an edit is known, no matter how long planning takes. A panic while
-// planning ends the room, but not the process.
+// The room is visible again before the plan of an edit is known. A panic while planning does not end the process.
 func TestTerminalPlanOfAnEdit(t *testing.T) {
 	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room panicked in editor: as asked in a plan"} {
 		t.Run(word, func(t *testing.T) {
@@ -187,7 +185,7 @@ func TestEditWaitsForATypingUser(t *testing.T) {
 	s.shows("start  x: not running")
 }
 
-// What the editor does determines the plan, the error, and whether the draft is kept. The configuration is unchanged.
+// The configuration is unchanged, whatever the editor does.
 func TestEditDraft(t *testing.T) {
 	for _, c := range []struct {
 		name, script, editor string
@@ -261,7 +259,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// A draft is kept until the user decides what to do with it. The decision is carried out only once.
+// A draft is kept until the user decides what to do with it.
 func TestDraftsAreKept(t *testing.T) {
 	o := Options{Config: textFile{"/x/city.toml"}}
 	s := newStage(t, o)

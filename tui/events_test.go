@@ -19,8 +19,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// happened returns n events, one minute apart and with consecutive sequence numbers. Two agents alternate, and the
-// newest event is at epoch.
+// happened returns n events, one minute apart. The newest event is at epoch.
 func happened(from uint64, n int) []events.Event {
 	out := make([]events.Event, n)
 	for i := range out {
@@ -72,8 +71,7 @@ func TestEventTypesInWords(t *testing.T) {
 	}
 }
 
-// If a palette command selects an agent while Events shows only the selected agent, the rows and the title of Events
-// change to the new agent.
+// If a palette command selects another agent, the agent filter of Events follows.
 func TestEventsFollowASelectionFromThePalette(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
@@ -100,7 +98,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
 	state.SelectAgent(s.m, other)
-	s.press("5", "k") // the fifth event, which is about scout
+	s.press("5", "k")
 	s.press(".")
 	if s.m.Agents.SelectedKey != "scout" {
 		t.Errorf("%s is selected", s.m.Agents.SelectedKey)
@@ -111,7 +109,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 	s.shows("only scout")
 	state.SelectAgent(s.m, other)
-	s.press(",", "k", "enter") // this also works in the details of an event
+	s.press(",", "k", "enter")
 	s.shows(". selects scout")
 	s.press(".", ",")
 	if s.m.Agents.SelectedKey != "scout" || s.m.Dialogs.Reader() != nil {
@@ -131,7 +129,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 }
 
-// In Events, verbs act on the agent of the event under the cursor, not on the selected or marked agents.
+// In Events, verbs act on the agent of the event under the cursor.
 func TestVerbsOfAnEvent(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("builder")
@@ -207,8 +205,7 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	s.shows("about       chatty") // G has moved the cursor to the newest event
 }
 
-// At the top of the list, the panel loads older events, one page at a time, up to a limit. The cursor stays on its
-// event.
+// At the top of the list, the panel loads older events, up to a limit.
 func TestOlderEvents(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -293,7 +290,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 	}
 }
 
-// A payload is shown as fields. Control characters in it do not reach the terminal.
+// Control characters in a payload do not reach the terminal.
 func TestPayloadAsFields(t *testing.T) {
 	s := demo(t, 120, 40)
 	for raw, want := range map[string][]string{

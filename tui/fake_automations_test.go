@@ -103,7 +103,6 @@ func automated(t testing.TB, w, h int) *stage {
 	return s
 }
 
-// find responds to all bead queries in the latest message, as the city would.
 func (s *stage) find(all []beads.Bead, problem string) {
 	s.t.Helper()
 	for more := true; more; {
@@ -125,7 +124,6 @@ func (s *stage) find(all []beads.Bead, problem string) {
 	}
 }
 
-// point moves the cursor of Automations to an automation by pressing keys.
 func (s *stage) point(name string) {
 	s.t.Helper()
 	s.press("4", "g")

@@ -35,7 +35,6 @@ func demoFleet(now time.Time) *fleet.List {
 	return f
 }
 
-// lobby returns a stage that shows the all-cities room.
 func lobby(t testing.TB, w, h int, o Options) *stage {
 	o.Cities = citytest.NewDirectory()
 	if o.Mode == state.Hosting {
@@ -48,7 +47,6 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 	return s
 }
 
-// among returns a stage that shows one of several cities.
 func among(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{Cities: citytest.NewDirectory(), Mode: state.Joined, Folder: "/srv/bright-lights"})
 	s.m.Folder, s.m.HomeFolder = "/srv/bright-lights", "/srv/bright-lights"
@@ -57,7 +55,6 @@ func among(t testing.TB, w, h int) *stage {
 	return s
 }
 
-// sail moves the cursor of the list of all cities to a city.
 func (s *stage) sail(name string) {
 	s.t.Helper()
 	s.press("g")

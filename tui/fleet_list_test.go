@@ -77,7 +77,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 }
 
-// A click on a title or on a column heading does not move the cursor, no matter how far the lists are scrolled.
+// A click on a title or on a column heading does not move the cursor.
 func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	f := demoFleet(epoch)
@@ -109,7 +109,6 @@ func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s.hides("works in a city")
 }
 
-// As in the header of its city, a draining agent does not count as running.
 func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
 	n := demoSnapshot(epoch)
 	if got, want := fleet.Summarize(n, epoch).Running, n.Count()[city.Running]; got != want {

@@ -114,7 +114,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	}
 }
 
-// A verb acts on the city that its confirmation named, even if the cursor or the rows have moved in the meantime.
+// A verb acts on the city that its confirmation named, even if the cursor has moved.
 func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -139,7 +139,7 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s.shows("tower is not running: it is stopped")
 }
 
-// To stop many agents, the user must type their number. To unregister a city, the user must type its name.
+// To stop many agents, the user must type their number.
 func TestFleetAsksForMany(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
@@ -195,7 +195,7 @@ func TestFleetRegisters(t *testing.T) {
 	}
 }
 
-// Enter opens a city, or an agent in it. Other keys do nothing until the switch is complete.
+// Enter opens a city, or an agent in it.
 func TestFleetEnters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -275,8 +275,7 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// At any width, the header shows the number of problems in other cities. A wide header also shows this city's position
-// in the list.
+// At any width, the header shows the number of problems in other cities.
 func TestHeaderNamesOtherCities(t *testing.T) {
 	for w, want := range map[int]string{200: "1 of 8 · 4 cities in trouble @", 120: "1 of 8 · 4 cities in trouble @", 99: "4 cities in trouble @", 80: "@!4", 60: "@!4", 40: "@!4"} {
 		s := among(t, w, 20)
@@ -287,8 +286,7 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 	}
 }
 
-// While there is only one city, the key for other cities is on every screen of at least 80x24, no matter which panel
-// has the focus. Below 120 columns, the key is in the header.
+// If there is only one city, every screen of at least 80x24 shows the key for other cities.
 func TestKeyForOtherCitiesIsShown(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {100, 30}, {119, 40}, {120, 40}, {200, 60}} {
 		s := among(t, size[0], size[1])
@@ -333,8 +331,7 @@ func TestHeaderOfARoomThatRunsOneOfSeveralCities(t *testing.T) {
 	}
 }
 
-// A city that is suspended is shown as suspended, whatever problem it had before. A city with a problem needs
-// attention, even if none of its agents does.
+// A suspended city is shown as suspended, whatever problem it had before.
 func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	c := s.m.Fleet.Find("orchard")
@@ -347,7 +344,6 @@ func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	}
 }
 
-// A city that is stopping is not in trouble, even if its agents had problems, or if its controller has just ended.
 func TestStoppingCityIsNotInTrouble(t *testing.T) {
 	s := among(t, 80, 24)
 	f := demoFleet(epoch)
@@ -382,8 +378,7 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 	s.shows("cannot switch city")
 }
 
-// If the user wants to leave from the room of another city, the room first switches back to the city that this program
-// runs.
+// Before the user leaves from another city's room, the room switches back to the city that this program runs.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HostsHome, s.m.At = "harbour", true, "bright-lights"
@@ -440,7 +435,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	s.m.HomeSnap.Name = s.m.Home
-	s.shows("9 cities · ") // including the 8 registered cities
+	s.shows("9 cities · ")
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "4/12 up", "not registered")
 	s.typeIn("cottage")
@@ -508,7 +503,7 @@ func TestStuckElsewhere(t *testing.T) {
 	s.shows("monitor is stuck for 10m: no output although it has work: gc-4")
 }
 
-// Just after a switch, an enter that was pressed too early does not open a city, but a cursor move takes effect.
+// Just after a switch, an early enter does not open a city, but a cursor move takes effect.
 func TestEarlyKeysAfterASwitch(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("g")

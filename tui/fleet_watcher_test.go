@@ -28,7 +28,6 @@ func (u *unreadable) Watch(context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) { yield(nil, *u.why.Load()) }
 }
 
-// If the list of cities cannot be read for hours, each reason is logged only once, although there are many retries.
 func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -114,8 +114,7 @@ func paintedParts(line string) (parts []paintedPart) {
 	return parts
 }
 
-// The row under the cursor is painted over its full width, and the active title is in reverse video, with and without
-// colors.
+// The row under the cursor is painted over its full width, with and without colors.
 func TestSelectionIsPainted(t *testing.T) {
 	for look, options := range looks() {
 		for keys, want := range map[string][2]string{"1": {"prober", "1"}, "5": {"shop/reviewer", "5"}} {
@@ -148,7 +147,7 @@ func TestSelectionIsPainted(t *testing.T) {
 	}
 }
 
-// In Pools, attach opens a member of the pool: the only running one, or one that the user chooses.
+// In Pools, attach opens a member of the pool.
 func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -186,7 +185,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.shows("no member of the pool worker is running")
 }
 
-// While the list of members is open, it is kept up to date. Draining members are last.
+// The open list of members is kept up to date.
 func TestListOfMembersIsCurrent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")

@@ -33,8 +33,7 @@ func TestSmallScreensShowTheHelpKeys(t *testing.T) {
 	s.shows("u release  ")
 }
 
-// The verbs of the selected agent come before mail and the attention filter. Of two keys with the same effect, only one
-// is shown.
+// The verbs of the selected agent come before mail and the attention filter.
 func TestFooterKeepsTheVerbs(t *testing.T) {
 	foot := func(s *stage) string {
 		rows := strings.Split(strings.TrimRight(s.text(), "\n"), "\n")
@@ -98,8 +97,7 @@ func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s.shows("q quit")
 }
 
-// At 120 columns, the verbs for an agent have priority over keys that ? lists, even if there are other cities and
-// unread mail.
+// At 120 columns, the verbs for an agent have priority over keys that ? lists.
 func TestTheFooterAt120ColumnsHasTheVerbsOfAnAgent(t *testing.T) {
 	for _, fleet := range []bool{false, true} {
 		s := demo(t, 120, 36)

@@ -25,7 +25,7 @@ func (s *stage) frame(what string) {
 	s.t.Helper()
 	f := view.Draw(s.m)
 	if s.m.W == 0 || s.m.H == 0 {
-		return // nothing is drawn
+		return
 	}
 	if len(f.Lines) != s.m.H {
 		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.Lines), s.m.W, s.m.H)
@@ -41,8 +41,7 @@ func (s *stage) frame(what string) {
 	}
 }
 
-// Every scene is a valid frame at all sizes from too small to wide, including those on both sides of every layout
-// change. To save time, each scene is drawn only at every 31st size, with a different first size.
+// Every scene is a valid frame at all sizes. To save time, each scene is drawn only at every 31st size.
 func TestFrameAtEverySize(t *testing.T) {
 	const share = 31
 	ws := []int{1, 2, 5, 11, 12, 13, 25, 39, 40, 41, 49, 50, 59, 60, 75, 76, 77, 80, 99, 100, 119, 120, 121, 159, 160, 161, 179, 180, 200, 210}
@@ -151,8 +150,7 @@ func benchStage(b *testing.B, n int) *stage {
 	return s
 }
 
-// BenchmarkFrameCold measures a frame that cannot use cached lines: each frame has a new snapshot, a new second and a
-// new pane.
+// BenchmarkFrameCold measures a frame that cannot use cached lines.
 func BenchmarkFrameCold(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

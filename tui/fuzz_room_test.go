@@ -102,7 +102,6 @@ func (x *explorer) city() {
 	x.hear(feed.News{Snap: n})
 }
 
-// change1 changes a random agent, pool and automation of a snapshot.
 func (x *explorer) change1(n *city.Snapshot) {
 	if len(n.Agents) > 0 {
 		a := &n.Agents[x.IntN(len(n.Agents))]
@@ -177,7 +176,6 @@ func (x *explorer) answer() {
 	}
 }
 
-// step performs one action, which a byte selects.
 func (x *explorer) step(what byte) {
 	did := ""
 	switch what %= 32; {
@@ -243,7 +241,7 @@ func (x *explorer) focused() {
 	}
 }
 
-// For any sequence of keys, clicks, pastes, news and resizes, the frame is valid and shows which panel has the focus.
+// For any sequence of input, the frame is valid and shows which panel has the focus.
 func FuzzRoom(f *testing.F) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))

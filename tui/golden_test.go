@@ -24,7 +24,6 @@ import (
 
 var update = flag.Bool("update", false, "write the drawn screens to testdata and docs/keys.md")
 
-// golden compares a text with a golden file. With -update, it writes the file instead.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -45,7 +44,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// scenes returns the scenes by name. Each function brings a stage into the state that the scene's golden files show.
+// scenes returns the scenes by name. Each function brings a stage into the state of its scene.
 func scenes() map[string]func(s *stage) {
 	return map[string]func(s *stage){
 		"start": func(*stage) {},
@@ -251,7 +250,6 @@ func editPlan() feed.Plan {
 	return p
 }
 
-// bulk runs a verb on several agents. The command for one of them fails.
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
@@ -264,8 +262,7 @@ func withAll(s *stage) {
 	s.change(withAutomations)
 }
 
-// Every scene matches its golden files at common sizes, with a single panel (60x20), and at the smallest supported size
-// (40x10).
+// Every scene matches its golden files at common sizes.
 func TestGoldenScenes(t *testing.T) {
 	for name, lead := range allScenes() {
 		for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
@@ -279,8 +276,7 @@ func TestGoldenScenes(t *testing.T) {
 	}
 }
 
-// Scenes with a layout that depends on the size match their golden files on wide screens, and on screens below the
-// smallest supported size.
+// Scenes with a layout that depends on the size match their golden files.
 func TestGoldenSizes(t *testing.T) {
 	all := allScenes()
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {30, 4}} {
@@ -332,7 +328,7 @@ func TestScenesInASCII(t *testing.T) {
 	}
 }
 
-// Agents that need attention are counted first. On narrow screens, they and the running agents stay visible.
+// Agents that need attention are counted first.
 func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	for w, want := range map[int]string{120: "1 failed  1 quarantined  1 backoff  4 running of 12 ", 80: "1 failed  1 quarantined  1 backoff  4 running of 12",
 		60: "3 in trouble  4 running of 12", 40: "3 in trouble  4 running", 30: "3 in trouble"} {
@@ -353,8 +349,7 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.shows("1 failed  1 quarantined  1 backoff  0 running of 8")
 }
 
-// On a narrow screen, the state of the controller and the clock take precedence over the host and the mode. Agents in
-// trouble take precedence over all of them, but not over a late patrol.
+// On a narrow screen, the state of the controller and the clock take precedence over the host and the mode.
 func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("1 backoff  4 running of 12\n")

@@ -53,8 +53,7 @@ func (s *stage) wait(d time.Duration) {
 	s.send(feed.News{})
 }
 
-// press presses keys one after the other, slowly enough for dialogs to accept them. It collects the effects of all
-// keys.
+// press presses keys slowly enough for dialogs to accept them, and collects their effects.
 func (s *stage) press(keys ...string) {
 	var all []feed.Effect
 	for _, k := range keys {
@@ -75,7 +74,6 @@ func (s *stage) closeNotice() bool {
 	return true
 }
 
-// change changes the city and delivers a snapshot of it.
 func (s *stage) change(edit func(*city.Snapshot)) {
 	next := *s.m.Snap
 	next.Agents = slices.Clone(s.m.Snap.Agents)
@@ -102,7 +100,6 @@ func (s *stage) agent(name string, edit func(*city.Agent)) {
 	})
 }
 
-// choose moves the cursor of Agents to an agent by pressing keys.
 func (s *stage) choose(name string) {
 	s.t.Helper()
 	s.press("g")
@@ -126,7 +123,6 @@ func actionOf(m *state.Room, id string) *state.Action {
 	return nil
 }
 
-// text returns the screen without styles and trailing spaces.
 func (s *stage) text() string {
 	lines := view.Draw(s.m).Lines
 	for i := range lines {

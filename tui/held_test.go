@@ -12,7 +12,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// everyPoolLeaves gives a city 25 pools of 8 members, and a held configuration that removes all of them.
 func everyPoolLeaves(s *city.Snapshot) {
 	s.Agents, s.Pools = nil, nil
 	h := &city.Held{Revision: "77aa00bb11cc", Since: epoch, Running: 203, Plan: []string{"removed pool pool-00, pool-01, pool-02, pool-03, pool-04 and 20 more", "changed web"}}
@@ -28,7 +27,7 @@ func everyPoolLeaves(s *city.Snapshot) {
 	s.Config.Held = h
 }
 
-// The question groups agents by pool and does not break names across lines. It shows the plan even for 200 agents.
+// The question shows a held plan even for 200 agents.
 func TestAHeldPlanIsReadable(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}} {
 		s := demo(t, size[0], size[1])

@@ -16,8 +16,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The help can be scrolled by page and to both ends. It shows its length. If the row under the cursor is shortened, the
-// help also shows the row's full text.
+// The help can be scrolled to both ends, and shows its length.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -34,7 +33,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().Cursor != n-1 {
 		t.Errorf("the last of %d entries is %d", n, s.m.Dialogs.Finder().Cursor)
 	}
-	if s.press("home"); s.m.Dialogs.Finder().Cursor != 1 { // below the first heading
+	if s.press("home"); s.m.Dialogs.Finder().Cursor != 1 {
 		t.Errorf("the first entry is %d", s.m.Dialogs.Finder().Cursor)
 	}
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
@@ -140,7 +139,6 @@ func TestTheLegendHasEveryState(t *testing.T) {
 	}
 }
 
-// The help begins with the keys of the focused panel. The other keys follow by section. A search hides the headings.
 func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.member"}, "0": {"Works here: Pane", "peek"}} {
 		s := pooled(t, 120, 40)

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The title of a list contains the numbers of rows above and below its window. Clicks on the other titles still work.
+// The title of a list contains the numbers of rows above and below its window.
 func TestHiddenRowsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		w, h  int
@@ -32,7 +32,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.press("G")
 		s.shows(fmt.Sprintf("Agents 80 %s%d ", c.up, all-rows))
 		s.hides(c.down + fmt.Sprint(all-rows))
-		for range rows { // the last key scrolls by one row
+		for range rows {
 			s.press("k")
 		}
 		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))
@@ -45,7 +45,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 	}
 }
 
-// If no row matches the filter, verbs have nothing to act on, and the message contains the key that clears the filter.
+// If no row matches the filter, verbs have nothing to act on.
 func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
@@ -93,8 +93,6 @@ func TestNothingHiddenIsNotCounted(t *testing.T) {
 	l.shows("Cities 8 ↓")
 }
 
-// The number of hidden rows does not displace any title: the visible list keeps its name, and the others keep at least
-// their keys.
 func TestHiddenRowsCostNoTitle(t *testing.T) {
 	for w := 40; w <= 130; w++ {
 		s := newStage(t, Options{})
@@ -110,14 +108,13 @@ func TestHiddenRowsCostNoTitle(t *testing.T) {
 	}
 }
 
-// The number of hidden rows does not displace the number of failures.
 func TestHiddenRowsCostNoTrouble(t *testing.T) {
 	for w := 60; w <= 140; w++ {
 		s := pooled(t, w, 24)
 		s.press("G")
 		line := func() string { return strings.Split(s.text(), "\n")[2] }
 		with := strings.Contains(line(), "failing")
-		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1] // nothing is hidden
+		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1]
 		s.m.UI++
 		if without := strings.Contains(line(), "failing"); with != without {
 			t.Errorf("%d columns: failing pools are shown: %v; if no rows are hidden: %v: %s", w, with, without, line())

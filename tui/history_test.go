@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// On screens of at least 160 columns, an agent's row has a chart of its CPU usage. The chart changes only once a
-// minute.
+// On screens of at least 160 columns, an agent's row has a chart of its CPU usage.
 func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)
@@ -55,7 +54,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	}
 }
 
-// A history is bounded: it covers an hour and only the agents of the latest snapshot, with at most 512 bytes per agent.
+// A history covers an hour, and only the agents of the latest snapshot.
 func TestAHistoryIsBounded(t *testing.T) {
 	var h widget.History
 	agents := []city.Agent{{Name: "a", Usage: &city.Usage{CPU: 50}}, {Name: "b", Usage: &city.Usage{CPU: 50}}}

@@ -42,8 +42,7 @@ func hostile() map[string]string {
 	}
 }
 
-// Whatever an agent prints, only text and SGR in an intact frame reach the user's terminal. The output goes through the
-// real viewer, in one piece and in several pieces (T1, T2, L12).
+// Whatever an agent prints, only text and SGR in an intact frame reach the user's terminal (T1, T2, L12).
 func TestHostileOutputThroughTheViewer(t *testing.T) {
 	for name, output := range hostile() {
 		for _, piece := range []int{len(output), 1 + len(output)/7} {
@@ -89,7 +88,7 @@ func onlyLines(t *testing.T, text string) {
 	}
 }
 
-// Unterminated control strings and lines use a bounded amount of memory, no matter how long they are.
+// Unterminated control strings and lines use a bounded amount of memory.
 func TestEndlessOutputIsBounded(t *testing.T) {
 	const piece, pieces = 64 << 10, 200 // 12 MB
 	const most = 3 << 20                // maximum memory growth in the second half of the output

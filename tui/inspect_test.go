@@ -72,8 +72,7 @@ func TestInspection(t *testing.T) {
 	}
 }
 
-// If patrol_interval is shorter than restart_backoff, the wait before a restart does not grow and is shown as a single
-// value.
+// If patrol_interval is shorter than restart_backoff, the wait before a restart is a single value.
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
 	got := describe.RestartLines(spec)
@@ -82,7 +81,7 @@ func TestRestartWaits(t *testing.T) {
 	}
 }
 
-// After a change, the details are requested again. Without a change they are not.
+// The details are requested again only after a change.
 func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
 	state.SelectAgent(s.m, "scout")
@@ -101,7 +100,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	}
 }
 
-// Enter in Quarantine shows the crashes of the agent. On that page, u releases this agent, regardless of marks.
+// On the page with an agent's crashes, u releases this agent, regardless of marks.
 func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("*", "3", "enter")
@@ -123,7 +122,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	}
 }
 
-// Hostile text in an inspection does not damage the frame. The details and crashes show it as plain text (L12).
+// Hostile text in an inspection does not damage the frame (L12).
 func TestHostileInspection(t *testing.T) {
 	for name, text := range hostile() {
 		about := &city.Inspection{
@@ -178,8 +177,7 @@ func TestAPageOfTheDetailsLeadsBack(t *testing.T) {
 	s.hides("━ scout ━", "━ crashes of scout ━")
 }
 
-// If the snapshot does not contain an exit, the details show the newest crash as the last exit. They do not say "none"
-// above a list of crashes.
+// If the snapshot does not contain an exit, the details show the newest crash as the last exit.
 func TestTheLastExitIsTheNewestCrash(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("scout", func(a *city.Agent) { a.Exit = nil })

@@ -25,8 +25,7 @@ func TestListsWidth(t *testing.T) {
 	}
 }
 
-// On a screen of 247 columns, rows are complete. On a screen of 200 columns, the set of columns does not depend on the
-// reasons.
+// On a screen of 247 columns, rows are complete.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
@@ -53,8 +52,7 @@ func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	demo(t, 40, 10).hides("needs")
 }
 
-// On screens of at least 120 columns, the details of the selected agent are next to the pane. For a healthy agent they
-// show its description.
+// On screens of at least 120 columns, the details of the selected agent are next to the pane.
 func TestDetailsAreNextToThePane(t *testing.T) {
 	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
 		s := demo(t, size[0], size[1])

@@ -34,8 +34,7 @@ func TestTheQuestionAboutAGateCountsDown(t *testing.T) {
 	}
 }
 
-// A question drops agents that no longer exist, and says so. The number that the user must type is updated, unless the
-// user has begun to type it. If no agents are left, the question closes with a message.
+// A question drops agents that no longer exist. If no agents are left, it closes with a message.
 func TestAQuestionDropsWhatIsGone(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -67,7 +66,6 @@ func TestAQuestionDropsWhatIsGone(t *testing.T) {
 	}
 }
 
-// The number that the user must type stays as it is from the first digit until the field is empty again.
 func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
@@ -91,7 +89,6 @@ func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
 	s.wants(city.Suspend{})
 }
 
-// An answer that is typed just after the question has changed does not count for the new question.
 func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("builder")
@@ -120,7 +117,7 @@ func TestRestartNamesSkippedAgents(t *testing.T) {
 	}
 }
 
-// closes checks that the open question has closed with the given reason, and that an answer then does nothing.
+// closes checks that the open question has closed with the given reason.
 func (s *stage) closes(why string) {
 	s.t.Helper()
 	if c := s.m.Dialogs.Choice(); c != nil {
@@ -154,7 +151,7 @@ func edited(all []beads.Bead, id string, edit func(*beads.Bead)) []beads.Bead {
 	return all
 }
 
-// The questions about queued nudges drop a nudge that was delivered in the meantime. If none is left, they close.
+// The questions about queued nudges drop a nudge that was delivered in the meantime.
 func TestQuestionsAboutNudgesAreLive(t *testing.T) {
 	for key, title := range map[string]string{"U": "Cancel 2 nudges to builder?", "I": "Send to builder now?"} {
 		s := demo(t, 120, 40)
@@ -215,7 +212,7 @@ func TestTheQuestionAboutArchivingMailIsLive(t *testing.T) {
 	s.wantsTasks()
 }
 
-// The question about reassigning a bead shows its current assignee. It closes if the bead or the recipient is gone.
+// The question about reassigning a bead shows its current assignee.
 func TestTheQuestionAboutSlingingIsLive(t *testing.T) {
 	ask := func() *stage {
 		s := worked(t)
@@ -267,8 +264,7 @@ func TestQuestionsAboutRigsAreLive(t *testing.T) {
 	s.closes("nothing was done: rig shop no longer exists")
 }
 
-// Questions about rigs omit rigs that no longer exist. A question about suspending rigs closes if all of them are
-// suspended in the meantime.
+// Questions about rigs omit rigs that no longer exist.
 func TestQuestionsOfTheRigsPanelAreLive(t *testing.T) {
 	open := func(key string, rigs ...string) *stage {
 		s := rigged(t, 120, 40)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child runs a control room with a fake city. The last line that it prints says how the control room ended.
+// child runs a control room with a fake city, and prints how it ended.
 func child(mode string) int {
 	f := newFakeCity(time.Now())
 	f.ticker = func(agent string, n int) []byte {
@@ -149,7 +149,6 @@ func flood(_ string, n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 4000)
 }
 
-// steady prints 30 lines a second.
 func steady(_ string, n int) []byte {
 	var b []byte
 	for i := range 3 {

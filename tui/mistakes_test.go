@@ -22,8 +22,7 @@ func mistakes(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// A single line contains the first error and the number of the others. If there is enough room, each error has its own
-// line.
+// A single line contains the first error and the number of the others.
 func TestManyMistakes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(36) })

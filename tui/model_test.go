@@ -97,8 +97,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be answered immediately. Keys that were sent before the user could see the question are rejected with
-// a message.
+// Keys that were sent before the user could see the question are rejected with a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -412,7 +411,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 	}
 }
 
-// If a city has stopped together with all its agents, its state is known, so the ages on the screen keep growing.
+// If a city has stopped together with all its agents, the ages on the screen keep growing.
 func TestAgesGrowInAStoppedCity(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)
@@ -431,8 +430,7 @@ func TestAgesGrowInAStoppedCity(t *testing.T) {
 	s.shows("the city stopped 1h00 ago", "exited for 1h00")
 }
 
-// If the city stops while a question about leaving is open, the question offers only the answers that are still
-// possible.
+// If the city stops, the question about leaving offers only the answers that are still possible.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)
@@ -473,7 +471,7 @@ func TestOlderSnapshotIsIgnored(t *testing.T) {
 	s.hides("busy now")
 }
 
-// The reason for a refusal disappears at the next key, at esc, or after some seconds. Esc also removes a success.
+// The reason for a refusal disappears at the next key, at esc, or after some seconds.
 func TestAStatusGoesAway(t *testing.T) {
 	refused := func() *stage {
 		s := demo(t, 120, 40)
@@ -497,7 +495,7 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.hides("the terminal handles the mouse")
 }
 
-// Without a controller, verbs are refused with the reason, and the output is not presented as current.
+// Without a controller, verbs are refused with the reason.
 func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
@@ -535,7 +533,6 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 	}
 }
 
-// The hint on how to start a stopped city fits into 80 columns.
 func TestTheHintAboutAStoppedCityIsNotCut(t *testing.T) {
 	for opened, want := range map[string]string{"": "run `gcity` again", "bright-lights": "run `gcity start` in its folder"} {
 		s := demo(t, 80, 24)

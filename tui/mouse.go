@@ -15,8 +15,7 @@ import (
 
 const doubleClick = 400 * time.Millisecond
 
-// wheelBatch is how long wheel events are collected before they are applied. Terminals can send wheel events faster
-// than the room can draw their effects.
+// wheelBatch is how long wheel events are collected. Terminals can send them faster than the room can draw.
 const wheelBatch = 16 * time.Millisecond
 
 // wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
@@ -37,7 +36,6 @@ func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
 	return nil
 }
 
-// click handles a click on a tab, a column heading, a panel or a row. A double click opens the row, or zooms the panel.
 func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	last := m.Pressed
 	m.Pressed = state.Press{At: m.Now, X: c.X, Y: c.Y}
@@ -85,8 +83,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	return openRow(m, a.Panel)
 }
 
-// clickOverlay handles a click on a dialog: it selects the clicked answer, or moves the cursor to the clicked row of a
-// list. A double click runs the row. Other clicks do nothing, so that a question is never closed by accident.
+// clickOverlay handles a click on a dialog. Clicks outside of its rows have no effect, so that no question is closed by
+// accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)
@@ -115,7 +113,6 @@ func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	return perform(m, m.Keys.ByID(m.PanelOf(p).About().Opens))
 }
 
-// moveCursorTo moves the cursor to a row of a panel. It returns false if the row does not exist.
 func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 	if a.Panel == panel.IDPeek {
 		return false
@@ -133,7 +130,6 @@ func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 	return true
 }
 
-// scrollWheel scrolls the panel or text under the pointer; the focus does not change.
 func scrollWheel(m *state.Room, w wheel) {
 	const lines = 3 // a text scrolls by this many lines per notch; most lists move by one row
 	switch {
@@ -166,8 +162,7 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel collects wheel events. It reports whether this event is the first of a batch. If so, the caller starts a
-// timer.
+// addWheel reports whether this event is the first of a batch. If so, the caller starts a timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {
@@ -183,10 +178,8 @@ func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	return first
 }
 
-// wheelExpired is sent when the timer for wheel events expires.
 type wheelExpired struct{}
 
-// mouse handles mouse messages; ok is false for any other message.
 func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -206,7 +199,6 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	return cmd, true
 }
 
-// clickFleet moves the cursor to the clicked row; a double click opens it.
 func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 	at := view.PlanFleet(m)
 	row := c.Y - at.Header - 1

@@ -171,7 +171,7 @@ func TestWheelIsGathered(t *testing.T) {
 	}
 }
 
-// The mouse is on by default. M turns it off, and the room remembers that. The preferences can turn it off, too.
+// The mouse is on by default. M turns it off, and the room remembers that.
 func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used := func(s *stage, want bool) {
 		t.Helper()
@@ -209,7 +209,7 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")
 	c.says("\x1b[?1006h")
-	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and column headings
+	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m")
 	c.keys("y")
 	c.sees("Copy from")
 	c.keys("\r")
@@ -241,7 +241,7 @@ func (c *console) says(want string) {
 	}
 }
 
-// A click chooses an answer, unless the pointer is next to the answer or the question has just opened.
+// A click chooses an answer, unless the question has just opened.
 func TestClickInAQuestion(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {40, 10}} {
 		s := demo(t, size[0], size[1])

@@ -35,8 +35,6 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	actions.RefreshCities(m)
 }
 
-// reportCityListChange reports in the status line that the list of cities appeared, failed or recovered. It does not
-// replace the status of an action that is pending or has failed.
 func reportCityListChange(m *state.Room, f *fleet.List) {
 	old := m.Fleet
 	if old == nil || m.FleetRoom || m.Status.Pending || m.Status.Failed && m.Status.While == nil ||
@@ -55,8 +53,8 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	}
 }
 
-// isSwitching reports whether the caller must ignore a key because a switch is in progress or has just ended. Cursor
-// moves are not lost: keys that are pressed during a switch are queued for the new room.
+// isSwitching reports whether the caller must ignore a key because of a switch. Cursor moves are queued for the new
+// room.
 func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	key := k.String()
 	if m.Switch.ID != 0 {
@@ -78,7 +76,6 @@ func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	return early
 }
 
-// isMove reports whether the only effect of a key is to move the room's cursor.
 func isMove(m *state.Room, k tea.KeyPressMsg) bool {
 	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
 	if m.FleetRoom {
@@ -104,13 +101,11 @@ func switchFailed(m *state.Room, id int, why string) {
 	}
 }
 
-// resetLeftRoom clears the switch in the room that the user has left, and restores that room's earlier status line.
 func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }
 
-// copyUserState copies from the previous room what does not depend on the city, such as the screen size, the theme and
-// the preferences.
+// copyUserState copies the state that does not depend on the city.
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)

@@ -17,7 +17,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// measured gives each agent of the demo city a different CPU usage, age and number of restarts.
 func measured(n *city.Snapshot) {
 	for i := range n.Agents {
 		a := &n.Agents[i]
@@ -135,7 +134,7 @@ func TestOrdersAreKept(t *testing.T) {
 	}
 }
 
-// Rows that are inserted above the first row become visible if the list was at its top, because problems come first.
+// If a list is at its top, rows that are inserted above become visible, because problems come first.
 func TestTheTopOfAListStaysInView(t *testing.T) {
 	s := demo(t, 80, 24)
 	for _, rows := range []int{0, 3} {
@@ -165,8 +164,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 	}
 }
 
-// A click on a column heading sorts by that column, and another click reverses the order. The heading of that column
-// has an arrow.
+// A click on a column heading sorts by that column, and another click reverses the order.
 func TestAClickOnATitleSorts(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		s := demo(t, size[0], size[1])
@@ -209,8 +207,7 @@ func TestFoundIsNeverCut(t *testing.T) {
 	}
 }
 
-// The name of a sort order is the heading of its column, and every visible heading belongs to a sort order. The o key
-// skips columns that do not fit.
+// The name of a sort order is the heading of its column.
 func TestEveryColumnSorts(t *testing.T) {
 	s := pooled(t, 200, 60)
 	withAll(s)
@@ -313,7 +310,7 @@ func TestOneColumnHasTheArrow(t *testing.T) {
 	s.shows(`sorted by "cpu", in reverse`)
 }
 
-// While the user works in a list, the sort arrow is in parentheses, and a wide screen says that the order is paused.
+// While the user works in a list, the sort arrow is in parentheses.
 func TestAPausedOrderIsShown(t *testing.T) {
 	for _, w := range []int{200, 80} {
 		s := demo(t, w, 40)
@@ -341,7 +338,6 @@ func TestAListOfOneRowHasTitles(t *testing.T) {
 	s.shows("↓size  min-max", "worker")
 }
 
-// The column for the last run stays in the same place while runs end and time passes.
 func TestTheLastRunColumnKeepsItsPlace(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4")

@@ -13,7 +13,6 @@ import (
 	"gcity/tui/state"
 )
 
-// line types a line into the palette and then presses keys.
 func (s *stage) line(text string, keys ...string) {
 	s.press(":")
 	s.typeIn(text)
@@ -94,7 +93,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	}
 }
 
-// In the palette, what works in the focused panel comes first, and what cannot run now comes last.
+// In the palette, what works in the focused panel comes first.
 func TestPaletteListsFirstWhatWorks(t *testing.T) {
 	for _, key := range []string{"1", "5", "8", "9"} {
 		s := pooled(t, 120, 40)
@@ -152,7 +151,7 @@ func TestPaletteGoesThere(t *testing.T) {
 	s.shows("gc-214 fix the flaky retry test", "command")
 }
 
-// Enter runs nothing that the user might not have read: no row of a palette without text, and no match that cannot run.
+// Enter runs nothing that the user might not have read.
 func TestEnterRunsNothingUnread(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
@@ -217,7 +216,7 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	s.typeIn("ker-2")
 	s.shows("r             restart worker-2")
 	s.press("esc", ":")
-	s.typeIn("restart wrk2") // a fuzzy match
+	s.typeIn("restart wrk2")
 	if first := s.m.Dialogs.Finder().Found[0].Line; first != "restart worker-2" {
 		t.Errorf("the first offer is %q", first)
 	}
@@ -277,8 +276,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
-// The words of a line can be abbreviated, and their order does not matter. Abbreviated verbs still ask for
-// confirmation.
+// The words of a line can be abbreviated, and their order does not matter.
 func TestPaletteAbbreviations(t *testing.T) {
 	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
 		s := pooled(t, 120, 40)
@@ -295,7 +293,6 @@ func TestPaletteAbbreviations(t *testing.T) {
 	}
 }
 
-// A read-only room does not offer verbs that change something. If the user types one in full, the room refuses it.
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(200, 60)
@@ -324,7 +321,7 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
 	s.typeIn("scale")
-	s.press("down", "enter") // below the action of the same name
+	s.press("down", "enter")
 	s.shows(": scale ", "scale worker")
 	s.typeIn("work")
 	s.press("enter")
@@ -416,7 +413,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s.shows(`unknown column "weight"`)
 }
 
-// A row that cannot run now is listed with the reason. Recently used lines come first.
+// A row that cannot run now is listed with the reason.
 func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
@@ -436,8 +433,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	}
 }
 
-// Matches in the palette that cannot run now come last. A full name with the beginning of a verb comes before a name
-// that only contains the text.
+// Matches in the palette that cannot run now come last.
 func TestPaletteOrder(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press(":", "w", "o", "r", "k")
@@ -466,14 +462,13 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s.hides("Members of worker")
 }
 
-// A refusal that is too long for the width of the palette is nevertheless shown in full.
 func TestALongRefusalIsShownWhole(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.line("undrain worker-3")
 	s.shows("worker-3 is draining because its pool is scaling down; scale worker up to", "keep the agent")
 }
 
-// The first completion is the agent that verbs act on: in Events, the agent of the event.
+// The first completion is the agent that verbs act on.
 func TestThePaletteOffersTheAgentOfTheRowFirst(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -53,7 +53,7 @@ func TestFilterTerms(t *testing.T) {
 	}
 }
 
-// Filters do not search fields that are not visible in a row: the position of the declaration, the command, the folder.
+// Filters do not search fields that are not visible in a row.
 func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -113,7 +113,7 @@ func TestAttention(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
 	})
-	s.press("!") // the agents have problems, the pools have none
+	s.press("!")
 	if s.m.Focus != panel.IDAgents {
 		t.Errorf("the focus is on %s", s.m.Focus)
 	}
@@ -125,8 +125,7 @@ func TestAttention(t *testing.T) {
 	s.shows("no pool is selected: the filter hides all rows  esc dismisses")
 }
 
-// Some conditions need attention only after a while: a pool that stays too small, an agent that keeps waiting, and a
-// drain without a deadline.
+// Some conditions need attention only after a while, such as a pool that stays too small.
 func TestAttentionComesWithTime(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
@@ -197,7 +196,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	p.LinesReceived += 312
 	s.hear(feed.News{Pane: p})
 	s.shows("+312 new, G follows")
-	s.press("1") // here G moves in the list
+	s.press("1")
 	s.shows("+312 new, 0 G follows")
 	s.press("0")
 	s.hides("later")
@@ -380,8 +379,7 @@ func TestLastExit(t *testing.T) {
 	}
 }
 
-// The path of the file with the full output of an exited agent is shown below the agent's last output. The last output
-// can be scrolled to its end.
+// The path of the file with the full output is shown below an exited agent's last output.
 func TestLastOutputNamesItsFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

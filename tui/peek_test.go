@@ -75,7 +75,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.shows("3 of 3", "no needle")
 	s.press("n")
 	s.shows("1 of 3")
-	s.press("esc") // ends the search and keeps the position
+	s.press("esc")
 	s.shows("a Needle here")
 	s.hides("/need")
 	s.press("esc")
@@ -83,7 +83,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("n")
 	s.shows("no search is active: press / to search")
 	s.press("1")
-	s.choose("release-notes") // it has no output
+	s.choose("release-notes")
 	s.press("0", "/")
 	s.send(tuitest.KeyPress("y"))
 	s.send(tuitest.KeyPress("q"))
@@ -117,8 +117,7 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 	}
 }
 
-// BenchmarkSearchInALongLine measures a search that matches everywhere. All matches of a line are found in one scan of
-// the line.
+// BenchmarkSearchInALongLine measures a search that matches everywhere.
 func BenchmarkSearchInALongLine(b *testing.B) {
 	line, l := strings.Repeat("é", terminal.MaxRunLine/2), terminal.NewSearch(".")
 	for b.Loop() {
@@ -139,7 +138,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 	}
 }
 
-// A canceled search leaves the pane as it was. A search without a match leaves it following.
+// A canceled search leaves the pane as it was.
 func TestSearchIsCanceled(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 300))
 	s.press("/", "0", "1", "0")
@@ -162,7 +161,7 @@ func TestSearchIsCanceled(t *testing.T) {
 	s.shows("not found: none", "following")
 }
 
-// A bookmark scrolls with the lines around it. It is found again after the pane has shown another agent.
+// A bookmark scrolls with the lines around it.
 func TestMarkStaysWithItsLine(t *testing.T) {
 	s, screen := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("m")
@@ -196,8 +195,7 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 	s.shows("cannot mark: a full-screen program has no lines")
 }
 
-// If gcity stopped the previous session, the rule above the new session says why gcity started a new one. It does not
-// mention an older exit. The time is in the user's time zone.
+// If gcity stopped the previous session, the rule above the new session says why gcity started a new one.
 func TestTheRuleOfASessionThatFollowsAStop(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.agent("builder", func(a *city.Agent) {
@@ -214,8 +212,7 @@ func TestTheRuleOfASessionThatFollowsAStop(t *testing.T) {
 	s.shows("exit 4 after 13s ━")
 }
 
-// The output of a new session starts below a rule. Earlier output can still be scrolled to, and a frozen pane stays
-// frozen.
+// The output of a new session starts below a rule. A frozen pane stays frozen.
 func TestNewSession(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	second := func() {
@@ -274,7 +271,7 @@ func TestFollowAndFreezeByKey(t *testing.T) {
 	s.shows("line 005", "following")
 }
 
-// fullScreen paints every row of a 120x40 screen. Some rows are blank, and some have text at the right end.
+// fullScreen paints every row of a 120x40 screen.
 func fullScreen() string {
 	var b strings.Builder
 	b.WriteString("\x1b[?1049h")
@@ -284,12 +281,11 @@ func fullScreen() string {
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1Hrow %02d\x1b[%d;110Hedge %02d", y, y, y, y)
 	}
-	b.WriteString("\x1b[39;7H") // the position of the cursor
+	b.WriteString("\x1b[39;7H")
 	return b.String()
 }
 
-// If a program is larger than the pane, the part with the cursor is visible. Keys show other parts, and the pane
-// remains live.
+// If a program is larger than the pane, the part with the cursor is visible.
 func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s, screen := watchingBuilder(t, 80, 24, fullScreen())
 	s.shows("row 39")
@@ -359,7 +355,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 	}
 }
 
-// The logs view is the pane on the whole screen with all stored output. The viewer requests that output.
+// The logs view shows all stored output on the whole screen.
 func TestLogs(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("1", "l")
@@ -404,8 +400,7 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	s.shows("the event under the cursor is not about an")
 }
 
-// If Events shows only the selected agent, it includes events that this agent caused. For such an event, the l key
-// shows the logs of the agent that the event is about.
+// For an event that the selected agent caused, l shows the logs of the agent that the event is about.
 func TestLogsOfAnEventThatTheSelectedAgentCaused(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.hear(feed.News{Events: []events.Event{{Seq: 900, TS: s.now, Type: events.AgentDraining, Actor: "chatty", Subject: "builder"}}})

@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents that stop come first. Members of a pool that have the same change share a line. Unchanged agents are only
-// counted. The full plan lists every agent; when it is closed, the question is visible again.
+// Agents that stop come first in a plan. Unchanged agents are only counted.
 func TestPlanOfAnEdit(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
@@ -49,7 +48,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// If the plan is not known, the question says so. It never says "changes no agent".
+// If the plan is not known, the question says so.
 func TestPlanIsUnknown(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)

@@ -24,7 +24,6 @@ func (s *stage) pool(name string, edit func(*city.Pool)) {
 	})
 }
 
-// pick moves the cursor of Pools to a pool by pressing keys.
 func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
@@ -118,7 +117,7 @@ func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 	s.shows(fmt.Sprintf("… %d more", 25-shown)) // the omitted lines include the output and the last decision
 }
 
-// A pool that is starting members is growing. If a pool has had too few members for a long time, it needs attention.
+// A pool that has had too few members for a long time needs attention.
 func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -219,7 +218,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 	}
 }
 
-// If titles do not fit, they lose spaces, counts and notes first, and then names. They always keep their keys.
+// Titles that do not fit lose spaces, counts and notes first. They always keep their keys.
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
@@ -250,7 +249,7 @@ func TestScalePromptKnowsTheCheck(t *testing.T) {
 	s.shows("check: 3)")
 }
 
-// The filter that was set from a pool is removed when the user leaves the filtered list, no matter with which key.
+// The filter that was set from a pool is removed when the user leaves the filtered list.
 func TestTheFilterOfAPoolEndsWithItsList(t *testing.T) {
 	s := pooled(t, 120, 40)
 	for _, leave := range [][]string{{"2"}, {"esc"}, {"0", "2"}, {"5", "1"}} {
@@ -272,18 +271,17 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.shows("restarting, 1 of 2 done")
 }
 
-// In the list of a pool's members, the cursor stays on its line when the member on that line exits. It does not go to
-// the first entry, which drains all members.
+// When a member exits, the cursor does not go to the first entry, which drains all members.
 func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("batch")
-	s.press("D", "down", "down") // to batch-2
+	s.press("D", "down", "down")
 	s.change(without("batch-1"))
 	s.shows("> batch-2")
 	s.press("down")
 	s.change(without("batch-3"))
 	s.shows("> batch-4")
-	s.press("enter") // was meant for batch-3
+	s.press("enter")
 	s.shows("> batch-4", "the selected entry is gone")
 	if _, sent := effectOf[feed.SendCommands](s); sent {
 		t.Error("enter drains the member that is on the line now")
@@ -292,8 +290,7 @@ func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s.shows("> batch-2")
 }
 
-// On a wide screen the pane shows a member of the pool under the cursor. The selection in Agents does not change, not
-// even after an attach.
+// On a wide screen the pane shows a member of the pool under the cursor.
 func TestThePaneFollowsThePool(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.choose("builder")
@@ -332,8 +329,6 @@ func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	}
 }
 
-// The description of a pool begins with the members that need attention, and lists as many members as fit. Text that is
-// cut ends with a symbol.
 func TestTheDescriptionOfAPoolShowsMembersInTroubleFirst(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
 		s := pooled(t, size[0], size[1])

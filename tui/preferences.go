@@ -64,7 +64,6 @@ func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 	state.ApplyTheme(m)
 }
 
-// previewTheme applies the theme under the finder's cursor. The preview ends when the cursor moves.
 func previewTheme(m *state.Room) {
 	want := ""
 	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Terminal.NoColor {
@@ -76,8 +75,6 @@ func previewTheme(m *state.Room) {
 	}
 }
 
-// finderRowLine returns the command line of the row under the finder's cursor, or "". For an action, the command line
-// is the action's ID.
 func finderRowLine(m *state.Room) string {
 	if f := m.Dialogs.Finder(); f != nil && f.Current() != nil {
 		return f.Current().Line

@@ -19,8 +19,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The user's theme has priority over the city's theme, which has priority over the default. Without colors no theme
-// applies.
+// The user's theme has priority over the city's theme, and the city's theme over the default.
 func TestThemePriority(t *testing.T) {
 	for _, c := range []struct {
 		person, city string
@@ -66,7 +65,7 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// If the terminal does not announce its background and the theme depends on it, the room queries the background once.
+// If the theme depends on an unknown background, the room queries the background once.
 func TestAutoAsksOnce(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{Theme: "dark"}})
 	s.size(120, 40)
@@ -87,8 +86,7 @@ func TestAutoAsksOnce(t *testing.T) {
 	}
 }
 
-// The default theme has darker colors on a light background. A theme that the user has chosen stays as it is, and so
-// does the default theme in a terminal that does not report its background.
+// The default theme has darker colors on a light background.
 func TestDefaultThemeOnALightBackground(t *testing.T) {
 	warning := func(o Options, msgs ...tea.Msg) string {
 		s := newStage(t, o)
@@ -118,8 +116,7 @@ func TestDefaultThemeOnALightBackground(t *testing.T) {
 	}
 }
 
-// Moving the cursor to a theme in the palette previews it. Esc restores the old theme. Enter keeps the new one and says
-// how to make that permanent.
+// Moving the cursor to a theme in the palette previews it, and esc restores the old theme.
 func TestThemePreview(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "/home/a/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -270,7 +267,7 @@ func TestOwnThemes(t *testing.T) {
 	s.wait(time.Second)
 }
 
-// The user's preference determines when the room asks for confirmation. A change takes effect while the room is open.
+// The user's preference determines when the room asks for confirmation.
 func TestHowMuchIsAsked(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// paneBench returns a control room of 200x60 in a terminal, with the focus on the pane, which shows builder's terminal.
 func paneBench(b *testing.B, mode string) *console {
 	c := open(b, mode, 200, 60)
 	c.sees("Agents 12") // Events might already contain the names of the agents
@@ -17,8 +16,7 @@ func paneBench(b *testing.B, mode string) *console {
 	return c
 }
 
-// BenchmarkPaneUnderFlood measures the time from a key to the frame with its effect while an agent floods the pane. It
-// also reports the memory of the room.
+// BenchmarkPaneUnderFlood measures the time from a key to its frame while an agent floods the pane.
 func BenchmarkPaneUnderFlood(b *testing.B) {
 	c := paneBench(b, "flood")
 	c.sees("flood line")
@@ -37,8 +35,7 @@ func BenchmarkPaneUnderFlood(b *testing.B) {
 	b.ReportMetric(c.resident(), "MB")
 }
 
-// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time. The pane is
-// next to the lists or below them, with and without the focus.
+// BenchmarkPaneBytes measures the bytes and the processor time of a pane at 30 lines a second.
 func BenchmarkPaneBytes(b *testing.B) {
 	for _, place := range []string{"beside", "below"} {
 		for _, focus := range []string{"focused", "unfocused"} {
@@ -64,7 +61,6 @@ func BenchmarkPaneBytes(b *testing.B) {
 	}
 }
 
-// misses waits until the screen no longer shows a text.
 func (c *console) misses(not string) {
 	c.t.Helper()
 	late := time.After(patience)

@@ -16,7 +16,7 @@ func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Ter
 	return nil, ctx.Err()
 }
 
-// While an attach waits for a response, the room says so. ctrl+c and ctrl+q cancel the attach and nothing else.
+// While an attach waits for a response, ctrl+c and ctrl+q cancel the attach and nothing else.
 func TestTerminalAttachUnanswered(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting unanswered", 100, 30)
@@ -29,7 +29,7 @@ func TestTerminalAttachUnanswered(t *testing.T) {
 		c.signal(syscall.SIGINT) // like ctrl+c before the terminal is in raw mode
 		c.keys("lost" + key)
 		c.sees("canceled attaching to builder")
-		c.keys("j") // the room responds to keys again
+		c.keys("j")
 		c.sees("0 chatty")
 		c.keys("k")
 		c.sees("0 builder")

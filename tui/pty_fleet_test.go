@@ -12,8 +12,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// twoCities returns a directory of two cities, each with an agent of the same name. The commands that each city
-// receives are written to a file.
+// twoCities returns a directory of two cities. The commands that each city receives are written to a file.
 func twoCities(dir string) *citytest.Directory {
 	d := citytest.NewDirectory()
 	for _, name := range []string{"alpha", "beta"} {
@@ -46,7 +45,7 @@ func (c *console) did(name string) string {
 	return string(data)
 }
 
-// coax waits until the visible room or question accepts keys, presses a key, and waits for its effect.
+// coax waits until the room accepts keys, presses a key, and waits for its effect.
 func (c *console) coax(key, want string) {
 	c.t.Helper()
 	c.answer(key)
@@ -58,7 +57,7 @@ func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
 	return open(t, "fleet "+mode, cols, rows)
 }
 
-// The user can open a city from the list of all cities and go back. Commands in a city reach only that city.
+// Commands in a city that was opened from the list reach only that city.
 func TestTerminalFleet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -112,7 +111,7 @@ func TestTerminalSilentCities(t *testing.T) {
 	c.ends("hangup")
 }
 
-// After repeated switches between two cities, with resizes, no file descriptor of the previous city is open.
+// After repeated switches between two cities, no file descriptor of the previous city is open.
 func TestTerminalSwitchStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -152,8 +151,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// A program can run one city and show another. If the user quits, the question is about the city that the program runs.
-// If the user stays, the room shows the other city again.
+// If the user quits in another city, the question is about the city that the program runs.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

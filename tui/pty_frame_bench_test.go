@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// BenchmarkFirstFrame measures the time from the start of the process to the first frame, for a city that responds and
-// for one that never does. The time includes the start of a test binary.
+// BenchmarkFirstFrame measures the time from the start of the process to the first frame.
 func BenchmarkFirstFrame(b *testing.B) {
 	for _, c := range []struct{ mode, sees string }{{"hosting", "prober"}, {"hosting mute", "1 Agents"}} {
 		b.Run(c.mode, func(b *testing.B) {
@@ -22,8 +21,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkKeyToFrame measures the time from a key to the frame with its effect, in a terminal, for cities of 200 and
-// 1,000 agents.
+// BenchmarkKeyToFrame measures the time from a key to its frame, for cities of 200 and 1,000 agents.
 func BenchmarkKeyToFrame(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -48,8 +46,7 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkBytes measures how many bytes a room of 120x40 with 100 agents sends to the terminal. It reports bytes per
-// second without a key, and bytes per key that moves the cursor.
+// BenchmarkBytes measures how many bytes a room sends to the terminal, idle and per cursor move.
 func BenchmarkBytes(b *testing.B) {
 	open := func(b *testing.B) *console {
 		c := open(b, "hosting crowd-100", 120, 40)

@@ -108,7 +108,7 @@ func TestTerminalSave(t *testing.T) {
 	c.ends("hangup")
 }
 
-// The terminal, the open descriptors and the room are the same after many visits as after a single one.
+// The terminal, the open descriptors and the room are the same after many visits as after one.
 func TestTerminalManyVisits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many visits")

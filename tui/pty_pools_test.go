@@ -24,8 +24,7 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 	c.ends("hand over")
 }
 
-// answer presses the key of an answer only once, because a second key would act on the panel behind the question. It
-// waits before that, because a question rejects early keys.
+// answer presses the key of an answer only once. A second key would act on the panel behind the question.
 func (c *console) answer(key string) {
 	c.t.Helper()
 	heard := time.NewTimer(keymap.DialogGuard + keymap.DialogGuard/10)

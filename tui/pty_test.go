@@ -58,7 +58,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	c.cmd = exec.Command(os.Args[0])
 	c.cmd.Env = append([]string{
 		"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "TUI_CHILD=" + mode + " -", "TUI_REPORT=" + c.report, "TUI_LOG=" + c.report + ".log",
-		// the race detector sleeps for a second at exit, which would be most of the time that these tests take
+		// the race detector sleeps for a second at exit
 		"GORACE=atexit_sleep_ms=50 " + os.Getenv("GORACE"),
 	}, env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
@@ -117,7 +117,6 @@ func (c *console) look() (text string, more chan struct{}) {
 	return ansi.Strip(strings.Join(c.screen.Lines(cols, rows), "\n")), c.more
 }
 
-// sees waits until the screen shows a text.
 func (c *console) sees(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -173,7 +172,7 @@ func (c *console) resize(cols, rows uint16) {
 	}
 }
 
-// ends waits for the process to exit. It checks the exit, and that the terminal is restored.
+// ends waits for the process to exit, and checks that the terminal is restored.
 func (c *console) ends(want string) {
 	c.t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
@@ -272,7 +271,6 @@ func TestTerminalResizeStorm(t *testing.T) {
 	c.ends("stop city")
 }
 
-// descriptors returns the number of open descriptors of the idle process.
 func (c *console) descriptors() int {
 	c.t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))

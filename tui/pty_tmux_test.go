@@ -43,8 +43,7 @@ func (m multiplexer) sees(want string) {
 	}, func() string { return text })
 }
 
-// In a real tmux, the modes of the terminal are the same after a start, after a resize, after an attach that leaves
-// modes on, and after leaving.
+// In a real tmux, the terminal's modes are restored after a resize, an attach and leaving.
 func TestTerminalInTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")

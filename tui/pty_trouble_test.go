@@ -85,7 +85,7 @@ func (mute) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// The first frame does not wait for the city, and the user can leave a room whose city does not respond.
+// The first frame does not wait for the city.
 func TestTerminalOfACityThatDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined mute", 100, 30)

@@ -27,8 +27,7 @@ func bound(pairs ...string) (*state.Registry, string) {
 
 func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
-// Texts show the user's own keys. If a user's binding takes the last key of the action that leaves the room, that
-// action gets a default key back, and a message says so.
+// Texts show the user's own keys.
 func TestTextsShowTheUsersKeys(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{
@@ -130,7 +129,7 @@ func TestRebind(t *testing.T) {
 	}
 }
 
-// For any bindings, no essential action is lost, no key has two meanings in one zone, and the room can be drawn.
+// For any bindings, no essential action is lost, and no key has two meanings in one zone.
 func FuzzRebind(f *testing.F) {
 	f.Add("quit", "x", "view.help", "x")
 	f.Add("agent.restart", "q ctrl+c", "move.down", "?")
@@ -188,8 +187,7 @@ func TestHintsNameTheUsersKeys(t *testing.T) {
 	s.shows("W adds one")
 }
 
-// If an action has lost its last key to another one, it has no key. Texts that mention the action then refer to the
-// palette.
+// Texts that mention an action without a key refer to the palette.
 func TestLastKeyLostToAnother(t *testing.T) {
 	for _, a := range actions.NewRegistry(panel.NewLists().Panels).Actions {
 		if a.Essential() || !a.Key.Enabled() || a.ID == "rig.resume" {

@@ -17,8 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Every action has a unique ID and can be reached with a key, through the palette or in a dialog. No key has two
-// meanings in one zone.
+// Every action has a unique ID, and no key has two meanings in one zone.
 func TestRegistry(t *testing.T) {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	ids := map[string]bool{}

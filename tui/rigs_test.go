@@ -12,7 +12,6 @@ import (
 	"gcity/tui/state"
 )
 
-// withRigs gives a city pools and rigs: one is suspended, one is broken, and one has an agent that needs attention.
 func withRigs(s *city.Snapshot) {
 	withPools(s)
 	s.Rigs = append(slices.Clone(s.Rigs),
@@ -63,7 +62,6 @@ func TestRigIsStarting(t *testing.T) {
 	s.shows("starting   docs")
 }
 
-// While the city is suspended, its rigs are suspended too. The verb for a rig still suspends the rig itself.
 func TestRigIsSuspendedWithTheCity(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Suspended = true })
@@ -108,8 +106,7 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo resumes a rig that
-// was suspended.
+// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")
@@ -139,7 +136,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "api"}, city.SuspendRig{Rig: "docs"})
 }
 
-// From a rig the user can go to its agents. Agent verbs are refused in Rigs.
+// From a rig the user can go to its agents.
 func TestAgentsOfARig(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "enter")
@@ -168,8 +165,7 @@ func TestReadOnlyRigs(t *testing.T) {
 	s.shows("this control room is read-only")
 }
 
-// On a narrow screen, the titles near the visible panel keep their names. The titles farther away are dropped if they
-// do not fit.
+// On a narrow screen, the titles near the visible panel keep their names.
 func TestTabsScroll(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.change(withRigs)

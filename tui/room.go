@@ -18,7 +18,7 @@ type room struct {
 	stateFile     string
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
-	// the effect to carry out after the program has quit: attach, show text, edit or quit
+	// effect after the program has quit: attach, show text, edit or quit
 	exitEffect feed.Effect
 
 	wheel      wheel // wheel events since the latest message

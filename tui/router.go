@@ -21,7 +21,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// receiveBeads handles the result of a request for beads, unless a newer request has replaced it.
 func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	if h := m.Dialogs.History(); h != nil && h.RequestID == f.ID {
 		h.RequestID, h.Responded, h.Problem = 0, true, widget.Plain(f.Problem)
@@ -117,7 +116,6 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// receiveEvents applies events. Events about beads or mail mark the lists of beads and mail as outdated.
 func receiveEvents(m *state.Room, all []events.Event) {
 	if len(all) == 0 {
 		return
@@ -131,7 +129,6 @@ func receiveEvents(m *state.Room, all []events.Event) {
 	}
 }
 
-// reportRemoved shows a message if a reload has removed agents, unless the status line shows a problem.
 func reportRemoved(m *state.Room, all []events.Event) {
 	for i := range all {
 		e := &all[i]
@@ -208,8 +205,6 @@ func receive(m *state.Room, n feed.News) {
 	}
 }
 
-// handleKey runs the action that the key is bound to in the focused panel. If a dialog is open, it passes the key to
-// the dialog.
 func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
@@ -263,8 +258,6 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	return todo
 }
 
-// handleDialogKey runs the action that the key is bound to in the top dialog. A key without an action is passed to the
-// dialog itself.
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())
@@ -281,8 +274,8 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste passes pasted text to the top dialog. If no dialog is open, the text is ignored, because a paste is not a
-// sequence of commands.
+// paste passes pasted text to the top dialog. Without a dialog, it ignores the text, because a paste is not a sequence
+// of commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
@@ -330,7 +323,6 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 }
 
-// dismissHint permanently hides the hint for the first visit.
 func dismissHint(m *state.Room) {
 	if m.ShowHint {
 		m.ShowHint, m.HintDismissed = false, true

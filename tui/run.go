@@ -18,10 +18,9 @@ import (
 )
 
 // Run shows the control room until the user leaves, ctx ends or the terminal is closed. Options.In and Out must be a
-// terminal. Run handles SIGHUP, SIGTERM and SIGINT while it is running, never exits the process, and restores the
-// terminal. If the terminal no longer accepts output, only its modes are restored, and one goroutine that waits for the
-// terminal is left running. If Run returns an error, the Exit is Ended. If the Exit is Hangup, SIGHUP stays ignored
-// until the caller handles it.
+// terminal. Run handles SIGHUP, SIGTERM and SIGINT, and restores the terminal. If the terminal no longer accepts
+// output, one goroutine is left running. If Run returns an error, the Exit is Ended. If the Exit is Hangup, SIGHUP
+// stays ignored until the caller handles it.
 func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -93,7 +92,7 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 }
 
 // frozenGrace is how long a terminal can take to accept the last output of a room. It is longer than QuitGrace, after
-// which the program is killed, and longer than the limit for programs that borrow the terminal.
+// which the program is killed.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
 // runPrograms runs the Bubble Tea program until the room ends. Between two runs, an agent, pager or editor uses the
@@ -131,8 +130,8 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 	return r.ExitReason()
 }
 
-// runProgram runs one Bubble Tea program until another program needs the terminal or the room ends. Each call creates a
-// new program, so that the terminal is fully restored in between.
+// runProgram runs one Bubble Tea program. Each call creates a new one, so that the terminal is fully restored in
+// between.
 func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
 	o := t.options
 	screen := &room{m: t.current.m, r: t.current.r, stateFile: t.current.stateFile, switcher: t}
@@ -194,7 +193,6 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	}
 }
 
-// readText runs a pager in the terminal. If the pager fails, the control room reports the failure.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, text string) {
 	defer r.RecoverPanic("pager")
 	err := feed.ShowInPager(ctx, o, text)
@@ -206,7 +204,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	}
 }
 
-// editText runs an editor in the terminal. The result is checked in the background, because that can take a long time.
+// editText runs an editor. The result is checked in the background, because that can take a long time.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)

@@ -18,7 +18,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// live starts a run that prints lines, and moves the cursor to its automation.
 func (s *stage) live(name string, lines int) {
 	s.t.Helper()
 	s.automation(name, func(a *city.Automation) {
@@ -30,7 +29,6 @@ func (s *stage) live(name string, lines int) {
 	s.printed("gc-230", lines)
 }
 
-// printed reports to the room that a run has printed this many lines.
 func (s *stage) printed(run string, lines int) {
 	n := terminal.News{Run: run, LinesReceived: uint64(lines)}
 	for i := range lines {
@@ -39,9 +37,7 @@ func (s *stage) printed(run string, lines int) {
 	s.hear(feed.News{Pane: &n})
 }
 
-// The pane shows the output of the automation under the cursor as it arrives. The title shows the state of the run.
-// While the pane has the focus, verbs, copies and menus apply to the automation, and not to an agent that is not
-// visible.
+// The pane shows the output of the automation under the cursor as it arrives.
 func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -102,7 +98,7 @@ func TestPaneFollowsARun(t *testing.T) {
 	}
 }
 
-// Until output arrives, the pane shows the output that is in the run's record, or says why there is none.
+// Until output arrives, the pane shows the output that is in the run's record.
 func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("db-health")
@@ -130,7 +126,7 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	if s.m.Watched != (feed.Watch{}) {
 		t.Errorf("with a hidden pane, watching %+v", s.m.Watched)
 	}
-	s.press("enter") // the details show the output
+	s.press("enter")
 	if s.m.Watched.Run != "gc-230" {
 		t.Errorf("in the details, watching %+v", s.m.Watched)
 	}
@@ -224,7 +220,7 @@ func TestRunOutput(t *testing.T) {
 	}
 }
 
-// Output with invalid UTF-8 is split into lines like any other output. A line that grows is shown in its current form.
+// Output with invalid UTF-8 is split into lines like any other output.
 func TestRunOutputIsSafe(t *testing.T) {
 	var p terminal.RunOutput
 	p.Add(city.Piece{Text: "one\x1b[2J\ntw"})

@@ -69,7 +69,7 @@ func TestSavedRoom(t *testing.T) {
 	}
 }
 
-// A stored state that is damaged, has another version or is not in a regular file is ignored, and the room opens.
+// A stored state that is damaged or has another version is ignored.
 func TestSavedRoomIsTolerant(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxSavedRoom+1)} {
@@ -95,7 +95,7 @@ func TestSavedRoomIsTolerant(t *testing.T) {
 	}
 }
 
-// The room says that a restored filter hides rows. Typed text replaces the filter.
+// The room says that a restored filter hides rows.
 func TestKeptFilterIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	state.RestoreRoom(s.m, feed.SavedRoom{Version: 1, Filters: map[string]string{"agents": "shop"}})
@@ -123,7 +123,7 @@ func TestKeptFilterIsShown(t *testing.T) {
 	again.hides("!attention", "restored filter")
 }
 
-// The first screen has a hint of three lines. The first key removes it permanently.
+// The first screen has a hint. The first key removes it permanently.
 func TestTheFirstVisitHasAHint(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		s := demo(t, size[0], size[1])
@@ -167,8 +167,7 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	}
 }
 
-// The cursors return to their rows. If the cursor was on the first row when the user left, it is on the first row
-// again.
+// The cursors return to their rows.
 func TestTheCursorReturnsToItsRow(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("idle")

@@ -85,7 +85,7 @@ func TestScaleNamesTheIdleMember(t *testing.T) {
 	s.shows("┃ worker-2 ")
 }
 
-// If > is pressed again before the city has responded, it increases the requested size by one.
+// If > is pressed again before the city has responded, the requested size increases by one.
 func TestRepeatedMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -142,7 +142,7 @@ func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
 	s.wants(city.Scale{Pool: "batch", Size: 2})
 }
 
-// A prompt scales the pool that its label names. If that pool has disappeared, the prompt rejects the size.
+// A prompt scales only the pool that its label names.
 func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -169,7 +169,7 @@ func TestPoolRestart(t *testing.T) {
 	s.wants()
 }
 
-// A pool with one running member can be restarted in only one way. A draining member is left out.
+// A pool with one running member can be restarted in only one way.
 func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(without("worker-2"))
@@ -185,7 +185,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s.wants(city.RestartPool{Pool: "worker"})
 }
 
-// The question says whether a new session starts after the member has drained, and why.
+// The question says whether a new session starts after the member has drained.
 func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.m.Confirm = state.ConfirmAlways

@@ -72,7 +72,6 @@ func allScenes() map[string]func(s *stage) {
 	return all
 }
 
-// wideNames replaces names and reasons with long text in wide characters.
 func wideNames(n *city.Snapshot) {
 	const name, why = "東京支社の審査担当エージェント", "準備ができるまで待っています。次の確認は一分後です。"
 	n.Name, n.Host = "明るい灯の街", "開発機"

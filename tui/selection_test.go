@@ -32,7 +32,7 @@ func TestEachPanelKeepsItsSelection(t *testing.T) {
 	}
 }
 
-// The pane is about the row under the cursor. If that row is not about any agent, the pane says so.
+// If the row under the cursor is not about any agent, the pane says so.
 func TestThePaneNamesARowWithoutAnAgent(t *testing.T) {
 	s := demo(t, 200, 60)
 	guarded(s)
@@ -65,8 +65,7 @@ func TestThePaneKeepsItsAgentWhileItHasTheFocus(t *testing.T) {
 	}
 }
 
-// A filter without a match, and the attention filter, hide the selected row. When they are removed, that row is
-// selected again, unless the user has selected another one.
+// When a filter is removed, the row that it hid is selected again.
 func TestAFilterGivesTheSelectionBack(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -96,8 +95,7 @@ func TestAFilterGivesTheSelectionBack(t *testing.T) {
 	}
 }
 
-// While rows are marked, the footer says so at every size. The question and the result of a verb also mention the
-// marks.
+// While rows are marked, the footer says so at every size.
 func TestMarksAreNamed(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := pooled(t, size[0], size[1])
@@ -118,12 +116,12 @@ func TestMarksAreNamed(t *testing.T) {
 		s.shows("Suspend marked agent builder?")
 		s.press("esc", "2", "space", "space", "s")
 		s.shows("Suspend 2 marked pools?")
-		s.press("esc", "5") // verbs act on the agent of the event
+		s.press("esc", "5")
 		s.hides(" marked  ")
 	}
 }
 
-// A rig has no terminal, so no screen shows that of an unrelated agent next to it. The same holds for an empty list.
+// A rig has no terminal, so no screen shows that of an unrelated agent next to it.
 func TestNoPaneShowsAnUnrelatedAgent(t *testing.T) {
 	for _, below := range []bool{false, true} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// If several agents are marked, text is sent only to those that can receive it. The composer names the others.
+// If several agents are marked, text is sent only to those that can receive it.
 func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"scout", "builder", "idle"} {
@@ -94,8 +94,7 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.shows("2 sent, 1 given up", "sent to chatty")
 }
 
-// The status of a text does not overwrite the result of a newer verb. Texts that a previous controller queued are not
-// followed.
+// The status of a text does not overwrite the result of a newer verb.
 func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -173,7 +172,7 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 	}
 }
 
-// If the user sends a queued text now, it is first withdrawn. Only a text that is known in full can be sent again.
+// Before a queued text is sent now, it is withdrawn from the queue.
 func TestSendNowDoesNotDouble(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -257,8 +256,7 @@ func TestPaletteSends(t *testing.T) {
 	}
 }
 
-// If an agent cannot receive text, letters that the user keeps typing are not taken as verbs. Other keys, and letters
-// after a pause, work as usual.
+// If an agent cannot receive text, letters that the user keeps typing are not taken as verbs.
 func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// A member of a pool with many members can be drained with six keys: by filter, through the palette, and from its pool.
+// A member of a pool with many members can be drained with six keys.
 func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	for _, keys := range [][]string{
 		{"/", "1", "7", "enter", "D", "y"},
@@ -31,8 +31,7 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.wants(city.Drain{Agent: "worker-3"})
 }
 
-// In a command line, a member's number can stand for its name. If the number is not unique, no row is marked, and enter
-// reports an error.
+// In a command line, a member's number can stand for its name.
 func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	s := longPool(t)
 	s.line("drain 14", "enter", "y")
@@ -52,7 +51,6 @@ func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	s.wants(city.Drain{Agent: "shop/tester-14"})
 }
 
-// longPool returns a room on a city with a pool of 40 members.
 func longPool(t *testing.T) *stage {
 	t.Helper()
 	s := pooled(t, 80, 24)
@@ -80,8 +78,7 @@ func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s.shows("/pool:worker 3 of ")
 }
 
-// A chosen member is selected in the list of all members. Esc goes back to the pool, even after another filter was
-// used.
+// A chosen member is selected in the list of all members, and esc goes back to the pool.
 func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -132,7 +129,7 @@ func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s.wants()
 }
 
-// If a filter leaves only one agent, the prompt names it, and few keys are needed to attach to it.
+// If a filter leaves only one agent, the prompt names it.
 func TestAttachToAnotherAgent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("/", "t", "r", "i")

@@ -9,8 +9,6 @@ import (
 	"gcity/tui/state"
 )
 
-// The row under the cursor stays even if it no longer matches the filter. Keys still act on it until the cursor leaves
-// it.
 func TestRowUnderTheCursorStays(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
@@ -47,8 +45,7 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	}
 }
 
-// With the attention filter, the row under the cursor in Pools and Automations stays even if it no longer needs
-// attention. In Quarantine, it stays even if the agent leaves quarantine.
+// With the attention filter, the row under the cursor stays even if it no longer needs attention.
 func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

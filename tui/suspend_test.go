@@ -31,8 +31,7 @@ func TestSuspendAPool(t *testing.T) {
 	s.wants(city.Suspend{Agent: "merge"})
 }
 
-// An agent that is suspended with its rig or city cannot be resumed on its own. The room offers to resume the rig or
-// city.
+// If an agent is suspended with its rig or city, the room offers to resume the rig or city.
 func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("shop/tester")
@@ -158,7 +157,6 @@ func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "shop"})
 }
 
-// On a small screen a question always shows its answers.
 func TestALongQuestionKeepsItsAnswers(t *testing.T) {
 	s := pooled(t, 40, 10)
 	s.choose("worker-1")

@@ -58,7 +58,7 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow.shows("open bea", "1/1 failed", "by hand")
 }
 
-// The message about a theme begins with the file that stores it, because narrow screens cut the end of the message.
+// The message about a theme begins with its file, because narrow screens cut the end of the message.
 func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)

@@ -28,23 +28,22 @@ type Options struct {
 	OverSSH     bool
 	Preferences feed.Preferences
 	Changes     <-chan feed.Preferences // delivers changed preferences; nil = they never change
-	// file that stores the state of the room; its folder is created. "" = the state is not stored
+	// file that stores the state of the room; "" = the state is not stored
 	StateFile string
 
-	// Cities lists the cities that can be opened here; nil = no list. With a list and no City, the all-cities
-	// room is shown first, and Mode applies to each city.
+	// Cities lists the cities that can be opened here; nil = no list. With a list and no City, the all-cities room is
+	// shown first.
 	Cities city.Directory
 	// ConfigOf returns Config for a city in the list; nil = it cannot be edited here
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
 	// StateFileOf returns StateFile for a city in the list; nil = the state is not stored
 	StateFileOf func(folder string) string
 
-	// maximum frames per second, which limits how soon the effect of a key is visible; 0 = 60, or 30 over SSH. New data
-	// has a separate limit
+	// maximum frames per second; 0 = 60, or 30 over SSH
 	FPS int
 
-	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A SIGINT from a Ctrl+C that
-	// was typed while another program used the terminal is ignored. Any other SIGINT ends the room.
+	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A Ctrl+C that was typed in
+	// another program is ignored.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin
@@ -52,8 +51,7 @@ type Options struct {
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // must not write to the terminal; nil = no logging
 
-	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines. Frame timing
-	// and polling do not use it.
+	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines.
 	Clock func() time.Time
 }
 

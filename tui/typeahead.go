@@ -13,16 +13,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// keyPause is the maximum time between two keys that are treated as parts of one text. Users often type several
-// characters before they notice that sending is not possible.
+// keyPause is the maximum time between two keys that are treated as parts of one text.
 const keyPause = 500 * time.Millisecond
 
 func startsText(a *state.Action) bool {
 	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
 }
 
-// typedAfterRejection reports whether a key is part of text that the user keeps typing although the text input could
-// not be opened. Such a key is ignored, so that it does not run an action.
+// typedAfterRejection reports whether a key belongs to text for an input that could not be opened. Such a key must not
+// run an action.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -38,9 +37,8 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key was meant for the terminal of an agent that the user was attached to. That
-// is the case if the agent's session ended during the attach, and the user has not stopped typing since. Such a key is
-// ignored, so that it does not run an action.
+// typedForEndedSession reports whether a key was meant for an agent's session that ended during the attach. Such a key
+// must not run an action.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:
@@ -58,8 +56,8 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm the latest action, although that action did not ask
-// for confirmation. Such a key is ignored, because otherwise it would open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. Otherwise the key would
+// open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -75,7 +73,6 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 // quoted returns a typed key in quotation marks, because a key such as - or ; reads as a part of the sentence.
 func quoted(k tea.KeyPressMsg) string { return `"` + widget.Plain(k.Text) + `"` }
 
-// explainKey shows that a typed key does nothing here, and names a panel in which it works.
 func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return

@@ -11,8 +11,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// Suspending asks for confirmation, but resuming does not. If the user types "y" out of habit after either of them, no
-// other dialog opens.
+// If the user types "y" out of habit after suspending or resuming, no other dialog opens.
 func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()
@@ -110,8 +109,7 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	}
 }
 
-// Keys that arrive together have the same effect as keys that arrive one by one. A move is never dropped, and an early
-// enter always is.
+// Keys that arrive together have the same effect as keys that arrive one by one.
 func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -125,8 +123,7 @@ func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s.wants(city.Stop{Agent: "builder"})
 }
 
-// After an attach that failed or was refused, the user might already be typing to the agent. A dialog shows the reason
-// and takes these keys, even if the text contains keys that close the dialog.
+// After a failed attach, a dialog shows the reason and takes the keys that are meant for the agent.
 func TestKeysTypedAfterAFailedAttachDoNothing(t *testing.T) {
 	for name, fail := range map[string]func(s *stage){
 		"refused": func(s *stage) {
@@ -168,8 +165,7 @@ func TestKeysTypedAfterAFailedAttachDoNothing(t *testing.T) {
 	}
 }
 
-// After the session of an agent has ended, the user might still be typing to the agent. These keys run no verbs of the
-// room.
+// Keys that the user types for an ended session run no verbs of the room.
 func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -14,7 +14,6 @@ import (
 	"gcity/tui/terminal"
 )
 
-// done reports the success of the pending action.
 func (s *stage) done(said ...string) {
 	s.t.Helper()
 	p, ok := effectOf[feed.SendCommands](s)
@@ -37,13 +36,13 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	s.shows("undoing: suspending builder")
 	s.done("agent builder is resumed")
 	s.hides("u undoes")
-	s.press("u") // the key is pressed twice
+	s.press("u")
 	if got := s.commands(); len(got) > 0 {
 		t.Errorf("a second u does %v", got)
 	}
 }
 
-// The time limit for undo starts when the verb has ended, even if the verb takes long. Failed commands are not undone.
+// The time limit for undo starts when the verb has ended.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -102,7 +101,7 @@ func TestUndoScaling(t *testing.T) {
 	}
 }
 
-// In Quarantine, u releases the agent under the cursor. It does not undo the latest verb.
+// In Quarantine, u releases the agent under the cursor.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -120,8 +119,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s.shows("no action to undo yet; to release an agent, press 1 for the agents")
 }
 
-// The hint about undo appears only next to its verb. A message that no longer applies disappears. An old message shows
-// its age.
+// The hint about undo appears only next to its verb.
 func TestMessagesAreAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -277,14 +275,13 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// The hint about u says what it undoes. If the selected agent is quarantined and the latest verb was about another
-// agent, u releases the selected agent.
+// The hint about u says what it undoes.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("s", "y")
 	s.shows("u undo suspending builder")
-	s.choose("scout") // quarantined
+	s.choose("scout")
 	s.hides("u undo")
 	s.shows(":undo suspending builder", "u release scout")
 	s.press("u")
@@ -302,7 +299,6 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s.shows("undoing: draining builder")
 }
 
-// A drain that has ended cannot be undone. While undo is possible, a narrow footer still contains the keys of verbs.
 func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
@@ -317,7 +313,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.wants()
 }
 
-// The offer to undo disappears when a snapshot shows that nothing is left to undo. After that, u shows the reason.
+// The offer to undo disappears when a snapshot shows that nothing is left to undo.
 func TestUndoEndsWithItsAction(t *testing.T) {
 	for _, c := range []struct {
 		name, why string
@@ -363,15 +359,13 @@ func TestUndoEndsWithItsAction(t *testing.T) {
 	}
 }
 
-// The offer to undo a drain ends at the drain's deadline, even if no snapshot shows yet that the drain has ended. After
-// that, u only reports that the drain has ended, unless u has another use in the focused panel.
 func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	for _, id := range []string{"agents", "pools", "rigs", "automations", "work", "events"} {
 		s := pooled(t, 120, 40)
 		s.pool("worker", func(p *city.Pool) { p.Timeout = 20 * time.Second })
 		s.choose("worker-2")
 		s.press("D")
-		s.shows("u undoes for 20s") // before a snapshot shows the drain
+		s.shows("u undoes for 20s")
 		s.done("worker-2 was asked to finish")
 		s.agent("worker-2", func(a *city.Agent) {
 			until := s.now.Add(20 * time.Second)
@@ -391,7 +385,7 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 		if got, want := s.m.Status.Text, "cannot release or undo: the drain of worker-2 has ended"; got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
-		s.wait(20 * time.Second) // 40s after the drain began
+		s.wait(20 * time.Second)
 		s.press("esc", "u")
 		if got := s.m.Status.Text; !strings.HasSuffix(got, ": the drain of worker-2 has ended") {
 			t.Errorf("%s: after the time limit: %q", id, got)
@@ -404,8 +398,7 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 	}
 }
 
-// A snapshot that does not show the action yet does not end the undo. If only one of several targets can still be
-// undone, u undoes that one.
+// A snapshot that does not show the action yet does not end the undo.
 func TestUndoOfWhatIsLeft(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -447,7 +440,7 @@ func suspendedBuilder(t *testing.T) *stage {
 	return s
 }
 
-// A verb that cannot be undone ends the undo of an earlier verb, so that u never skips the latest verb.
+// A verb that cannot be undone ends the undo of an earlier verb.
 func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 	for name, act := range map[string]func(s *stage){
 		"restart": func(s *stage) { s.press("r", "y") },

@@ -15,8 +15,7 @@ import (
 	"gcity/tui/state"
 )
 
-// unsupervisedFleet returns a list that was made from the registry: the city of the room, a headless city, and cities
-// without a controller.
+// unsupervisedFleet returns a list that was made from the registry.
 func unsupervisedFleet() *fleet.List {
 	f := demoFleet(epoch)
 	f.Rows = append(f.Rows[:1:1], f.Rows[2], f.Rows[7])
@@ -27,7 +26,7 @@ func unsupervisedFleet() *fleet.List {
 	return f
 }
 
-// @ and the details of a city say which process runs it: this control room, another one, or a process without a room.
+// @ and the details of a city say which process runs it.
 func TestTheListOfCitiesSaysWhatRunsThem(t *testing.T) {
 	for mode, others := range map[state.Mode]int{state.Hosting: 1, state.Joined: 2} {
 		s := among(t, 80, 24)
@@ -50,8 +49,7 @@ func TestTheListOfCitiesSaysWhatRunsThem(t *testing.T) {
 	s.shows("run by", "background (gcity --headless, pid 7)")
 }
 
-// Without a supervisor, @ lists the registered cities and says how each of them runs. It switches to a city that is
-// running, and offers to start a controller for one that is not.
+// Without a supervisor, @ lists the registered cities and says how each of them runs.
 func TestCitiesWithoutASupervisor(t *testing.T) {
 	s := among(t, 120, 40)
 	s.hear(feed.News{Fleet: unsupervisedFleet()})
@@ -93,8 +91,7 @@ func TestRegisterWithoutASupervisor(t *testing.T) {
 	s.shows("no supervisor is running; run `gcity supervisor start`")
 }
 
-// With a supervisor, the list contains stopped cities that are not registered. They can be started, but not
-// unregistered.
+// With a supervisor, stopped cities can be started, but not unregistered.
 func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "t", "o", "w")
@@ -125,7 +122,7 @@ func TestStoppedCitiesWithASupervisor(t *testing.T) {
 	s.shows("tower is stopped and is not registered; enter starts it")
 }
 
-// If the city of the room has stopped, @ starts it. The alert, the refused keys and the empty lists say so.
+// If the city of the room has stopped, @ starts it.
 func TestARoomStartsItsStoppedCity(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		s := among(t, 80, 24)
@@ -212,7 +209,7 @@ func TestAClosingListOfCitiesStartsNothing(t *testing.T) {
 	}
 }
 
-// A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.
+// A read-only room cannot start a city.
 func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Mode = state.ReadOnly
@@ -253,7 +250,7 @@ func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
 	}
 }
 
-// starter is a directory without a supervisor. Its city beta has no controller until it is started.
+// starter is a directory without a supervisor. Its city beta is not running.
 type starter struct {
 	city.Directory
 	refuses atomic.Bool
@@ -289,7 +286,7 @@ func (d *starter) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// A switch can start a controller first. If that fails, the room does not change, and says why.
+// A switch can start a controller first. If that fails, the room does not change.
 func TestASwitchStartsAController(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

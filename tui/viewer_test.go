@@ -166,8 +166,7 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 	})
 }
 
-// If the model does not read, for example during an attach, the mailbox stays small, no sender blocks, and the newest
-// state is kept.
+// If the model does not read, the mailbox stays small, and no sender blocks.
 func TestMailboxNeverWaits(t *testing.T) {
 	b := feed.NewMailbox()
 	for i := range 10 * feed.MaxPending {
@@ -237,7 +236,7 @@ func TestPump(t *testing.T) {
 	})
 }
 
-// After an interruption the streams of a city continue, and no event is missed or delivered twice.
+// After an interruption of the streams, no event is missed or delivered twice.
 func TestStreamsReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

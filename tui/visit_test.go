@@ -10,7 +10,6 @@ import (
 	"gcity/tui/state"
 )
 
-// attached makes the city report n users in an agent's terminal.
 func attached(n int) func(*city.Agent) {
 	return func(a *city.Agent) {
 		s := *a.Session
@@ -19,7 +18,7 @@ func attached(n int) func(*city.Agent) {
 	}
 }
 
-// The city counts viewers only at each patrol. Until the next one, a user who has just left is not shown as a viewer.
+// A user who has just left is not shown as a viewer.
 func TestOwnVisitEnds(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -49,7 +48,7 @@ func TestOtherViewersStay(t *testing.T) {
 	s.agent("builder", attached(2))
 	s.shows("1 viewer")
 	s.agent("builder", func(a *city.Agent) { a.Session = &city.Session{ID: "builder-2", Viewers: 2, Attached: true} })
-	s.shows("2 viewers") // a new session
+	s.shows("2 viewers")
 }
 
 // A visit that ends before the first snapshot changes nothing.

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The pane shows the agent that the watchdog under the cursor watches. Agent verbs act on it, regardless of marks.
+// The pane shows the agent that the watchdog under the cursor watches.
 func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -77,7 +77,7 @@ func TestTitlesOmitEmptyOptionalPanels(t *testing.T) {
 	s.shows("6 Watchdogs 0")
 }
 
-// Commands in the palette have the same effect as keys. A watchdog's name leads to the watchdog.
+// Commands in the palette have the same effect as keys.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -105,7 +105,7 @@ func TestWatchdogLines(t *testing.T) {
 	}
 }
 
-// If a watchdog's only decision so far was to do nothing, it is not shown as undecided.
+// A watchdog that has decided to do nothing is not shown as undecided.
 func TestWatchdogThatDoesNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -120,7 +120,7 @@ func TestWatchdogThatDoesNothing(t *testing.T) {
 	s.shows("None yet.")
 }
 
-// Ages increase even without new data. Watchdogs and agents that need attention come first.
+// Ages increase even without new data.
 func TestWatchdogsInTime(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)

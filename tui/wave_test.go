@@ -9,7 +9,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// If many agents start together, the header shows how many of them are running and how much time is left.
+// If many agents start together, the header shows how many of them are running.
 func TestTheHeaderShowsAWave(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(140, 40)

@@ -17,7 +17,6 @@ import (
 	"gcity/tui/state"
 )
 
-// todaysWork returns the beads of the demo city, some beads of a rig, and a bead that was closed today.
 func todaysWork() []beads.Bead {
 	end := epoch.Add(-time.Hour)
 	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
@@ -49,7 +48,6 @@ func (s *stage) queries() (all []beads.Query) {
 	return all
 }
 
-// pickWork moves the cursor of Work to a bead by pressing keys.
 func (s *stage) pickWork(id string) {
 	s.t.Helper()
 	s.press("g")
@@ -62,8 +60,7 @@ func (s *stage) pickWork(id string) {
 	s.t.Fatalf("%s cannot be reached", id)
 }
 
-// Work shows beads that are in progress, open or blocked, or were closed today. Runs of automations do not count as
-// work.
+// Runs of automations do not count as work.
 func TestWorkIsListedByState(t *testing.T) {
 	s := worked(t)
 	if got := s.work(); !slices.Equal(got, []string{"gc-216", "gc-7", "sh-4", "gc-217", "gc-218",
@@ -103,7 +100,7 @@ func TestWorkIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// Only a visible panel sends queries: one group at a time, and again when events report a change.
+// Only a visible panel sends queries.
 func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
@@ -149,13 +146,12 @@ func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	if s.wait(3 * time.Second); len(s.queries()) != 2 {
 		t.Error("a failed request is not repeated")
 	}
-	s.shows("cannot be read") // until the response arrives
+	s.shows("cannot be read")
 	s.find(todaysWork(), "")
 	s.hides("cannot be read")
 }
 
-// If there are many beads, the newest are requested first. Moving to the end of the list requests more. A query for
-// ready work shows which beads are blocked.
+// If there are many beads, moving to the end of the list requests more.
 func TestWorkOfManyBeads(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)
@@ -208,7 +204,7 @@ func TestWorkOfManyBeads(t *testing.T) {
 	s.shows("/8990 in the newest 2000, 1 of 2000")
 }
 
-// A filter by assignee requests only the work of that agent. Such work can be old.
+// A filter by assignee requests only the work of that agent.
 func TestWorkOfAnAgentIsRequested(t *testing.T) {
 	s := worked(t)
 	s.wait(2 * time.Second)
@@ -266,7 +262,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.press("X")
 	s.shows("Close gc-218?", "1 part is not closed and stays open.")
 	s.press("y")
-	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // the user has confirmed it
+	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true})
 	s.pickWork("gc-216")
 	s.press("X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
@@ -289,7 +285,7 @@ func TestWorkIsClosed(t *testing.T) {
 		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 }
 
-// The pane shows the terminal of the assignee. Agent verbs are refused, but there is a key that goes to the agent.
+// The pane shows the terminal of the bead's assignee.
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
@@ -329,8 +325,7 @@ func TestReadOnlyWork(t *testing.T) {
 	}
 }
 
-// A gate has no row of its own. If a gate blocks a bead, the list and the details of the bead say so, and the bead
-// needs attention.
+// If a gate blocks a bead, the list and the details of the bead say so.
 func TestWorkThatAwaitsAGate(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
@@ -366,7 +361,7 @@ func TestAgentThatAwaitsAGate(t *testing.T) {
 	s.shows("awaiting gate gc-300 release approved")
 }
 
-// Before a bead is closed, a question says what waits for the bead, and that closing cannot be undone.
+// Before a bead is closed, a question says what waits for the bead.
 func TestClosingSaysWhatWaits(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-219")
@@ -379,8 +374,6 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.shows("Waiting for it: gc-219.")
 }
 
-// A bead that the user has added is selected and visible as soon as it is listed. Filters, a long list and a slow store
-// do not prevent this. If the user moves the cursor before that, the cursor stays where it is.
 func TestANewBeadIsSelected(t *testing.T) {
 	for filter, took := range map[string]time.Duration{"": 0, "sweep": 0, "yard": 2 * state.IdleAfter} {
 		s := automated(t, 80, 24)
@@ -425,8 +418,7 @@ func TestANewBeadIsSelected(t *testing.T) {
 	}
 }
 
-// In the line for a new bead, tab first adds a pool, and then goes through the pools. It also completes the name of a
-// pool.
+// In the line for a new bead, tab first adds a pool, and then goes through the pools.
 func TestTabChoosesThePoolOfANewBead(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("8", "n")

@@ -15,9 +15,7 @@ import (
 	"gcity/tui/state"
 )
 
-// agentActions returns the agent verbs. In any panel they act on the marked agents or, if none is marked, on the
-// selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
-// details acts on the automation. Other verbs are not available in these two panels, because neither lists agents.
+// agentActions returns the agent verbs. They act on the marked agents or, if none is marked, on the selected agent.
 func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -118,8 +116,7 @@ func needSession(m *state.Room) string {
 	}
 }
 
-// releaseHint returns a hint with the key that releases an agent, to be appended to the reason why the agent has no
-// session. It returns "" if the key would do something else.
+// releaseHint returns a hint with the key that releases an agent, or "" if the key would do something else.
 func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	if !r.Held() || state.Undoable(m) {
 		return ""
@@ -127,7 +124,6 @@ func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	return "; " + m.Keys.KeyText(state.ReleaseID) + " releases it"
 }
 
-// hasSession reports whether an agent has, or might have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
 		r.State == city.Unknown
@@ -174,8 +170,6 @@ func zoomIn(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// needZoom returns the reason why the pane cannot be zoomed or, if it is zoomed already, why the user cannot attach to
-// the agent.
 func needZoom(m *state.Room) string {
 	if m.Zoomed {
 		return needTerminal(m)
@@ -284,8 +278,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		plan: true, required: required, of: of, answers: answers, cursor: len(answers) - 1}
 }
 
-// targetLines returns lines that name the targets, or nil if the title already names them. A further line says how many
-// marked agents the filter hides.
+// targetLines returns lines that name the targets, or nil if the title already names them.
 func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil

@@ -15,9 +15,8 @@ func Attaches(m *state.Room, a *state.Action) bool {
 	return a.ID == "agent.attach" || a.ID == "agent.attach.zoomed" && m.Zoomed
 }
 
-// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys that the
-// user types for the agent would run verbs. If since is the zero time, the dialog becomes visible with the next
-// message, otherwise at that time.
+// ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys for the
+// agent would run verbs. If since is zero, the dialog is visible with the next message.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})

@@ -93,7 +93,6 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 
 func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
-// fire fires automations. It asks for confirmation first if one of them would not run on its own now.
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// question is a question to the user, by default with the answers yes and no.
+// question is a question to the user. The default answers are yes and no.
 type question struct {
 	title   string
 	targets []string // the targets, if the title does not name them
@@ -22,7 +22,7 @@ type question struct {
 	most    int    // the largest number of targets of an answer; 0 = count
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
-	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
+	harms   bool   // the action can do harm
 	do      func(*state.Room) []feed.Effect
 	stay    state.Task     // called after "no" or a cancellation; may be nil
 	more    []state.Answer // answers after "yes"
@@ -33,19 +33,17 @@ type question struct {
 	required string         // text that the user must type before a destructive answer
 }
 
-// builder builds a question from the current snapshot.
 type builder func(*state.Room) question
 
 // manyTargets is the smallest number of targets for which the user must type the number to confirm.
 const manyTargets = 5
 
-// askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is
-// state.ConfirmAlways.
+// askIfWanted asks for confirmation only if the action does harm or the preference is state.ConfirmAlways.
 func askIfWanted(m *state.Room, q question) []feed.Effect {
 	return askLiveIfWanted(m, func(*state.Room) question { return q })
 }
 
-// askLiveIfWanted is askIfWanted for a question that every snapshot updates. It also asks if the action does harm.
+// askLiveIfWanted is like askIfWanted, for a question that every snapshot updates.
 func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 	if q := build(m); q.none == "" && !q.harms && m.Confirm != state.ConfirmAlways {
 		return q.do(m)
@@ -54,11 +52,10 @@ func askLiveIfWanted(m *state.Room, build builder) []feed.Effect {
 	return nil
 }
 
-// ask asks a question that does not change while it is open. For other questions see askLive.
+// ask asks a question that does not change while it is open.
 func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
 
-// askLive asks a question unless the preferences turn it off. If there are many targets, the user must type their
-// number. Every snapshot updates the question, and closes it if there is nothing left to ask.
+// askLive asks a question that every snapshot updates. It closes the question if there is nothing left to ask.
 func askLive(m *state.Room, build builder) {
 	q := build(m)
 	switch {
@@ -119,22 +116,20 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-// about returns a builder for a question about rows. The builder omits rows that no longer exist, and adds their names
-// to the text of the question.
+// about returns a builder for a question about rows. The builder omits rows that no longer exist.
 func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NoLonger, build)
 }
 
-// aboutListed is a variant of about for objects that might still exist: it says that the omitted rows are no longer
-// listed.
+// aboutListed is like about, for objects that can exist without being listed.
 func aboutListed[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	return aboutLeft(m, state.Remaining(rows, find), state.NotListed, build)
 }
 
-// aboutLeft returns a builder for a question. remaining() returns what the question is still about, and the names of
-// what is gone. missing() puts these names into text.
+// aboutLeft returns a builder for a question. remaining() returns the remaining subjects, and the names of what is
+// gone.
 func aboutLeft[R any](m *state.Room, remaining func(*state.Room) ([]R, []string),
 	missing func(names []string) string, build func(*state.Room, []R) question) builder {
 	named := m.NamedAgents

@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity shows the list of cities. In a program that was started for all cities, it shows the all-cities room
-// instead. If the only known city has stopped, it asks whether to start that city.
+// SwitchCity shows the list of cities. A program for all cities shows the all-cities room instead.
 func SwitchCity(m *state.Room) []feed.Effect {
 	action, stopped := state.DecideSwitch(m)
 	switch action {

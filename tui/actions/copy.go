@@ -49,8 +49,7 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText copies a value with a clipboard program, or to the clipboard of the terminal. Terminals never confirm a
-// copy.
+// copyText copies a value. Terminals never confirm a copy.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {

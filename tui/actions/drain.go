@@ -22,9 +22,8 @@ func needDrain(m *state.Room) string {
 	return t.Undrainable(m)
 }
 
-// askDrain drains a single agent immediately, because undo can cancel the drain. If there are several agents, it asks
-// first. For a pool, it asks which member to drain. It asks even if there is only one member, because the size of a
-// pool can change at any time.
+// askDrain drains one agent immediately, because undo can cancel the drain. For a pool, it always asks, because the
+// size of a pool can change at any time.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
 		return chooseDrained(m, p[0])
@@ -37,7 +36,6 @@ func asksToDrain(m *state.Room, t state.DrainTargets) bool {
 	return !asksNothing(m, len(drain)) && (len(t.Rows) > 1 || m.Confirm == state.ConfirmAlways)
 }
 
-// askDrainOf asks before it drains several targets. If no target can be drained, it cancels drains in progress.
 func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	drain, undrain := t.Split()
 	if len(drain) == 0 {

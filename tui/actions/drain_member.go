@@ -13,8 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry asks
-// whether to drain all members.
 func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	known, name := p, p.Name
 	return openMembers(m, "Drain which member of "+p.Shown+"?", "",
@@ -45,8 +43,7 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		})
 }
 
-// drainAll returns the entry for all members of a pool. It does not depend on the cursor of Pools, which moves to
-// another pool when a reload removes the pool.
+// drainAll does not use the cursor of Pools, because a reload can move it.
 func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()

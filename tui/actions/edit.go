@@ -56,8 +56,8 @@ func editConfig(m *state.Room) []feed.Effect {
 	return editPlace(m)
 }
 
-// ShowEdit asks what to do with a checked edit. While the user is typing or a dialog is open, it does nothing, so that
-// a typed letter is not taken as an answer.
+// ShowEdit asks what to do with a checked edit. It does nothing while the user types, so that no letter is taken as an
+// answer.
 func ShowEdit(m *state.Room) {
 	if m.Checked == nil || state.Covered(m) {
 		return
@@ -68,8 +68,7 @@ func ShowEdit(m *state.Room) {
 	EditedConfig(m, e)
 }
 
-// EditedConfig shows the result of an edit and asks what to do with it. Until the user decides, the
-// draft is kept for the next edit.
+// EditedConfig shows the result of an edit. The draft is kept until the user decides what to do with it.
 func EditedConfig(m *state.Room, e feed.Edited) {
 	m.Draft = e.Draft
 	switch {

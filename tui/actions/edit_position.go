@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It first asks which file to
-// edit, unless city.toml is the only candidate or contains the error.
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml.
 func editPlace(m *state.Room) []feed.Effect {
 	_, all := state.Declarations(m)
 	_, invalid := state.ConfigError(m)
@@ -26,7 +25,6 @@ func editPlace(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askWhichFile asks which of several files to edit. If a file cannot be edited here, it shows the reason.
 func askWhichFile(m *state.Room, all []state.Declaration) {
 	c := &state.Choice{Title: "Edit which file?", Since: m.Now}
 	if !slices.ContainsFunc(all, func(w state.Declaration) bool { return w.File == "" }) {

@@ -31,8 +31,7 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about. If that agent does not exist, it returns the agent that caused the
-// event, or "".
+// agentOf returns the agent that an event is about, the agent that caused it, or "".
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
@@ -59,7 +58,6 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
-// chooseNamed selects the agent with the given name. If a filter hides the agent, the status line says so.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
 	if m.Agents.List.Unmatched[name] {
@@ -76,8 +74,6 @@ func needOnly(m *state.Room) string {
 	return needEventAgent(m)
 }
 
-// toggleOnly turns the agent filter in Events on or off. Turning it on selects the agent of the event under the cursor.
-// The filter then follows the selection.
 func toggleOnly(m *state.Room) []feed.Effect {
 	if !m.Events.Only {
 		state.SelectAgent(m, agentOf(m, &m.Events.Selected().Event))

@@ -29,8 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns that users can type in the palette to find an action. Only actions that open a panel or a
-// list have nouns.
+// nounsOf returns the nouns that find an action in the palette.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -66,7 +65,7 @@ func openFinder(m *state.Room, verbs bool) {
 			m.Preferences.File)...)
 		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
 			a, rank := m.Keys.ByID(id), 0
-			if palette.SectionOf(id) == palette.SectionLook { // the section about the view is last
+			if palette.SectionOf(id) == palette.SectionLook {
 				rank = 10
 			}
 			return rank + RankHere(m, a), worksHere(m, a)
@@ -85,7 +84,7 @@ func openFinder(m *state.Room, verbs bool) {
 	openFinderOf(m, f)
 }
 
-// worksHere reports whether an action's key currently acts on the focused panel. The help lists such actions first.
+// worksHere reports whether an action's key currently acts on the focused panel.
 func worksHere(m *state.Room, a *state.Action) bool {
 	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.WhyUnavailable(m) != "" {
 		return false
@@ -109,8 +108,8 @@ func Unseen(m *state.Room, a *state.Action) bool {
 	return m.Mode == state.ReadOnly && a.WhyUnavailable(m) == state.NeedWritable(m)
 }
 
-// RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row is run
-// exactly as typed.
+// RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row runs as
+// typed.
 func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
 	if f.Vanished {
@@ -142,7 +141,6 @@ func RunFound(m *state.Room) []feed.Effect {
 	return todo
 }
 
-// runItem closes a finder and runs one of its rows, or reports why the row cannot run.
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
@@ -167,8 +165,6 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed records the current time if the latest row failed, did nothing, or took effect without asking for
-// confirmation.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && !f.Copies &&

@@ -231,8 +231,7 @@ func reloadCity(m *state.Room) []feed.Effect {
 	return sendToCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
 }
 
-// askRegister asks for a folder. If the selected city is not running, it suggests the folder of that city, because
-// registering it again starts it.
+// askRegister asks for a folder. It suggests a stopped city's folder, because registering it again starts the city.
 func askRegister(m *state.Room) []feed.Effect {
 	text := widget.NewEntry("")
 	if c := state.ChosenCity(m); c != nil && !c.Info.Running {

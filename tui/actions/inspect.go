@@ -103,7 +103,6 @@ func readerKeys(m *state.Room) []string {
 	return keys
 }
 
-// showPrompt shows the prompt of the agent in the open reader or, if no agent is open, of the selected agent.
 func showPrompt(m *state.Room) []feed.Effect {
 	d := &details.Inspection{}
 	if r := state.SingleAgent(m); r != nil {
@@ -125,7 +124,7 @@ func showPrompt(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// openPage opens a page about the agent in the open reader. The agent's details stay open below it.
+// openPage opens a page over the details of the open agent.
 func openPage(m *state.Room, r *state.Reader) {
 	r.Hints = func() []string { return readerKeys(m) }
 	t, ok := m.Dialogs.Subject().(state.AgentText)
@@ -140,7 +139,6 @@ func openPage(m *state.Room, r *state.Reader) {
 	}
 }
 
-// enterAgent shows the crashes of an agent if it is in quarantine, and its terminal otherwise.
 func enterAgent(m *state.Room) []feed.Effect {
 	if m.Focus == panel.IDQuarantine {
 		return showCrashes(m)
@@ -148,7 +146,6 @@ func enterAgent(m *state.Room) []feed.Effect {
 	return zoomIn(m)
 }
 
-// showCrashes shows the crashes of the agent in the open reader or, if no agent is open, of the selected agent.
 func showCrashes(m *state.Room) []feed.Effect {
 	d := &details.Inspection{}
 	if r := state.SingleAgent(m); r != nil {

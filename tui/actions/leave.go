@@ -68,7 +68,6 @@ func LeavesAtOnce(m *state.Room) bool {
 	return !hosts && (m.Mode != state.Hosting || m.Home != "" || m.All || m.FleetRoom)
 }
 
-// askStopCity stops the city. If agents would stop, it asks for confirmation first.
 func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 	stop := func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
 	if state.RunningAgents(m) == 0 {

@@ -101,7 +101,7 @@ func needUnread(m *state.Room) string {
 	return why
 }
 
-// ofOpenMail returns a condition that requires an open message in addition to the given condition.
+// ofOpenMail returns a condition that also requires an open message.
 func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if m.Dialogs.OpenMessage() == nil {
@@ -144,8 +144,7 @@ func listMail(m *state.Room) {
 	m.ApplyNewData()
 }
 
-// openMail shows a message over the list. It marks mail for people as read. Mail for an agent stays unread, because the
-// agent has not read it.
+// openMail shows a message over the list. Mail for an agent stays unread, because the agent has not read it.
 func openMail(m *state.Room) []feed.Effect {
 	l := pointedMail(m)
 	if l == nil {
@@ -179,7 +178,6 @@ func markUnread(m *state.Room) []feed.Effect {
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive archives messages and offers undo. If agents have not read some of them, it asks for confirmation first.
 func archive(m *state.Room, all []*panel.MailRow) []feed.Effect {
 	return askLiveIfWanted(m, aboutListed(m, all, state.FindMail, archiveQuestion))
 }
@@ -227,7 +225,6 @@ func archiveQuestion(m *state.Room, all []*panel.MailRow) question {
 	return q
 }
 
-// archiveListed archives the marked messages or, if none is marked, the message under the cursor.
 func archiveListed(m *state.Room) []feed.Effect {
 	if all := m.Mail.Targets(); len(all) > 0 {
 		return archive(m, all)

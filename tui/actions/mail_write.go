@@ -41,7 +41,6 @@ func (e *mailDraft) messages(text string) []mail.Message {
 	return all
 }
 
-// addressees returns the recipients for new mail: pools if verbs act on pools, and otherwise the target agents.
 func addressees(m *state.Room) []string {
 	var all []string
 	switch m.Subject().Kind {
@@ -74,7 +73,6 @@ func needAddressees(m *state.Room) string {
 
 func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &mailDraft{to: addressees(m)}) }
 
-// askSubject asks for the subject of mail, and then for its text. If there is a draft, it continues with the draft.
 func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	begun := ""
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
@@ -175,7 +173,6 @@ func askRecipient(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// mailNames returns the known addresses: the addresses of agents and pools, and of people with mail.
 func mailNames(m *state.Room, _ []string) []state.Word {
 	all := agentNames(m, nil)
 	for _, w := range poolNames(m) {
@@ -194,7 +191,6 @@ func mailNames(m *state.Room, _ []string) []state.Word {
 	return all
 }
 
-// writeLine starts mail to the recipient that the line names; the rest of the line is the subject.
 func writeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if m.Snap == nil {
 		return nil, needCity(m)

@@ -21,8 +21,7 @@ func markActions(all []panel.Panel) []state.Action {
 	}
 }
 
-// Set marks rows. If an undo would restore cleared marks, Set discards that undo. Set copies the map of marks, because
-// an undo might hold the old map.
+// Set marks rows. It copies the map of marks, because an undo might hold the old map.
 func Set(m *state.Room, k panel.Marking, ids ...string) {
 	if m.Undo.Restore != nil {
 		m.Undo = state.Undo{}
@@ -56,8 +55,6 @@ func mark(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// markRange marks the rows from the most recent mark to the cursor. If no mark is visible, it marks the row under the
-// cursor.
 func markRange(m *state.Room) []feed.Effect {
 	k := state.Marking(m)
 	from := k.List.Cursor

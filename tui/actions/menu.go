@@ -75,12 +75,10 @@ func showVerbs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// hasVerb reports whether a verb works with the current focus, or acts on the run that is visible in the pane.
 func hasVerb(m *state.Room, a *state.Action) bool {
 	return KeyWorks(m, a) || state.ShowsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
-// movesAbout reports whether an action does nothing except move the cursor or mark rows.
 func movesAbout(a *state.Action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
 	return strings.HasPrefix(a.ID, "agent.mark") ||
@@ -93,9 +91,8 @@ func alsoOfPools(id string) bool {
 		"agent.details", state.MailID, state.SlingID}, id)
 }
 
-// Elsewhere reports whether an action acts on something that the focused panel does not show, such as an agent while
-// Pools or Automations has the focus. It returns false if the action would undo the latest verb, because undo does not
-// depend on the focus.
+// Elsewhere reports whether an action acts on something that the focused panel does not show. It returns false for an
+// undo, which does not depend on the focus.
 func Elsewhere(m *state.Room, a *state.Action) bool {
 	if a.ID == state.ReleaseID && state.Undoable(m) {
 		return false
@@ -106,8 +103,7 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// RankHere returns the rank of an action in a panel's footer: first the panel's own actions, then shared actions, then
-// all others.
+// RankHere returns the rank of an action in a panel's footer. The panel's own actions come first.
 func RankHere(m *state.Room, a *state.Action) int {
 	switch {
 	case a.ID == state.BackID:

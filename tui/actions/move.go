@@ -45,7 +45,6 @@ func moveActions(all []panel.Panel) []state.Action {
 	return moves
 }
 
-// markMoves marks the given actions as actions that only move the cursor.
 func markMoves(all []state.Action) {
 	for i := range all {
 		all[i].Moves = true

@@ -14,7 +14,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// peekActions returns the actions for the pane. None of them affects the agent.
 func peekActions() []state.Action {
 	pane := []keymap.Zone{keymap.InPeek}
 	sideways := func(n int) func(*state.Room) []feed.Effect {
@@ -73,8 +72,6 @@ func peekActions() []state.Action {
 	}
 }
 
-// outputAgent returns the agent for which output is shown: in Events the agent of the event, elsewhere the selected
-// agent.
 func outputAgent(m *state.Room) *panel.AgentRow {
 	if r := state.SingleAgent(m); r != nil {
 		return r
@@ -139,7 +136,6 @@ func needSearch(m *state.Room) string {
 	return needOutput(m)
 }
 
-// showLogs shows all stored output of the agent on the whole screen, or switches back to the terminal.
 func showLogs(m *state.Room) []feed.Effect {
 	if m.Peek.Logs {
 		m.Peek.Logs = false
@@ -165,8 +161,6 @@ func showLogs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSearch opens a search prompt. The pane shows the matches while the user is typing. The newest match is selected.
-// If the view is frozen, the last match above the end of the view is selected.
 func askSearch(m *state.Room) []feed.Effect {
 	p := &m.Peek
 	began := *p
@@ -256,7 +250,6 @@ func pageOutput(m *state.Room) []feed.Effect {
 	return []feed.Effect{feed.ShowText{Text: m.Peek.All().Output(true)}}
 }
 
-// askSave asks for the name of the file in which to save the output. The suggested file is in the working directory.
 func askSave(m *state.Room) []feed.Effect {
 	text, of := m.Peek.All().Output(false), ""
 	if r := state.Selected(m); r != nil {

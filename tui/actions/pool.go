@@ -230,7 +230,6 @@ func askScale(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// scale sets a fixed pool size. If members would leave, it asks for confirmation first.
 func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *state.Room) []feed.Effect {
@@ -244,8 +243,6 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, p, size)
 }
 
-// autoScale lets a pool's check determine the pool's size again. If members would leave, it asks for confirmation
-// first.
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
@@ -261,8 +258,6 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		verb: "let it decide", do: do}, p, size)
 }
 
-// askLeaving asks for confirmation if scaling the pool to size would drain members. Otherwise askIfWanted decides
-// whether to ask.
 func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Effect {
 	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
@@ -315,11 +310,10 @@ func attachMember(m *state.Room) []feed.Effect {
 		})
 }
 
-// members returns the current entries for a list of pool members. The finder that shows the list stores this function
-// as its subject.
+// members returns the current entries for a list of pool members.
 type members func(m *state.Room) []state.Item
 
-// openMembers opens a list of pool members. The argument verb says what the enter key does to a member: "restarts it".
+// openMembers opens a list of pool members. The argument verb names the effect of enter: "restarts it".
 func openMembers(m *state.Room, title, verb string, list members) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: title, Verb: verb, About: list,
 		Prompt:    "number or name of the member",
@@ -337,8 +331,6 @@ func RefreshMembers(m *state.Room) {
 	}
 }
 
-// chooseMember lists the members of the current pool. Choosing a member selects it in Agents, and filters Agents by
-// that pool.
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	name := p.Name

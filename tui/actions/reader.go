@@ -16,7 +16,6 @@ func showEvent(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// showDetails shows details of the object that verbs act on, or of the agent that the object refers to.
 func showDetails(m *state.Room) []feed.Effect {
 	if id := m.ActionPanel().About().Details; id != "" {
 		return m.Keys.ByID(id).Run(m)

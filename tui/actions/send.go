@@ -115,8 +115,6 @@ func sendLabel(to []string) string {
 		strings.Join(shown, ", "))
 }
 
-// sendComposed sends the text in the composer, or shows why it cannot be sent. If a confirmation is needed, the draft
-// is kept until the user confirms.
 func sendComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	if _, ok := c.About.(*mailDraft); ok {
@@ -146,8 +144,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends text to agents, after a confirmation if one is needed. It calls agreed() immediately before it sends
-// the text.
+// deliver sends text to agents. It calls agreed() immediately before that.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -169,7 +166,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	return askLiveIfWanted(m, build)
 }
 
-// leaveComposer closes the composer. The composer's text is kept as a draft until the room is closed.
+// leaveComposer closes the composer and keeps its text as a draft.
 func leaveComposer(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	m.Dialogs.Close(c)
@@ -184,8 +181,8 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets with queued nudges. If the selected agent has none, the user might have moved the
-// cursor after sending a nudge. waitingRows then returns every agent for which a nudge from this room is queued.
+// waitingRows returns the targets with queued nudges. If the selected agent has none, it returns every agent with a
+// queued nudge from this room.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {
@@ -217,8 +214,7 @@ func needWaiting(m *state.Room) string {
 	return ""
 }
 
-// needKnownWaiting returns the reason why queued nudges cannot be sent now, or "". Sending needs the full text, but
-// snapshots contain only the beginning of a long text.
+// needKnownWaiting returns the reason why queued nudges cannot be sent, or "". Snapshots lack the end of a long text.
 func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why
@@ -232,7 +228,7 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent returns a condition that has the agent in the open reader as its only target, regardless of marks.
+// ofOpenAgent returns a condition on the agent in the open reader, regardless of marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
@@ -244,7 +240,6 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails returns an action that first closes the agent's details and then calls do.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
@@ -278,8 +273,7 @@ func unsendQuestion(m *state.Room, nudges []state.QueuedNudge) question {
 		}}
 }
 
-// askSendNow types the next queued nudge without waiting for an empty input line. First it removes the text from the
-// queue, so that the text is typed only once.
+// askSendNow types the next queued nudge. First it removes the text from the queue, so that it is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	nudges := state.QueuedNudges(waitingRows(m), true)
 	askLive(m, aboutLeft(m, state.RemainingNudges(nudges), state.NotQueued, sendNowQuestion))

@@ -81,7 +81,6 @@ func askRecipientOf(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// recipients returns the possible recipients of work: first pools, then running agents, then other agents.
 func recipients(m *state.Room) []state.Word {
 	var all, rest []state.Word
 	for _, w := range poolNames(m) {
@@ -97,14 +96,11 @@ func recipients(m *state.Room) []state.Word {
 	return append(all, rest...)
 }
 
-// slingTo slings a bead and notifies the recipient. If the bead has a different assignee, it asks for confirmation
-// first.
 func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	return askLiveIfWanted(m, slingQuestion(m, b, to))
 }
 
-// slingQuestion returns a builder for the question whether to sling a bead. The question is about the bead that Work
-// lists, unless b is newer or Work never listed it.
+// slingQuestion prefers the bead that Work lists, unless b is newer.
 func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 	listed := m.Work.Find(b.ID) != nil
 	return func(m *state.Room) question {
@@ -139,7 +135,6 @@ func slingQuestion(m *state.Room, b beads.Bead, to string) builder {
 	}
 }
 
-// slingAll slings several beads. It asks for confirmation for each bead that already has a different assignee.
 func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
 	m.Work.Marks = map[string]bool{}
 	for _, b := range all {

@@ -114,7 +114,6 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	return q
 }
 
-// askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
 func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	all := suspendablePools(rows)
 	on, off := details.SplitBySuspended(all)
@@ -161,7 +160,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-// askResumeParent asks whether to resume the rig or the city that causes an agent or pool to be suspended.
+// askResumeParent asks whether to resume the rig or the city that suspends s.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
 	askLive(m, func(m *state.Room) question {

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// named splits arguments into a noun such as agent or pool, if the user typed one, and a name.
+// named splits arguments into an optional noun, such as agent or pool, and a name.
 func named(args []string) (noun, name string) {
 	if len(args) > 1 {
 		return args[0], args[1]
@@ -58,7 +58,6 @@ func restartLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return onAgents("agent.restart", nil)(m, restartedAgents(args))
 }
 
-// switchNames returns the names of everything that can be suspended: agents, pools, rigs and the city.
 func switchNames(m *state.Room, _ []string) []state.Word {
 	all := flaggedNames(m, nil)
 	if m.Snap != nil {
@@ -73,8 +72,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a function for the verb suspend or, if off is false, resume. The function returns why the verb
-// would have no effect, or "".
+// whySuspended returns a condition for the verb suspend or, if off is false, resume.
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -94,8 +92,7 @@ func whySuspended(off bool) func(*state.Room, []string) string {
 	}
 }
 
-// suspendVerb returns the verb suspend if off is true, and the verb resume otherwise. The verb acts on an agent, a
-// pool, a rig or the city.
+// suspendVerb returns the verb suspend or, if off is false, resume.
 func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := whySuspended(off)(m, args); why != "" {
@@ -136,7 +133,6 @@ func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
 }
 
-// stopNames returns the completions for stop: the automations and the city.
 func stopNames(m *state.Room, _ []string) []state.Word {
 	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
 		Noun: palette.NounCity,

@@ -109,7 +109,6 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
-// firstArg offers completions only for the first argument.
 func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
 	[]string) []state.Word {
 	return func(m *state.Room, before []string) []state.Word {
@@ -179,8 +178,7 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns a condition for the named agents. The condition calls whyAgent for each agent, and then checks the
-// condition of the action with the given ID.
+// agentsWhy returns a condition for the named agents: whyAgent first, then the action's own condition.
 func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
@@ -199,8 +197,7 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.R
 	}
 }
 
-// onAgents returns a verb that runs an action on the named agents, unless agentsWhy returns a reason not to. An empty
-// ID stands for the release action.
+// onAgents returns a verb that runs an action on the named agents. An empty ID stands for the release action.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {

@@ -170,8 +170,6 @@ func needSides(m *state.Room) string {
 	return ""
 }
 
-// askFilter edits the focused panel's filter. Each key updates the list immediately. If the user cancels the filter, or
-// if no row matches it, the previous selection is restored as soon as its row is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	list := m.Focused()
@@ -214,8 +212,6 @@ func askFilter(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// back goes back one step: it dismisses a failure, cancels a pending quit, ends a zoom, clears marks or a filter, or
-// moves the focus back.
 func back(m *state.Room) []feed.Effect {
 	failed := m.Status.Failed
 	if !m.Status.Pending {

@@ -102,7 +102,7 @@ func askClose(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// closeQuestion returns the question whether to close beads. Beads that have been closed in the meantime are left out.
+// closeQuestion leaves out beads that have been closed in the meantime.
 func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	open := slices.DeleteFunc(slices.Clone(rows), func(r *panel.WorkRow) bool {
 		return r.Bead.Status == beads.StatusClosed

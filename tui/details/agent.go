@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent describes an agent as the snapshot shows it, beginning with the reasons for its state. The parameter d is the
-// agent's inspection.
+// Agent describes an agent as the snapshot shows it, beginning with the reasons for its state.
 func Agent(src *Source, d *Inspection, w int) []string {
 	name := d.Name
 	r := src.Agents.Find(name)
@@ -122,8 +121,8 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText returns the number of automatic restarts and the number of recent crashes. The parameter window is the
-// period in which crashes count towards a quarantine; 0 = unknown.
+// restartsText returns the numbers of restarts and recent crashes. window is the period in which crashes count towards
+// a quarantine; 0 = unknown.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"
@@ -159,7 +158,6 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
-	// whether the state line already shows what happens next
 	shown := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !shown {
@@ -174,8 +172,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText returns text that says what drained an agent and when, and whether the agent has reported that it is done.
-// The text omits the deadline if another line already shows it.
+// drainText omits the deadline if another line already shows it.
 func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
@@ -226,8 +223,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns the time at which an agent last wrote output. The city updates LastActivity only once per patrol,
-// but the pane receives output immediately. LastActivity must not be nil.
+// lastOutput prefers the pane's time, because the city updates LastActivity only once per patrol. LastActivity must not
+// be nil.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {
@@ -236,8 +233,7 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 	return at
 }
 
-// outputAge returns how long ago an agent last wrote output. If the last patrol found recent output, the agent might
-// have written more since. The age is then only an upper limit, unless the pane shows the agent: "at most 20s".
+// outputAge returns the age of an agent's last output. Without the pane, a recent age is an upper limit: "at most 20s".
 func outputAge(src *Source, a *city.Agent) string {
 	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
 	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)
@@ -272,7 +268,6 @@ func sessionText(src *Source, a *city.Agent) string {
 	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
 }
 
-// outputFile returns a file name in a form that can be copied: the full path if it fits into one line.
 func outputFile(src *Source, file string, w int) string {
 	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
 		return full
@@ -280,8 +275,8 @@ func outputFile(src *Source, file string, w int) string {
 	return widget.Plain(file)
 }
 
-// lastExit returns text that says how the agent's last session ended. If the snapshot does not contain the exit, for
-// example after a restart of the controller, lastExit uses the newest recorded crash.
+// lastExit describes the end of the agent's last session. If the snapshot lacks the exit, it uses the newest recorded
+// crash.
 func lastExit(src *Source, a *city.Agent, d *Inspection) string {
 	if a.Exit != nil || d.About == nil || len(d.About.Crashes) == 0 {
 		return Exit(src, a.Exit)

@@ -79,7 +79,6 @@ func fieldLines(src *Source, label, text string) []string {
 	return lines
 }
 
-// crashSummary returns one line per crash, newest first.
 func crashSummary(src *Source, all []city.Crash) []string {
 	if len(all) == 0 {
 		return nil
@@ -109,8 +108,7 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines returns lines that say how an agent starts and restarts. It omits what the agent's other details already
-// show.
+// specLines omits what the agent's other details already show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
@@ -165,7 +163,6 @@ func specLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// programText returns the agent's program. If the program was not configured, the text says so.
 func programText(s *city.Spec) string {
 	if s.Found {
 		return widget.Plain(s.Program) +
@@ -174,7 +171,6 @@ func programText(s *city.Spec) string {
 	return widget.Plain(s.Program)
 }
 
-// inCity returns a path relative to the city's folder if it is inside that folder.
 func inCity(src *Source, path string) string {
 	if rel, err := filepath.Rel(src.Snap.Path, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
@@ -198,7 +194,6 @@ func readyText(s *city.Spec) string {
 	return describe.Ready(&c)
 }
 
-// envLines returns an environment in groups: configured, set by the city, inherited.
 func envLines(src *Source, env []city.Variable) []string {
 	var lines []string
 	for _, group := range describe.Environment(env) {

@@ -8,7 +8,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// valueLines returns a JSON value as lines. Strings are not quoted.
 func valueLines(raw json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {
@@ -24,7 +23,6 @@ func valueLines(raw json.RawMessage) []string {
 	return lines
 }
 
-// pretty indents a JSON value. It returns invalid JSON unchanged.
 func pretty(raw []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

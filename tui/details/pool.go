@@ -78,8 +78,7 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// PredictLeaving predicts which members would leave if a pool were scaled to the given size. Idle members leave before
-// busy members, and later members before earlier ones.
+// PredictLeaving predicts which members would leave if a pool were scaled to the given size.
 func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range src.Pools.Members(name) {

@@ -16,7 +16,7 @@ type Suspendable struct {
 	Pool        bool
 	Rig         string
 	Off         bool       // it is suspended
-	By          city.Level // the setting that suspends it: its own, or that of its rig or city
+	By          city.Level // level of the setting that suspends it
 }
 
 // SuspendablePool returns a pool as an object that can be suspended.
@@ -25,14 +25,13 @@ func SuspendablePool(r *panel.PoolRow) Suspendable {
 		By: r.OffAt}
 }
 
-// above reports whether the object is suspended together with its rig or city, so that changing its own flag would have
-// no effect.
+// above reports whether the object is suspended together with its rig or city.
 func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }
 
-// SplitBySuspended splits objects into those to suspend, and those to resume by clearing their own flag. Objects that
-// are suspended together with their rig or city are in neither list.
+// SplitBySuspended splits objects into those to suspend and those to resume. It omits objects that their rig or city
+// suspends.
 func SplitBySuspended(all []Suspendable) (on, off []Suspendable) {
 	for _, s := range all {
 		switch {
@@ -119,8 +118,7 @@ func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// Suspends returns the number that the user must type before many objects are suspended, and a plural noun for what it
-// counts.
+// Suspends returns the number that the user must type before many objects are suspended, and its plural noun.
 func Suspends(l *panel.Lists, all []Suspendable) (n int, of string) {
 	switch n = StoppingSessions(l, all); {
 	case n >= len(all):

@@ -21,8 +21,7 @@ func TargetNames(rows []*panel.AgentRow, marked bool) string {
 	return widget.Count(len(rows), "agent")
 }
 
-// Confirmation returns what the user must type before agents are stopped: the name of a single agent, or the number of
-// agents. It also returns what the number counts.
+// Confirmation returns the text that the user must type before agents are stopped, and what a number counts.
 func Confirmation(rows []*panel.AgentRow) (text, counts string) {
 	if len(rows) == 1 {
 		return rows[0].Shown, ""

@@ -17,17 +17,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// Limits of the text that can be edited in a composer. Longer text can be pasted but not edited, because the widget
-// wraps the whole text again after each key press.
+// Limits of the text that can be edited in a composer. The widget wraps the whole text again after each key press.
 const (
 	MaxComposerWidth = 8 << 10 // columns
 	MaxComposerRows  = 100     // lines
-	// bytes of a paste that can be edited; a longer paste is shown as a placeholder
+	// bytes of a paste that can be edited
 	MaxEditablePaste = 4 << 10
 )
 
-// Composer is the input for a message to agents or for mail. It is one line at the bottom of the screen, or a sheet if
-// the text has several lines.
+// Composer is the input for a message to agents or for mail.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
 	Label   string
@@ -61,8 +59,7 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the widget's keys: those of an input line, and a few for text of several lines. None of them reads
-// the clipboard.
+// Composing returns the widget's keys. None of them reads the clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
 	return textarea.KeyMap{
@@ -80,7 +77,6 @@ func Composing() textarea.KeyMap {
 	}
 }
 
-// setText sets the text and moves the cursor to its end.
 func (c *Composer[T]) setText(u Unsent) {
 	c.pastes = slices.Clone(u.Pastes)
 	c.area.SetValue(u.Text)
@@ -140,8 +136,7 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// DraftToKeep returns the text to keep when the composer is closed: the typed text or, if an entry of the history is
-// shown, the earlier draft.
+// DraftToKeep returns the text to keep when the composer is closed. An entry of the history is never kept.
 func (c *Composer[T]) DraftToKeep() Unsent {
 	begun := c.Unsent()
 	if c.historyIndex < len(c.Sent) && begun.Text == c.Sent[c.historyIndex] {
@@ -168,7 +163,6 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// blankBefore reports whether only white space precedes the cursor.
 func (c *Composer[T]) blankBefore() bool {
 	lines := strings.Split(c.area.Value(), "\n")
 	at := c.area.Line()
@@ -192,7 +186,7 @@ func (c *Composer[T]) Newline() {
 // Paste inserts text. Long text is shown as a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning can shorten the text by up to half, because line endings might become shorter
+	// cleaning can halve the text, because it shortens line endings
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}
@@ -203,7 +197,7 @@ func (c *Composer[T]) Paste(text string) {
 	if len(text) > MaxEditablePaste ||
 		widget.LineCount(text)+c.area.LineCount() > MaxComposerRows ||
 		c.area.Length()+len(text) > MaxComposerWidth {
-		for i := range c.pastes { // drop pastes without a placeholder
+		for i := range c.pastes {
 			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.placeholder(i)) {
 				c.pastes[i] = ""
 			}
@@ -250,10 +244,8 @@ func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	return rows[:min(used, len(rows))], x, y
 }
 
-// composerRows returns the number of text rows in a sheet that takes at most a third of the screen, and whether there
-// is room for a hint below them.
 func composerRows(h int) (rows int, hint bool) {
-	room := max(3, h/3) - 1 // below the top line
+	room := max(3, h/3) - 1
 	if room >= 4 {
 		return room - 1, true
 	}
@@ -298,8 +290,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// fitHint shortens the label and the hint so that there is room for the typed text. The name of the send key has
-// priority over the end of the label and over the rest of the hint.
+// fitHint makes room for the typed text. The name of the send key has priority.
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	const least = 10 // columns for the beginning of the label
 	short, _, _ := strings.Cut(hint, "  ")
@@ -371,7 +362,6 @@ func (c *Composer[T]) Down() {
 	}
 }
 
-// showSent moves n messages forward in the history. The draft comes after the latest message.
 func (c *Composer[T]) showSent(n int) {
 	at := c.historyIndex + n
 	if at < 0 || at > len(c.Sent) {

@@ -28,7 +28,7 @@ func (a *Answer[T]) answers(key string) bool {
 		(strings.EqualFold(a.Key, key) || strings.EqualFold(a.Old, key))
 }
 
-// Confirm is a question. If RequiredText is set, the user must type it before choosing a destructive answer.
+// Confirm is a question. If RequiredText is set, a destructive answer requires it.
 type Confirm[T any] struct {
 	Title        string
 	Body         []string
@@ -50,7 +50,7 @@ type Confirm[T any] struct {
 	mismatch bool        // the typed text did not match; reset by the next change
 	note     string      // why the latest key did nothing; reset by the next answer
 	fewer    int         // the number of targets before it grew; 0 = it has not grown
-	// time when an answer was rejected because it came too early
+	// time when an answer was rejected as too early
 	rejectedAt time.Time
 }
 
@@ -61,11 +61,9 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 func (c *Confirm[T]) IsNotice() bool { return len(c.Answers) == 1 }
 
 // Accepts reports whether a key was meant for the question. For the duration of keymap.DialogGuard, a new question
-// rejects keys that choose an answer, because they might be meant for the previous screen. If the user opened the
-// question with a key, it accepts the keys of its answers sooner. After it has rejected an answer, it rejects all
-// answers for keymap.DialogGuard, so that the user sees the rejection first. A notice, which has a single answer, also
-// rejects this answer for keymap.DialogGuard after any other key. The user might still be typing text that contains the
-// answer's key.
+// rejects answers, because they might be meant for the previous screen. A question that a key has opened accepts
+// answers sooner. A rejection starts this duration again, so that the user sees the rejection. A notice also rejects
+// its answer after any other key.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
@@ -163,7 +161,6 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// keys returns the keys of the answers as text: "y, a or n".
 func (c *Confirm[T]) keys() string {
 	text, left := "", len(c.Answers)
 	for _, a := range c.Answers {
@@ -179,13 +176,11 @@ func (c *Confirm[T]) keys() string {
 	return text
 }
 
-// safe returns the index of the first answer that changes nothing, or -1.
 func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed moves the cursor after the text has changed. If there is text, the cursor moves from a safe answer to the first
-// answer. If the text is empty, it moves back. If the user has selected a different answer, the cursor stays there.
+// typed moves the cursor after the text has changed. A cursor that the user has moved stays.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -334,8 +329,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// firstSentences returns as many sentences from the beginning of the body as fit into n lines of w columns, but at
-// least one.
+// firstSentences returns the sentences that fit into n lines of w columns, but at least one.
 func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	sentences := strings.SplitAfter(strings.Join(c.Body, " "), ". ")
 	for end := len(sentences) - 1; end > 0; end-- {
@@ -347,7 +341,7 @@ func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	return widget.Wrap(sentences[0], w)
 }
 
-// shorten truncates lines to at most n lines. The last line then contains the number of missing lines.
+// shorten truncates lines to n lines. The last line then counts the missing lines.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines
@@ -377,8 +371,6 @@ const (
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )
 
-// answerLines returns the answers in lines of w columns. If the parameter whole is set, it returns complete answers,
-// otherwise one line per answer.
 func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	var lines []string
 	c.rows = c.rows[:0]

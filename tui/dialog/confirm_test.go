@@ -8,8 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// When text that must be typed appears or disappears, the cursor moves between the safe answer and the first answer. If
-// the user has selected an answer, it stays selected even if the user deletes all text and types it again.
+// If the user has selected an answer, typed text does not change the selection.
 func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 	answers := []Answer[string]{{Title: "kill", Do: "kill"}, {Title: "stop", Do: "stop"}, {Title: "cancel", Safe: true}}
 	for _, c := range []struct {
@@ -32,7 +31,6 @@ func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 	}
 }
 
-// If a question requires typed text, n still answers no.
 func TestNoNeedsNoTypedText(t *testing.T) {
 	q := &Confirm[string]{Cursor: 1, RequiredText: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[string]{{Title: "yes", Do: "drain"}, {Title: "no", Safe: true, Do: "leave"}}}

@@ -16,11 +16,10 @@ import (
 
 // Dialog is drawn over the panels. T is the type of the tasks that the dialog returns.
 type Dialog[T any] interface {
-	// Zone returns the zone in which the dialog's keys are bound. Each type of dialog has its own zone.
+	// Zone returns the zone in which the dialog's keys are bound.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. The caller
-	// sets the parameter "takes" if the key chooses the entry under the cursor or the pointer. If the dialog rejects a
-	// key, it shows the rejection to the user.
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. takes is set
+	// if the key chooses the entry under the cursor or the pointer.
 	Accepts(key string, takes bool, now time.Time) bool
 	// Key handles a key that is not bound to an action of the zone. To close itself, the dialog calls close().
 	Key(k tea.KeyPressMsg, close func()) []T
@@ -39,7 +38,7 @@ type Keys interface {
 	Hints(pairs ...string) []string
 }
 
-// Canvas contains what is needed to draw a dialog: the size, the styles and the keys.
+// Canvas contains the size, the styles and the keys for drawing a dialog.
 type Canvas struct {
 	W, H   int
 	Styles *widget.Styles
@@ -48,8 +47,7 @@ type Canvas struct {
 	Stale  func(w int) string // returns a warning about outdated data, w columns wide, or ""
 }
 
-// Frame is a drawn dialog. If it has a title, it is a sheet in the middle of the screen. Otherwise it is at the bottom
-// of the screen.
+// Frame is a drawn dialog. With a title it is in the middle of the screen, otherwise at the bottom.
 type Frame struct {
 	Title string
 	Lines []string
@@ -57,8 +55,7 @@ type Frame struct {
 	X, Y  int // position of the cursor in the lines; X = -1 means no cursor
 }
 
-// width returns the width of a sheet for content of the given width. If only a narrow strip of the background would
-// remain on each side, the sheet fills the screen.
+// width returns the width of a sheet for content of the given width. It leaves no narrow strips of background.
 func (c Canvas) width(want int) int {
 	const scraps = 8 // minimum number of background columns on each side
 	if c.W < want+2*scraps {

@@ -22,21 +22,21 @@ import (
 type Item[T any] struct {
 	Keys  []string // keys with the same effect, main key first
 	Title string
-	Words string // text that a search also covers, in addition to the title
+	Words string // further text that a search covers
 	Line  string // its command line, for tab completion and the palette's history
 	Note  string
 	Verb  string // what enter does to this entry, "" = Finder.Verb
-	// what happens if the entry runs; shown below the list while the cursor is on the entry
+	// effect of the entry, shown below the list
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates the entry; a line from the palette's history never runs such an entry
+	// the typed text abbreviates the entry; the palette's history never runs it
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none
 	Why         func() string // returns the reason why it cannot run now, or ""; nil = it can
 	Run         T
-	Prefix      bool // the typed text must be a prefix of its title; nothing else matches
+	Prefix      bool // the typed text must be a prefix of its title
 	Info        bool // information only, cannot run
 	Whole       bool // its title is never cut to make room for the note
 	Heading     bool // a heading, shown only if no text is typed
@@ -56,14 +56,12 @@ const (
 	RankFuzzy                   // the entry's name contains the letters of the text in order
 )
 
-// head returns the title without its explanation.
 func (t *Item[T]) head() string {
 	head, _, _ := strings.Cut(t.Title, ":")
 	head, _, _ = strings.Cut(head, ";")
 	return head
 }
 
-// hasWordPrefix reports whether a lower-case text is the start of a word in the entry's title or command line.
 func (t *Item[T]) hasWordPrefix(text string) bool {
 	if strings.HasPrefix(strings.ToLower(t.Title), text) {
 		return true
@@ -93,7 +91,6 @@ func (t *Item[T]) WhyUnavailable() string {
 	return t.Why()
 }
 
-// exact reports whether the text equals the entry's line, the last part of its line, or one of its keys.
 func (t *Item[T]) exact(text string) bool {
 	called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]
 	return called == text || t.Line == text || slices.Contains(t.Keys, text)
@@ -131,7 +128,7 @@ type Finder[T any] struct {
 	Cursor    int
 	About     any // subject of the entries; its type depends on the owner
 
-	Reasons     bool        // every row shows why it cannot run, not only the selected one
+	Reasons     bool        // every row shows why it cannot run
 	Copies      bool        // its entries can be copied
 	Verb        string      // what enter does to the entry under the cursor; "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
@@ -207,9 +204,8 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.Cursor]
 }
 
-// Runnable returns the entry that the enter key runs, or nil. An entry that is only similar to the typed text does not
-// run until the user has moved the cursor. The same holds for every entry of a palette in which no text is typed,
-// because the user might not have read the first one.
+// Runnable returns the entry that the enter key runs, or nil. An entry that is only similar runs after the user has
+// moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	recalled := f.historyIndex < len(f.history())
@@ -219,7 +215,6 @@ func (f *Finder[T]) Runnable() *Item[T] {
 	return t
 }
 
-// untyped reports whether the finder is the palette and no text is typed.
 func (f *Finder[T]) untyped() bool {
 	return f.Palette != nil && strings.TrimSpace(f.Edit.String()) == ""
 }
@@ -245,8 +240,7 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 	f.CursorMoved, f.offset = pointed, offset
 }
 
-// Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether the row
-// contains an entry.
+// Click moves the cursor to a row of the sheet. It reports whether the row contains an entry.
 func (f *Finder[T]) Click(row, lines int) bool {
 	at := f.offset + row - finderHead
 	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) ||
@@ -267,7 +261,7 @@ func (f *Finder[T]) Step(n int) {
 	f.skipHeads(n)
 }
 
-// skipHeads moves the cursor from a heading to the nearest entry. It looks in the direction of n first.
+// skipHeads moves the cursor from a heading to the nearest entry, in the direction of n if possible.
 func (f *Finder[T]) skipHeads(n int) {
 	for _, by := range []int{n, -n} {
 		for at := f.Cursor; at >= 0 && at < len(f.Found); {
@@ -282,7 +276,7 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place returns the position of the cursor among the entries, and the number of entries. Headings do not count.
+// place returns the position of the cursor and the number of entries. Headings do not count.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
 		if f.Found[i].Heading {
@@ -334,8 +328,7 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// filterByNoun handles typed text that is a noun such as "work". It omits entries that cannot run, and entries that
-// only mention the noun in their description.
+// filterByNoun handles typed text that is a noun such as "work". It omits entries that only mention the noun.
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -345,7 +338,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves the entries that cannot run now to the end. Entries that match better than the given rank stay.
+// runnableFirst moves unavailable entries to the end, except entries that match better than from.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
@@ -366,7 +359,6 @@ func (f *Finder[T]) lastUse(line string) int {
 	return slices.Index(f.history(), line) + 1
 }
 
-// distinct removes entries that have the same line as an earlier entry.
 func distinct[T any](all []Item[T]) []Item[T] {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(t Item[T]) bool {
@@ -376,8 +368,7 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy returns the entries that contain the letters of text in order and close together. If the letters could be
-// spread over a whole title, almost any text would match.
+// fuzzy requires that the letters are close together. Otherwise almost any text would match.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
@@ -412,7 +403,6 @@ func (f *Finder[T]) Down() {
 	f.Step(1)
 }
 
-// showHistory shows a line from the history. After the last line it shows an empty line.
 func (f *Finder[T]) showHistory(at int) {
 	text, history := "", f.history()
 	if at < len(history) {
@@ -422,14 +412,13 @@ func (f *Finder[T]) showHistory(at int) {
 	f.Search()
 }
 
-// typed repeats the search after the user has edited the text.
 func (f *Finder[T]) typed() {
 	f.historyIndex = len(f.history())
 	f.Search()
 }
 
-// Complete extends the typed text of the palette by the longest common prefix of all entries. If that adds nothing, it
-// uses the entry under the cursor. In other finders it moves the cursor.
+// Complete extends the palette's text by the longest common prefix of all entries. In other finders it moves the
+// cursor.
 func (f *Finder[T]) Complete() {
 	if f.Palette == nil {
 		f.Step(1)
@@ -513,7 +502,6 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
 }
 
-// fullEntry returns the entry under the cursor in two lines, if it does not fit into its row.
 func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
@@ -589,7 +577,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	case marked == nil && len(f.Found) > 0:
 		place = fmt.Sprintf("%d similar", len(f.Found))
 		keys = c.Keys.Hints("finder.down", "selects one", "finder.close", "closes")
-	case marked != nil && marked.Info: // information only
+	case marked != nil && marked.Info:
 		keys = append([]string{"type to search"}, c.Keys.Hints("finder.close", "closes")...)
 	case f.Palette != nil:
 		keys = append([]string{"type to search"},
@@ -606,7 +594,6 @@ const narrowFinder = 60
 // narrowHint is the width below which the last line contains only the effects of enter and esc.
 const narrowHint = 48
 
-// keyColumn returns the width of the key column, or 0 if no entry has a key.
 func (f *Finder[T]) keyColumn(w int) int {
 	if !slices.ContainsFunc(f.All, func(t Item[T]) bool { return len(t.Keys) > 0 }) {
 		return 0

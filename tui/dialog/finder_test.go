@@ -15,8 +15,7 @@ func lines(f *Finder[int]) []string {
 	return all
 }
 
-// Names that begin with the typed text come first, then entries that contain it, then titles that contain its letters
-// in order.
+// Matches at the beginning of a name come first.
 func TestFinderSearches(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "go to Pools", Line: "focus.pools"},
@@ -43,7 +42,7 @@ func TestFinderSearches(t *testing.T) {
 	}
 }
 
-// An entry that is only similar to the text is not marked, and does not run. The first step down selects it.
+// An entry that is only similar to the text does not run until it is selected.
 func TestASimilarEntryIsNotMarked(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "restart the agent", Line: "agent.restart", Words: "start anew"},
@@ -69,8 +68,7 @@ func TestFinderRefill(t *testing.T) {
 	}
 }
 
-// In the palette, up in the first row goes to the history, and down returns to the empty line. Completion extends the
-// line by the common prefix.
+// In the palette, up in the first row goes to the history.
 func TestPalette(t *testing.T) {
 	f := NewFinder(&Finder[int]{
 		All: []Item[int]{{Title: "restart the agent", Line: "agent.restart"},
@@ -102,7 +100,6 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// Letters that are spread over a whole title match no entry.
 func TestSpreadLettersMatchNothing(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "show the agent's crashes with its last output", Line: "agent.crashes"},

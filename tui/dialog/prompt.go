@@ -21,10 +21,9 @@ type Prompt[T any] struct {
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
 	Done     func(text string) T // returns the task for the line; nil = no task
-	// returns the text that the key for the next step puts into the line; nil = the key does nothing or, if Leads is
-	// set, submits the line
+	// returns the text that the key for the next step inserts; nil = none
 	Next   func(text string) string
-	Leads  bool   // another input follows, so the key for the next step ends this one
+	Leads  bool   // another input follows this one
 	Cancel func() // called if the line closes without a task; nil = not called
 	About  any    // what the owner uses the prompt for
 
@@ -96,8 +95,7 @@ func (p *Prompt[T]) Leave(close func()) {
 	}
 }
 
-// fitLabel shortens a label to w columns. It first drops whole parts from the end: a subject in quotes, a list of
-// names, or text in parentheses.
+// fitLabel shortens a label to w columns. It first drops whole parts from the end.
 func fitLabel(label string, w int, more string) string {
 	for widget.Width(label) > w {
 		end := max(strings.LastIndex(label, ", \""), strings.LastIndex(label, ": "),

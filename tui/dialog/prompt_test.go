@@ -25,7 +25,7 @@ func TestLongLabels(t *testing.T) {
 	}
 }
 
-// A prompt that refuses its text stays open, and shows the reason until the text changes.
+// A prompt that refuses its text stays open and shows the reason.
 func TestPromptRefuses(t *testing.T) {
 	var changes []string
 	p := &Prompt[string]{
@@ -54,7 +54,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 }
 
-// When the user leaves a prompt, the prompt closes and then calls Cancel. A prompt without a task submits nothing.
+// Leaving a prompt closes it and then calls Cancel.
 func TestPromptLeaves(t *testing.T) {
 	var order string
 	p := &Prompt[string]{Edit: widget.NewEntry(""), Cancel: func() { order += "cancelled" }}
@@ -90,7 +90,7 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	}
 }
 
-// The hint is shown next to a short text. A long text takes the place of the hint.
+// A long text takes the place of the hint.
 func TestTheTextIsMoreImportantThanTheHint(t *testing.T) {
 	p := &Prompt[string]{Label: "new bead", Hint: "enter creates it  esc cancels", Edit: widget.NewEntry("short")}
 	c := Canvas{W: 80, Styles: &widget.Styles{}}

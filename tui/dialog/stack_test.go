@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Keys go to the dialog that was opened last. A dialog replaces an earlier one of the same zone.
+// Keys go to the dialog that was opened last.
 func TestStack(t *testing.T) {
 	var s Stack[int]
 	if s.Top() != nil || s.In(keymap.InReader) != nil {
@@ -37,8 +37,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// A new question accepts the key of an answer if the key was typed after the question was requested. It reports other
-// keys as too early.
+// A question accepts the key of an answer only if the key was typed after the question was requested.
 func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := &Confirm[int]{Since: now, OpenedByKey: true, Answers: []Answer[int]{{Key: "y", Do: 7},

@@ -25,15 +25,13 @@ import (
 
 const (
 	dialDeadline = 10 * time.Second
-	// escapeTimeout is how long the terminal waits for the rest of an escape sequence before the beginning is treated
-	// as a key.
+	// escapeTimeout limits the wait for the rest of an escape sequence.
 	escapeTimeout = 50 * time.Millisecond
 	// maxTypedAhead is the maximum amount of input that is kept for an agent that does not read it. Further input is
 	// dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
-	// minRowsForStatus is the minimum height of a terminal that shows the detach key in its last row. In a smaller
-	// terminal, the first row shows the key until the agent overwrites that row.
+	// minRowsForStatus is the minimum height of a terminal that shows the detach key in its last row.
 	minRowsForStatus = 12
 )
 
@@ -44,15 +42,14 @@ type Terminal struct {
 	Detach  detach.Key // key that leaves an agent
 }
 
-// attachment is a connection to an agent's terminal. It copies raw bytes in both directions, except for the key that
-// detaches.
+// attachment is a connection to an agent's terminal.
 type attachment struct {
 	in, out *os.File
 	agent   string
 	term    city.Terminal // nil until the city has responded
 	input   inputQueue
 	scan    detach.Scanner
-	// after it fires, the beginning of an escape sequence is treated as a key
+	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
 	typed       chan []byte // closed when the terminal is closed
 	cols        int
@@ -78,7 +75,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 			return reversed(widget.Fit(" "+v.detachHint(), cols, ""))
 		})
 	}
-	// set raw mode before the request, so that ctrl+c is already a key while the request waits
+	// raw mode comes first, so that ctrl+c is already a key during the request
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
 		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
@@ -143,7 +140,7 @@ type attachResult struct {
 }
 
 // dial requests the agent's terminal and stores it in v.term. If the user cancels, it returns a message for the status
-// line. While it waits, it queues input for the agent, except for the keys that cancel.
+// line.
 func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request; see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
@@ -222,7 +219,6 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 	}
 }
 
-// output returns the writer for the agent's output: the terminal, or the part of it above the row with the detach key.
 func (v *attachment) output() io.Writer {
 	if v.status == nil {
 		v.announce(v.detachHint())
@@ -244,7 +240,6 @@ func (v *attachment) agentRows() int {
 	return max(1, v.rows-1)
 }
 
-// resize sets the agent's terminal to the size of the user's terminal.
 func (v *attachment) resize() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
@@ -276,7 +271,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write sends input to the agent. If the agent does not read, only this goroutine is blocked.
+// write sends input to the agent. An agent that does not read blocks only this goroutine.
 func (v *attachment) write(ctx context.Context) {
 	for {
 		select {
@@ -327,8 +322,7 @@ func (v *attachment) announce(text string) {
 
 func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 
-// saveModes saves two terminal modes that have no standard default: whether the cursor blinks, and whether the wheel
-// moves the cursor on the alternate screen.
+// saveModes saves two modes that have no standard default: cursor blinking, and the wheel on the alternate screen.
 const saveModes = "\x1b[?12s\x1b[?1007s"
 
 // resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen. It

@@ -17,8 +17,8 @@ type Delivery struct {
 	Processed atomic.Bool
 }
 
-// Sender sends news to one program and records the deliveries. A program that quits, for example because the user
-// attaches to an agent, might not have read the newest deliveries.
+// Sender sends news to one program and records the deliveries. A program that quits might not have read the newest
+// deliveries.
 type Sender struct {
 	runner *Runner
 	recent []*Delivery
@@ -36,8 +36,8 @@ func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Processed.Load() })
 }
 
-// Deliveries contains the senders of one program, one for each room that the program shows. The model's goroutine owns
-// it until the program ends. After that, the goroutine that calls Finish owns it.
+// Deliveries contains a program's senders, one per room. The model's goroutine owns it until the program ends. After
+// that, the goroutine that calls Finish owns it.
 type Deliveries struct {
 	Ctx     context.Context
 	Gap     time.Duration
@@ -72,8 +72,7 @@ func (p *Deliveries) Start(r *Runner) {
 	})
 }
 
-// Finish waits for all senders after the program has ended. For each room, it stores the news that the program has not
-// processed.
+// Finish waits for all senders after the program has ended. It stores the news that the program has not processed.
 func (p *Deliveries) Finish() {
 	if p.stop != nil {
 		p.stop()

@@ -15,10 +15,9 @@ import (
 	"time"
 )
 
-// ConfigFile gives access to the city's configuration for editing. Users edit copies of its files, so that a
-// half-written file is never applied. Files have the same names as in error positions, for example "teams/one.toml"; ""
-// stands for city.toml. Check, Plan and Replace are called from one goroutine at a time and may read files; the other
-// methods do no I/O.
+// ConfigFile gives access to the city's configuration for editing. Users edit copies, so that a half-written file is
+// never applied. The file name "" stands for city.toml. Check, Plan and Replace are called from one goroutine at a
+// time. Only these methods may read files.
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string
@@ -38,7 +37,7 @@ type ConfigFile interface {
 // Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, including unchanged agents, in any order
-	// further information, for example that the change would be held, or what is uncertain about it
+	// further information, for example what is uncertain
 	Notes []string
 }
 
@@ -92,7 +91,6 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, e Edit) (d *Draft, e
 }
 
 // CheckDraft checks an edited draft and returns the result. If the draft is unchanged, it removes the draft's file.
-// editorErr is the error that the editor returned.
 func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr error) Edited {
 	e := Edited{Draft: d, Err: editorErr}
 	var err error
@@ -120,8 +118,8 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, editorErr erro
 // draftAge is the age at which an abandoned draft is removed.
 const draftAge = 7 * 24 * time.Hour
 
-// SweepDrafts removes abandoned drafts of a city's configuration. It does not touch files that are not regular or do
-// not have the name of a draft.
+// SweepDrafts removes abandoned drafts of a city's configuration. It touches only regular files with the name of a
+// draft.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
 	entries, _ := disk.ReadDir(dir) // continue with the readable entries
@@ -138,8 +136,7 @@ func SweepDrafts(dir string) {
 	}
 }
 
-// NewDraft copies a configuration file to the city's runtime folder. The name of the copy lets editors and users
-// recognize the file.
+// NewDraft copies a configuration file to the city's runtime folder.
 func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 	path, own := config.Path(at.File), config.Path("")
 	was, err := os.ReadFile(path)

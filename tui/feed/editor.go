@@ -22,8 +22,7 @@ type foreground struct {
 	variable    string // environment variable that sets the command; "" = none
 }
 
-// Failed returns an error that says why the program failed, or nil if it exited normally. The parameter err is the
-// error from starting the program or from waiting for it.
+// Failed returns an error that says why the program failed, or nil if it exited normally.
 func (l *foreground) Failed(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -55,8 +54,7 @@ func (l *foreground) Failed(err error) error {
 	return fmt.Errorf("the %s %q failed with exit code %d", l.kind, l.commandLine, status)
 }
 
-// Editor returns the command in $VISUAL or $EDITOR. If neither is set, it returns an installed editor. Editors that are
-// known to support "+N" start at the draft's line.
+// Editor returns the command in $VISUAL or $EDITOR, or else an installed editor.
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {

@@ -52,8 +52,8 @@ type (
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy copies text to the terminal's clipboard or, if Program is set, to the clipboard of this machine. It has a
-	// Result only if Program is set.
+	// Copy copies text to the terminal's clipboard or, if Program is set, to this machine's. Only the latter has a
+	// Result.
 	Copy struct {
 		ID      int // ID of the status line that waits for the result
 		What    string
@@ -95,8 +95,7 @@ type FoundBeads struct {
 	Problem string // why the query failed; "" = no error
 }
 
-// SwitchCity switches to the room of another city, to the room of all cities, or to the city that the program was
-// started for.
+// SwitchCity switches to another room.
 type SwitchCity struct {
 	ID         int
 	Name, Path string // name and folder of the city; "" = all cities

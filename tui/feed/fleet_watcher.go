@@ -14,11 +14,9 @@ import (
 )
 
 const (
-	// FleetRefreshGap is the minimum time between two snapshots of a city that is not visible, and between two updates
-	// of the list.
+	// FleetRefreshGap is the minimum time between two snapshots of a hidden city, and between two updates of the list.
 	FleetRefreshGap = time.Second
-	// FleetPollInterval is how often a city is polled. The stream of an idle city is silent, so only a poll shows
-	// whether the city still responds.
+	// FleetPollInterval is how often a city is polled. Only a poll shows whether an idle city still responds.
 	FleetPollInterval = 5 * time.Second
 	// FleetPollTimeout is the time limit for a poll.
 	FleetPollTimeout = 2 * time.Second
@@ -27,8 +25,8 @@ const (
 	SilenceGrace = 3 * time.Second
 )
 
-// FleetWatcher maintains the list of cities with the state of each city. Each city has its own goroutines and stream,
-// so a city that hangs does not delay other cities.
+// FleetWatcher maintains the list of cities. Each city has its own goroutines, so a city that hangs does not delay
+// other cities.
 type FleetWatcher struct {
 	r      *Runner
 	cities Cities
@@ -133,11 +131,10 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// setCities handles a list from the directory. It watches only running cities.
 func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
-		// this process runs the city; the supervisor's entry only says that the supervisor cannot run it
+		// this process runs the city, so the supervisor cannot run it
 		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnPath {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
@@ -198,7 +195,6 @@ func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
 	return nil
 }
 
-// follow reads a city's snapshots until ctx ends, with a pause between them.
 func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	c := l.ownCity(b)
 	for tries := 0; ; tries++ {
@@ -258,8 +254,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. The parameter polled is set if the snapshot is the response to a poll. In other snapshots,
-// the time of the last patrol can be outdated.
+// Take records a snapshot. Only the response to a poll has a current time of the last patrol.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
@@ -286,8 +281,7 @@ func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why st
 	})
 }
 
-// publish sends the list when it has changed, at most once a second. It sends more often until every running city has
-// responded once.
+// publish sends the list at most once a second, but more often until every running city has responded.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {

@@ -37,8 +37,8 @@ func (n *News) Empty() bool {
 		!n.Woken
 }
 
-// MaxPending is the number of events that are kept while the model does not read. For a short time there can be twice
-// as many. Older events are dropped: the panel would not keep them, and the log contains all of them.
+// MaxPending is the number of events that are kept while the model does not read. Older events are dropped, because the
+// panel would not keep them.
 const MaxPending = panel.MaxEvents
 
 // Mailbox stores the latest news until the pump takes it. Adding news never blocks.
@@ -112,8 +112,7 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. If an update of the pane is not due yet, the update stays in the mailbox, and next is the
-// time when it is due. Otherwise next is zero.
+// Take empties the mailbox. next is the time when a delayed update of the pane is due, or zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +149,7 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 }
 
 // Behind reports whether the mailbox has missed too many events. seq is the sequence number of the city's newest event.
-// If the mailbox is behind, Behind drops the pending events, because the backlog is then loaded again.
+// If the mailbox is behind, the backlog is loaded again, so Behind drops the pending events.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -33,7 +33,7 @@ type OpenedCity struct {
 	Problem      string         // why the switch is not possible; "" = it is possible
 }
 
-// snapshotWait is how long a switch waits for the city's snapshot before the room is shown without it.
+// snapshotWait is how long a switch waits for the city's snapshot.
 const snapshotWait = 300 * time.Millisecond
 
 // NoResponseYet is the reason why a new room shows no data yet.
@@ -58,9 +58,8 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. The
-// parameter known is the city if it already has a room, otherwise nil. The parameter savedFile is the file with the
-// room's stored state; "" = none.
+// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. known is
+// nil if the city has no room yet. savedFile contains the room's stored state; "" = none.
 func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory
@@ -81,7 +80,7 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 			}
 		}
 		switch {
-		case e.Name == "": // all cities
+		case e.Name == "":
 			return
 		case known != nil:
 			c = known

@@ -14,10 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShowInPager runs the pager as the foreground program of the terminal until the pager or ctx ends. The pager has its
-// own process group, so that ctrl+c does not stop the city. ctrl+z is disabled. If the pager stops itself, ShowInPager
-// continues it, because there is no shell in which the user could do so. ShowInPager always restores the terminal's
-// modes.
+// ShowInPager runs the pager in the foreground of the terminal until the pager or ctx ends. The pager has its own
+// process group, so that ctrl+c does not stop the city. No shell could continue a stopped pager, so ShowInPager does.
+// It always restores the terminal's modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -27,7 +26,6 @@ func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	return runInForeground(ctx, o, p)
 }
 
-// runInForeground runs a program in the foreground of the terminal until the program or ctx ends; see ShowInPager.
 func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())
@@ -67,8 +65,8 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepRunning continues a process group each time its leader stops. The leader is a child of this process. keepRunning
-// returns after the leader has exited, but does not reap it.
+// keepRunning continues a process group each time its leader stops. It returns after the leader has exited, but does
+// not reap it.
 func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo
@@ -92,7 +90,6 @@ const (
 	continuePause = 20 * time.Millisecond
 )
 
-// pager returns the command in $PAGER. If it is not set, pager returns less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {

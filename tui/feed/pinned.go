@@ -16,8 +16,7 @@ import (
 // listDeadline is the time limit for reading the list of cities before a switch to a city.
 const listDeadline = 5 * time.Second
 
-// pinned is a city in the list that is tied to its folder. If the city's name starts to refer to a different city, the
-// methods of pinned return errors.
+// pinned is a city that is tied to its folder. Its methods fail if the city's name refers to a different city.
 type pinned struct {
 	r          *Runner
 	dir        city.Directory

@@ -27,7 +27,6 @@ func changeToken(kind string) themes.Token {
 	return themes.Dim
 }
 
-// sortedChanges returns the plan's changes, most severe first.
 func sortedChanges(p *Plan) []Change {
 	all := slices.Clone(p.Changes)
 	slices.SortStableFunc(all, func(a, b Change) int {
@@ -46,7 +45,7 @@ type planRow struct {
 	members int // 0 = a single agent
 }
 
-// planRows groups members of a pool that have the same change for the same reason, if there are enough of them.
+// planRows groups members of a pool that have the same change for the same reason.
 func planRows(p *Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)
@@ -71,8 +70,7 @@ func planRows(p *Plan) []planRow {
 	return rows
 }
 
-// Lines returns one line for each change in a plan, and the number of agents that stay unchanged. If includeUnchanged
-// is set, it returns a line for every agent.
+// Lines returns one line for each change in a plan. If includeUnchanged is set, it returns a line for every agent.
 func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 	rows, unchangedCount := planRows(p), 0
 	if includeUnchanged {

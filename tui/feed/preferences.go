@@ -6,10 +6,9 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Preferences are the user's preferences. They can change while the room is open. The room never changes them. The zero
-// value sets no preferences.
+// Preferences are the user's preferences. They can change while the room is open. The zero value sets no preferences.
 type Preferences struct {
-	// name of a theme in Themes, or AutoTheme; "" = the city's theme or, if it has none, the theme in Options
+	// name of a theme in Themes, or AutoTheme; "" = not set
 	Theme         string
 	Themes        []themes.Theme // available themes; nil = the built-in ones
 	ASCII         *bool          // overrides the Options; nil = not set

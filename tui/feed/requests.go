@@ -35,7 +35,6 @@ func (r *Runner) CopyText(e Copy) {
 	})
 }
 
-// copyWithProgram runs the clipboard program of the display, and returns its name.
 func (r *Runner) copyWithProgram(ctx context.Context, text string) (string, error) {
 	argv := clipboardProgram(r.Getenv)
 	path, err := exec.LookPath(argv[0])
@@ -210,7 +209,6 @@ func (r *Runner) RunTasks(d RunTasks) {
 	})
 }
 
-// runTask runs one task. It returns the task's message or, if the task fails, the reason.
 func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()

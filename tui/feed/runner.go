@@ -15,8 +15,7 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline is the time limit for one command. It is longer than it takes to stop an agent, including the grace
-// period.
+// commandDeadline is the time limit for one command. Stopping an agent, including its grace period, takes less.
 const commandDeadline = 60 * time.Second
 
 // maxConcurrent is the maximum number of commands that one action sends at the same time.
@@ -56,8 +55,7 @@ func (r *Runner) Now() time.Time {
 	return r.Clock()
 }
 
-// Spawn starts a goroutine that the runner owns. A panic in it ends the control room and restores the terminal, but
-// does not exit the process.
+// Spawn starts a goroutine that the runner owns. A panic in it ends the control room but not the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
@@ -79,8 +77,7 @@ func (r *Runner) Root() *Runner {
 	return r
 }
 
-// RecoverPanic must be deferred by code that runs between two Bubble Tea programs. It treats a panic like a panic in
-// one of the runner's goroutines.
+// RecoverPanic treats a panic like a panic in one of the runner's goroutines. It must be deferred.
 func (r *Runner) RecoverPanic(where string) {
 	if p := recover(); p != nil {
 		r.RecordPanic(where, p)
@@ -150,7 +147,6 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
-// sendCommand sends one command. It returns a receipt with a message or, if the command fails, the reason.
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
@@ -179,7 +175,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Unassigned { // omit the steps of a molecule that has an owner
+		if err == nil && q.Unassigned {
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		switch {
@@ -207,8 +203,7 @@ func (r *Runner) Wake(e Wake) {
 // QuitGrace is the time limit for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 
-// Wait waits until every goroutine has ended, but no longer than QuitGrace. If a goroutine is still running then, Wait
-// logs an error.
+// Wait waits until every goroutine has ended, but no longer than QuitGrace.
 func (r *Runner) Wait() {
 	done := make(chan struct{})
 	var waiting sync.WaitGroup

@@ -12,19 +12,18 @@ import (
 	"path/filepath"
 )
 
-// SavedRoom is the stored state of a room, in one file per city. Fields may be added: missing fields have their
-// defaults, and unknown fields are ignored.
+// SavedRoom is the stored state of a room. Missing fields have their defaults, and unknown fields are ignored.
 type SavedRoom struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
 	Hidden  bool   `json:"pane_hidden,omitempty"`
-	// the pane is not in its default place (next to the lists, or below them over SSH)
+	// the pane is not in its default place
 	Moved   bool              `json:"pane_moved,omitempty"`
 	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off"; "" = per preferences
 	Filters map[string]string `json:"filters,omitempty"` // by panel name
 	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
-	// keys of the rows under the cursors, by panel name; a cursor on the first row is omitted
+	// keys of the rows under the cursors, by panel name; the first row is omitted
 	Rows    map[string]string `json:"rows,omitempty"`
 	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// messages that were sent to agents, oldest first
@@ -47,18 +46,17 @@ func (s SavedRoom) Text() []byte {
 	return append(text, '\n')
 }
 
-// SavedUserState is the stored state that all rooms of a user share. Its fields override the fields of the same names
-// in a SavedRoom.
+// SavedUserState is the stored state that all rooms of a user share. Its fields override those of a SavedRoom.
 type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// userStateFile returns the file for the SavedUserState, which is in the folder with the cities' files. The names of
-// the cities' files end with a hash, so they never collide with this file.
+// userStateFile returns the file for the SavedUserState. Names of the cities' files end with a hash, so they never
+// collide with it.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. If the city's file was
-// ignored, the error says why. If the user's file is damaged, it is treated as missing.
+// ReadSavedRoom reads the city's file and the user's file. If the city's file was ignored, the error says why. A
+// damaged user's file counts as missing.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState

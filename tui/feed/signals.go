@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// ExitReason returns the Exit of a control room that ended although the user did not leave it. The error reports a
-// panic in a goroutine.
+// ExitReason returns the Exit of a control room that ended without the user's choice. The error reports a panic.
 func (r *Runner) ExitReason() (Exit, error) {
 	switch err := r.PanicError(); {
 	case r.hungUp.Load():
@@ -38,8 +37,8 @@ func EnvLookup(list []string) func(string) string {
 	}
 }
 
-// HandleSignals ends the control room when the terminal is closed or a signal arrives. After a hangup it keeps ignoring
-// SIGHUP. The kernel and the shell each send one, and the second one must not stop a city that continues headless.
+// HandleSignals ends the control room when the terminal is closed or a signal arrives. The kernel and the shell each
+// send a SIGHUP, so it ignores the second one.
 func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -94,7 +93,7 @@ func (r *Runner) Watch(w Watch) {
 	}
 }
 
-// WatchedInput detects the end of input, which Bubble Tea ignores. It then calls Gone.
+// WatchedInput calls Gone at the end of input, which Bubble Tea ignores.
 type WatchedInput struct {
 	*os.File
 	Gone func()

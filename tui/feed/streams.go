@@ -13,8 +13,7 @@ import (
 // backlog is the number of earlier events that are loaded when a room starts.
 const backlog = 500
 
-// waitToRetry waits before a broken stream is reopened. The delay doubles with each attempt, up to a limit. If ctx
-// ends, waitToRetry returns false.
+// waitToRetry waits before a broken stream is reopened. It returns false if ctx ends.
 func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
@@ -67,8 +66,7 @@ func unreachableReason(err error) string {
 	return err.Error()
 }
 
-// StreamEvents puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives
-// once.
+// StreamEvents puts the city's events into the mailbox, starting with the backlog. Each event arrives once.
 func (r *Runner) StreamEvents(ctx context.Context) {
 	after := r.Mailbox.lastEvent()
 	known := after > 0
@@ -114,8 +112,7 @@ func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferenc
 	}
 }
 
-// pollSnapshots periodically requests a snapshot, because only a requested snapshot contains the current time of the
-// last patrol. A snapshot from the stream might be older.
+// pollSnapshots requests snapshots, because only a requested snapshot contains the current time of the last patrol.
 func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()
@@ -134,8 +131,8 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Pump sends the contents of the mailbox, at most once per gap. It also sends the time once a second. It returns when
-// ctx ends. After the program has ended, send() must not block.
+// Pump sends the contents of the mailbox at most once per gap, and the time once a second. After the program has ended,
+// send() must not block.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

@@ -38,8 +38,7 @@ func NewViewer(c city.Control, b *Mailbox, newScreen func(cols, rows,
 	return &Viewer{city: c, mailbox: b, newScreen: newScreen, wake: make(chan struct{}, 1)}
 }
 
-// Show sets the session or the run to watch. If the viewer is already watching this target, Show updates only whether
-// the target is running. The output of an ended session stays visible.
+// Show sets the session or the run to watch. The output of an ended session stays visible.
 func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -86,7 +85,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// waitUntilSettled waits for SettleDelay. It reports whether the target has changed in the meantime.
+// waitUntilSettled waits for SettleDelay. It reports whether the target has changed.
 func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	t := time.NewTimer(SettleDelay)
 	defer t.Stop()
@@ -100,7 +99,7 @@ func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	}
 }
 
-// view shows one session until ctx ends. If the stream breaks while the agent is running, view opens a new stream.
+// view shows one session until ctx ends. It reopens a broken stream while the agent is running.
 func (v *Viewer) view(ctx context.Context, t Watch) {
 	p := terminal.News{Agent: t.Agent, Session: t.Session, HistoryLimit: terminal.Scrollback}
 	if t.AllOutput {
@@ -131,8 +130,7 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 	}
 }
 
-// readLateOutput requests the last output of an ended session. It retries a few times, because the controller stores
-// the output only after it has reported the end.
+// readLateOutput retries, because the controller stores the last output only after it has reported the end.
 func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
 	const tries = 5
 	for n := range tries {
@@ -177,7 +175,6 @@ const (
 	maxFramePause = 250 * time.Millisecond
 )
 
-// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -25,10 +25,10 @@ type List struct {
 type City struct {
 	Info        city.Info
 	DisplayName string
-	// the part of the folder that differs from the folders of cities with the same name; "" = no such city
+	// the part of the folder that differs from other cities of the same name; "" = no such city
 	Folder  string
 	Summary Summary
-	// when a city that does not respond last responded; zero = it responds, or has never responded
+	// last response of a city that does not respond; zero = it responds, or has never responded
 	LastResponse time.Time
 	Responded    bool   // it has responded at least once
 	Unresponsive string // why it does not respond although it is running; "" = it responds
@@ -36,8 +36,7 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered. receivedAt is the time at which the snapshot s was
-// received. If s is nil, the city's state is unknown.
+// UnregisteredCity returns the row of a city that is not registered. If s is nil, the city's state is unknown.
 func UnregisteredCity(name, path string, s *city.Snapshot,
 	receivedAt, lastResponse time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
@@ -56,7 +55,7 @@ type Summary struct {
 	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
-	Stopping         bool          // the city is shutting down; its problems are left out
+	Stopping         bool          // the city is shutting down
 	Mode             string        // how the city runs, as in city.Snapshot; "" = unknown
 	PID              int           // the controller's process ID; 0 = unknown
 	Color            string        // the city's own color; "" = none
@@ -121,7 +120,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 // Runner returns text that says which process runs the city, or "" if that is unknown.
 func (b *Summary) Runner() string { return widget.Plain(describe.Runner(b.Mode, b.PID)) }
 
-// needOf reports whether an agent needs attention, and why. An agent that is about to restart does not need attention.
+// needOf reports whether an agent needs attention, and why.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
@@ -189,7 +188,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// health describes the health of a city: a word, a symbol, a color, and an urgency (0 = most urgent).
+// health describes the health of a city. The urgency 0 is the most urgent.
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -301,7 +300,7 @@ func otherNeeds(n, before int) string {
 	return "others need attention"
 }
 
-// AttentionCount returns the number of agents in a city that need attention, or 1 if only the city as a whole does.
+// AttentionCount returns the number of agents that need attention, or 1 if only the city itself does.
 func (c *City) AttentionCount() int {
 	b, n := &c.Summary, 0
 	switch {
@@ -364,7 +363,7 @@ func (f *List) TroubledElsewhere(name string) int {
 	return n
 }
 
-// Matches reports whether a city's row matches a filter. The terms "state:" and "name:" in a filter refer to the city.
+// Matches reports whether a city's row matches a filter.
 func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Cities of the same name get the shortest part of their folders that differs. A number in a listed name proves nothing.
+// Cities of the same name get the shortest part of their folders that differs.
 func TestCitiesOfTheSameNameShowTheirFolder(t *testing.T) {
 	row := func(name, path, own string) City {
 		return City{Info: city.Info{Name: name, Path: path}, DisplayName: name, Summary: Summary{Name: own}}
@@ -26,7 +26,7 @@ func TestCitiesOfTheSameNameShowTheirFolder(t *testing.T) {
 		{[]City{row("d-2", "/d", "d")}, []string{"d"}},
 		{[]City{row("city-1", "/srv/p", ""), row("city-2", "/srv/q", "")}, []string{"city-1", "city-2"}},
 	} {
-		for range 2 { // the second call changes nothing
+		for range 2 {
 			Distinguish(c.rows)
 		}
 		var got []string

@@ -10,8 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Zone is a part of the screen that has its own key bindings. Its value is its name in the help and in the docs. A
-// panel may have a zone of its own.
+// Zone is a part of the screen that has its own key bindings. Its value is its name in the help and in the docs.
 type Zone string
 
 const (
@@ -33,7 +32,7 @@ const (
 	InComposer    Zone = "Sending" // a message to agents
 )
 
-// dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work there.
+// dialogs returns the zones in which keys from other zones do not work.
 func dialogs() []Zone {
 	return []Zone{
 		InChoice, InReader, InFinder, InFleet, InPrompt, InComposer,
@@ -57,15 +56,14 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// ExcludesAgentVerbs reports whether agent verbs do not apply to the rows of the zone's panel. In such a zone the
-// panel's own keys have priority.
+// ExcludesAgentVerbs reports whether agent verbs do not apply to the rows of the zone's panel.
 func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
 // DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
 // MaxTypeahead is the maximum time between two keys that arrive together. If the first key opens a dialog, the second
-// key was pressed before the dialog was visible.
+// key is not meant for it.
 const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is the degree of confirmation that an action requires.
@@ -110,8 +108,8 @@ func Bind(description string, keys ...string) key.Binding {
 // Title returns the description of the action.
 func (a *Action[H, E]) Title() string { return a.Key.Help().Desc }
 
-// Verb returns the part of a description that follows "cannot". It returns "select its agent" for "from an event:
-// select its agent", and "filter" for "filter: all words must match".
+// Verb returns the part of a description that follows "cannot": "select its agent" for "from an event: select its
+// agent".
 func Verb(title string) string {
 	what, rest, _ := strings.Cut(title, ": ")
 	if strings.HasPrefix(what, "from ") {
@@ -127,7 +125,7 @@ type Registry[H, E any] struct {
 	byZone  map[Zone][]*Action[H, E]
 }
 
-// Find returns the action that a key runs in the first of the zones that binds it, or nil.
+// Find returns the action that a key runs in the first zone that binds it, or nil.
 func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	for _, c := range in {
 		for _, a := range r.byZone[c] {
@@ -144,7 +142,7 @@ func (c Zone) acceptsText() bool {
 		c == InComposer
 }
 
-// Reachable reports whether the help can run the action. It can run every action except those of dialogs.
+// Reachable reports whether the help can run the action.
 func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }

@@ -48,7 +48,7 @@ func ParseKey(text string) (name, wrong string) {
 		}
 	}
 	var b strings.Builder
-	for _, mod := range modifiers() { // in canonical order
+	for _, mod := range modifiers() {
 		if has(mod) {
 			b.WriteString(mod + "+")
 		}
@@ -77,7 +77,6 @@ func baseKey(text string) (string, bool) {
 	return text, slices.Contains(known, text) || functionKey(text)
 }
 
-// functionKey reports whether a key is one of f1 to f24, with or without modifiers.
 func functionKey(k string) bool {
 	k = k[strings.LastIndexByte(k, '+')+1:]
 	for n := 1; n <= 24; n++ {

@@ -27,8 +27,8 @@ type claim[H, E any] struct {
 	position string
 }
 
-// Rebind applies user-defined keys and returns the problems with them. If two actions claim the same key in the same
-// zone, a user's binding has priority over a default. An earlier binding has priority over a later one.
+// Rebind applies user-defined keys and returns the problems with them. A user's binding has priority over a default,
+// and an earlier binding over a later one.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
@@ -84,8 +84,8 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the listed keys that the action can have, and the problems with the other keys. If the returned keys
-// are nil, the action keeps its current keys.
+// wanted returns the keys that the action can have, and the problems with the others. If keys is nil, the action keeps
+// its current keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
@@ -155,15 +155,13 @@ func (a *Action[H, E]) Overlaps(b *Action[H, E]) bool {
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
 }
 
-// covers reports whether action a is active everywhere, and therefore also in a zone of action b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
 		return !c.Dialog() && !(c.ExcludesAgentVerbs() && a.IsAgentVerb())
 	})
 }
 
-// keepEssential makes sure that every essential action keeps a key. If other actions claim all keys of an essential
-// action, it removes the main key from their claims.
+// keepEssential makes sure that every essential action keeps a key.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -188,7 +186,6 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	}
 }
 
-// resolveConflicts assigns each key in each zone to the earliest claim.
 func resolveConflicts[H, E any](claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i, c := range claims {
@@ -213,8 +210,8 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 	}
 }
 
-// restoreDefaults gives default keys to an essential action that has lost all claimed keys. These are the default keys
-// that no other claim uses. If other claims use all of them, restoreDefaults takes the first default key back.
+// restoreDefaults gives unused default keys to an essential action that has lost all claimed keys. If none is unused,
+// it takes the first default key back.
 func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()

@@ -43,8 +43,7 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the help entries. Entries with a rank come first, in the order of their ranks. The other entries follow
-// by section. rankOf returns an entry's rank, if the entry has one.
+// Help arranges the help entries. Entries with a rank come first. The others follow by section.
 func Help[T any](title string, all []dialog.Item[T],
 	rankOf func(id string) (rank int, ok bool)) []dialog.Item[T] {
 	parts := map[string][]dialog.Item[T]{}

@@ -19,8 +19,7 @@ func AddToHistory(history []string, line string) []string {
 	return history[max(0, len(history)-MaxHistory):]
 }
 
-// StoredHistory returns the lines of a stored history, oldest first. It drops lines that AddToHistory would not have
-// stored.
+// StoredHistory returns the valid lines of a stored history, oldest first.
 func StoredHistory(lines []string) (history []string) {
 	for _, line := range lines {
 		history = AddToHistory(history, widget.SingleLine(line))

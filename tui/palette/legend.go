@@ -7,8 +7,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Legend returns the help rows that explain the symbols and the preferences. The parameter file is the path of the
-// preferences file; "" = the default file.
+// Legend returns the help rows that explain the symbols and the preferences. file is the preferences file; "" = the
+// default file.
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs
@@ -50,8 +50,6 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	return all
 }
 
-// states returns the rows for the symbols of states: first an agent's state, then the states of other things with the
-// same symbol.
 func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 	g := &look.Glyphs
 	for _, row := range [][2]string{

@@ -20,7 +20,7 @@ const (
 	NounCity       = "city"
 )
 
-// Agents returns the agents that the earlier arguments do not name. The selected agent comes first.
+// Agents returns the agents that the earlier arguments do not name, the selected one first.
 func Agents(l *panel.Lists, before []string, selected string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
 	for i := range l.Agents.Rows {
@@ -62,7 +62,6 @@ func Watchdogs(l *panel.Lists) []Word {
 	return all
 }
 
-// chosenFirst moves the word for the selected object to the beginning.
 func chosenFirst(all []Word, chosen string) []Word {
 	if i := slices.IndexFunc(all, func(w Word) bool { return w.Word == chosen }); i > 0 {
 		w := all[i]
@@ -72,8 +71,7 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns palette rows for members of a pool, with their states. A member can also be found by its number.
-// Selecting a row runs the task run(r).
+// Members returns palette rows for members of a pool. Selecting a row runs the task run(r).
 func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	run func(r *panel.AgentRow) T) []dialog.Item[T] {
 	name := 0

@@ -29,8 +29,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for typed text: completions, and lines that contain the words of the text in any order. The
-// second result reports whether no other row can match the text.
+// Offer returns the rows for typed text. The second result reports whether no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -64,8 +63,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// starts reports whether a word abbreviates a name, or is the beginning of the name or of one of its parts. A number
-// alone is ambiguous; see memberWord.
+// starts reports whether a word abbreviates a name or a part of it. A number alone is ambiguous; see memberWord.
 func starts(word, name string) bool {
 	word, name = strings.ToLower(word), strings.ToLower(name)
 	if _, err := strconv.ParseUint(word, 10, 32); err == nil || word == "" {
@@ -83,8 +81,7 @@ func starts(word, name string) bool {
 	return false
 }
 
-// memberWord returns the only word that ends with the given number, as the name of a pool member does. If there are
-// several such words or none, it returns "".
+// memberWord returns the only word that ends with the given number, or "" if there is not exactly one.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -112,8 +109,7 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row for a command line. If the line is incomplete, the row has no Why, and running the row reopens
-// the palette.
+// line returns the row for a command line. The row of an incomplete line reopens the palette.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
@@ -132,7 +128,6 @@ func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[
 	return item
 }
 
-// typed returns a row that runs a line with free text exactly as typed.
 func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 	title := line
 	if Rest(line, v.Text) == "" {
@@ -148,8 +143,8 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		}}
 }
 
-// search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and a
-// kind of object. If they match only a verb, search omits the line, because each verb has a row of its own.
+// search returns the lines that contain all words, in any order. It omits lines that match only a verb, because each
+// verb has a row of its own.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -194,7 +189,6 @@ type wordMatch struct {
 	full   bool // the words contain the full verb and the full name
 }
 
-// matchesWords compares words with a verb and the name of an object. ok reports whether all words match.
 func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
 	kind := false
@@ -223,8 +217,7 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can still run, newest first. If the parameter existing contains a row
-// for a line, Recents returns that row.
+// Recents returns the rows of earlier lines that can still run, newest first. It reuses the rows in existing.
 func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
@@ -240,7 +233,6 @@ func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (fou
 	return found
 }
 
-// recent returns the row of an earlier line. If the line can no longer run, it returns false.
 func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
@@ -249,8 +241,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
-// matching returns the words that match: first words that equal the text, then words that begin with it, then words
-// that contain it. If no word matches, it returns fuzzy matches, and the second result is true.
+// matching returns the words that match, best first. If far is true, they are only fuzzy matches.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

@@ -22,10 +22,9 @@ type Verb[H, E any] struct {
 	ID          string   // ID of the action with the same effect; the palette shows its keys
 	Names       []string // lower-case words that mean exactly this verb
 	ReadOnly    bool
-	// position, counted from 1, of the argument that consists of the rest of the line; 0 = none
+	// number of the argument that takes the rest of the line, counted from 1; 0 = none
 	Text int
-	// Noun is set if Run accepts a noun before the name: "suspend rig shop". Without this flag, the palette removes the
-	// noun.
+	// Noun is set if Run accepts a noun before the name: "suspend rig shop".
 	Noun bool
 	Args func(h H, before []string) []Word
 	// returns the reason why it cannot run now, or ""; nil = it always can
@@ -38,7 +37,7 @@ type Word struct {
 	Word string
 	Note string
 	Noun string // kind of the named object; "" = none
-	Line string // text in a command line, if Word alone would be ambiguous; "" = Word
+	Line string // text in a command line; "" = Word
 }
 
 func (w *Word) text() string {
@@ -76,8 +75,7 @@ func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	})
 }
 
-// startsWithNoun reports whether the first argument is a noun that limits the names that can follow. It returns false
-// if the argument is itself a name.
+// startsWithNoun reports whether the first argument is a noun and not a name.
 func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	if len(args) == 0 || v.Args == nil {
 		return false
@@ -125,8 +123,7 @@ type Line[H, E any] struct {
 	Part string
 }
 
-// Parse parses a line. It returns false if the line does not begin with a verb that takes arguments, or has no text
-// after the verb.
+// Parse parses a line. It returns false if the line does not begin with a verb that takes arguments.
 func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	words := strings.Fields(text)
 	open := strings.HasSuffix(text, " ")
@@ -193,7 +190,6 @@ func (t *Table[H, E]) whyDenied(v *Verb[H, E]) string {
 	return t.Denied(v)
 }
 
-// withoutNoun removes a noun that precedes the names, unless the verb accepts it.
 func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 	if v.Noun || len(args) < 2 || !v.startsWithNoun(h, args) {
 		return args

@@ -5,8 +5,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reasons that concern the agent
-// continue a sentence that begins with the agent's state: "scout is quarantined".
+// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reason can continue a sentence that
+// begins with the agent's state.
 func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""
@@ -48,8 +48,7 @@ func CannotRelease(r *panel.AgentRow) string {
 // OnlyHeld is the message for an agent that cannot be released.
 const OnlyHeld = "only agents in quarantine, in backoff or draining can be released"
 
-// FlaggedAlready returns a message if suspending or resuming an object would change nothing, because it is already in
-// the wanted state. Otherwise it returns "".
+// FlaggedAlready returns a message if an object is already in the wanted state, or "".
 func FlaggedAlready(shown string, is, wanted bool) string {
 	switch {
 	case is && wanted:

@@ -14,12 +14,12 @@ type Action struct {
 // Key identifies an Action and contains its keys and descriptions.
 type Key = keymap.Action[*Env, Request]
 
-// Request is what a panel asks the room to do: show a page, send commands, or select an agent.
+// Request is what a panel asks the room to do.
 type Request struct {
 	Title string
 	Lines func(e *Env, w int) []string
 
-	Prompt, Yes   string // question before the commands, if one is needed, and the label of "yes"
+	Prompt, Yes   string // question before the commands, and the label of "yes"
 	Targets, Body []string
 	// number of targets if the action can do harm
 	Count       int

@@ -103,8 +103,8 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent is draining because its pool is scaling down. Such a drain is canceled only if the
-// pool grows again.
+// Surplus reports whether the agent is draining because its pool is scaling down. Only a larger pool cancels this
+// drain.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
@@ -131,8 +131,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 		r.flaps(now)
 }
 
-// flaps reports whether the agent has crashed repeatedly and has just restarted. Such an agent is as urgent as one in
-// backoff.
+// flaps reports whether the agent has crashed repeatedly and has just restarted.
 func (r *AgentRow) flaps(now time.Time) bool {
 	return r.Crashes > 1 && (r.State == city.Running || r.State == city.Starting) &&
 		now.Sub(r.Since) < time.Minute
@@ -145,8 +144,6 @@ func (r *AgentRow) urgency(now time.Time) int {
 	return r.State.Urgency()
 }
 
-// rank compares rows by the urgency of their states. Within a state, stuck agents come first, then rows are ordered by
-// name in natural order.
 func rank(a, b *AgentRow, now time.Time) int {
 	if d := a.urgency(now) - b.urgency(now); d != 0 {
 		return d
@@ -162,7 +159,6 @@ func rank(a, b *AgentRow, now time.Time) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentSorts returns the sort orders of the Agents panel. The default order is by state, most urgent first.
 func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
@@ -188,7 +184,7 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	}
 }
 
-// Held reports whether the agent is in a state that keeps it from running and that a user can end.
+// Held reports whether a user can end the state that keeps the agent from running.
 func (r *AgentRow) Held() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed:
@@ -202,7 +198,7 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether text that is sent to the agent would be typed, either now or after a restart.
+// AcceptsText reports whether text to the agent would be typed, now or after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting

@@ -12,8 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel that lists the city's agents. While the user is working in it, rows keep their order, and new
-// rows are inserted at their sorted position.
+// Agents is the panel that lists the city's agents. While the user is working in it, rows keep their order.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
 	measured bool // at least one snapshot included resource usage
@@ -71,7 +70,6 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// build returns the rows for a snapshot and adds its values to the charts.
 func (a *Agents) build(e *Env) []AgentRow {
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
@@ -83,7 +81,6 @@ func (a *Agents) build(e *Env) []AgentRow {
 	return rows
 }
 
-// findName returns the name of the agent that a word names, ignoring case, or "".
 func (a *Agents) findName(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
@@ -147,8 +144,7 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
-// On screens of at least sparkFrom columns, each row contains a chart of the CPU usage. The chart has sparkWidth
-// columns, one for each minute.
+// On screens of at least sparkFrom columns, each row has a CPU chart of sparkWidth columns, one for each minute.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.
@@ -194,7 +190,6 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
-// mark returns symbols for the agent's work and for the number of its unread messages.
 func (r *AgentRow) mark(l *widget.Styles) string {
 	text := ""
 	if r.Task != "" {
@@ -224,8 +219,6 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 	return n
 }
 
-// nextText returns the text that follows the reason: how long the agent has been stuck, what happens next, or that a
-// user is attached.
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.Stuck != nil {
 		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))

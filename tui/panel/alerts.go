@@ -36,7 +36,7 @@ func (a *Alert) Sign(k *widget.Styles) string {
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the alert's key and the text around it. On narrow screens it returns only the key, in brackets.
+// hint returns the alert's key and the text around it.
 func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
 	case a.Key == "":
@@ -49,7 +49,6 @@ func (a *Alert) hint(w int) (before, key, after string) {
 	return "", a.Key, " " + a.Effect
 }
 
-// hintGap returns the number of columns before a hint on a screen of w columns.
 func hintGap(w int) int {
 	if w < 60 {
 		return 1
@@ -86,8 +85,8 @@ func (a *Alert) add(l *widget.Line, w, screenWidth int) {
 	}
 }
 
-// AlertLines returns at most n lines of w columns, each with as many alerts as fit. If alerts are omitted, the last
-// line ends with the key that shows the rest.
+// AlertLines returns at most n lines of w columns. If alerts are omitted, the last line ends with the key that shows
+// the rest.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
 	for len(all) > 0 && len(lines) < n {
 		from := 1
@@ -108,7 +107,7 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many of the first n alerts fit into the last line, and text about those that do not fit.
+// lastAlerts returns how many alerts fit into the last line, and text about the others.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -149,8 +148,8 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, worst first. The parameters are the errors in an invalid
-// configuration, the reason why a configuration is held (or ""), and the errors in the preferences.
+// Alerts returns the problems with a city that responds, worst first. held is the reason why a configuration is held,
+// or "".
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -179,8 +178,7 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	return p
 }
 
-// Alerts returns an alert for the agents that need a user's help: agents that have failed or are in quarantine. If no
-// agent has failed, the key goes to Quarantine.
+// Alerts returns an alert for the agents that have failed or are in quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
 	var last *AgentRow
@@ -275,8 +273,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns a message that says that no row of a panel is selected, and which key to press. The caller sets
-// the parameter "here" if keys already act on the panel.
+// NoneSelected returns a message that no row of a panel is selected, and which key to press. here is set if keys
+// already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()
@@ -297,8 +295,7 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	return none
 }
 
-// allWell returns the message for a list in which nothing needs attention. If other panels have problems, it mentions
-// them.
+// allWell returns the message for a list in which nothing needs attention.
 func (e *Env) allWell(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}

@@ -64,7 +64,7 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	return r
 }
 
-// fails reports whether the latest finished run failed, even if another run is in progress.
+// fails reports whether the latest finished run failed.
 func (r *AutomationRow) fails() bool {
 	return r.State == AutomationFailing || r.Failures > 0 && r.State != AutomationOff &&
 		r.State != AutomationBroken
@@ -102,8 +102,7 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	return text
 }
 
-// Why returns the gate and its state, separated by the parameter dot. If the automation is failing or broken, the text
-// includes the reason.
+// Why returns the gate and its state, separated by dot. If the automation is failing or broken, it adds the reason.
 func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}
 	switch {
@@ -119,8 +118,6 @@ func (r *AutomationRow) Why(now time.Time, dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fileError returns the error in the automation's file, without the directory: "automation.toml:4:1: both formula and
-// exec".
 func (r *AutomationRow) fileError() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -128,7 +125,6 @@ func (r *AutomationRow) fileError() string {
 	return r.Reason
 }
 
-// failure returns text that says how the latest run failed: "last exit 128: not a git repository".
 func (r *AutomationRow) failure() string {
 	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == RunOK {
 		return ""
@@ -234,8 +230,7 @@ func (a *Automations) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationSorts returns the sort orders of the Automations panel. The default order is by state, most urgent first.
-// The order by gate is by the time of the next run.
+// automationSorts returns the sort orders of the Automations panel. The order by gate is by the time of the next run.
 func automationSorts() []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
@@ -263,8 +258,8 @@ func automationSorts() []widget.SortKey[AutomationRow] {
 	}
 }
 
-// urgency ranks automations for sorting; 0 is the most urgent. Automations that are due, running or idle have the same
-// rank, so that rows do not move with every run.
+// urgency ranks automations for sorting; 0 is the most urgent. Due, running and idle have the same rank, so that rows
+// do not move with every run.
 func (r *AutomationRow) urgency() int {
 	switch {
 	case r.State == AutomationBroken:

@@ -64,8 +64,8 @@ func (a *Automations) Select(id string) bool {
 // Entered makes the cursor stay on its automation.
 func (a *Automations) Entered() { a.moved = true }
 
-// Refill keeps the cursor on the first automation that needs attention, to which the header refers, until the user has
-// entered the panel or moved the cursor.
+// Refill keeps the cursor on the first automation that needs attention, until the user enters the panel or moves the
+// cursor.
 func (a *Automations) Refill(e *Env, holds func(id string) bool) {
 	a.Table.Refill(e, holds)
 	if a.moved {

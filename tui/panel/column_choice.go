@@ -14,7 +14,7 @@ type columnKind struct {
 	right bool
 	// the width that the column needs; 0 = the column is hidden
 	width func(a *Agents) int
-	// returns the content of a cell; nil = the column contains the reason and takes up the remaining width
+	// returns the content of a cell; nil = the column with the reason, which takes the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
 
@@ -107,8 +107,7 @@ type sizedColumn struct {
 	w int
 }
 
-// fitColumns computes the widths of the chosen columns. If there is not enough room, it hides columns from the end, but
-// never the name column.
+// fitColumns hides columns from the end if there is not enough room, but never the name column.
 func (a *Agents) fitColumns(w int) []sizedColumn {
 	const gap, lead = 2, 4
 	var all []sizedColumn

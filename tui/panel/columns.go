@@ -9,7 +9,7 @@ type Columns struct {
 	state, Name, mark, Why, Age, CPU, Spark, Mem, Restarts, PID, gap int
 }
 
-// Widths contains the column widths that the visible rows need. Why also includes the text that follows the reason.
+// Widths contains the column widths that the visible rows need.
 type Widths struct {
 	Name, Why int
 	Names     int  // width that is enough for all names except a few long ones
@@ -18,7 +18,7 @@ type Widths struct {
 	Usage     bool // the resource usage of at least one agent is known
 }
 
-// Typical returns the greatest width, ignoring rare outliers, so that one long name does not take room from all rows.
+// Typical returns the greatest width without rare outliers, so that one long name does not take room from all rows.
 func Typical(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
@@ -33,8 +33,8 @@ func Typical(widths []int) int {
 // LongName is the maximum width of a single name that is much longer than the others.
 const LongName = 24
 
-// AgentColumns returns the column widths for a panel of w columns. It hides columns, starting at the right, until there
-// is enough room for the reasons.
+// AgentColumns returns the column widths for a panel of w columns. It hides columns until there is enough room for the
+// reasons.
 func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8,

@@ -118,8 +118,6 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 	return parts
 }
 
-// reasons returns the reason for an agent's state. If the agent is running, the agent's description comes first. If
-// both fit into w columns, they share a line.
 func reasons(a *city.Agent, w int, dot string) []string {
 	why, about := widget.Plain(reason(a)), widget.Plain(a.Description)
 	if a.State != city.Running {
@@ -149,8 +147,6 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-// stateLine draws the agent's state, its duration, and what happens next. If the parameter clock is set, the line
-// includes the time of the next event.
 func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
 	l.Add(token, sign)

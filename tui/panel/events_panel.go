@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. While the user is viewing older events, the maximum is
-// MaxPages.
+// MaxEvents is the maximum number of events in the panel. MaxPages applies while the user is viewing older events.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -41,7 +40,6 @@ func NewEventRow(e events.Event) EventRow {
 
 func (r *EventRow) Key() string { return r.id }
 
-// verb returns the event type without its noun, in words.
 func (r *EventRow) verb() string {
 	if r.Event.Type == events.AgentIdleKilled {
 		return "idle timeout" // the agent might stop without being killed
@@ -53,8 +51,7 @@ func (r *EventRow) verb() string {
 	return strings.ReplaceAll(verb, "_", " ")
 }
 
-// Events is the Events panel. The newest event is at the bottom, and the view follows new events until the user scrolls
-// up.
+// Events is the Events panel. The view follows new events until the user scrolls up.
 type Events struct {
 	Table[EventRow, *EventRow]
 	agents *Agents
@@ -125,7 +122,7 @@ func (t *Events) Sync(now time.Time) {
 // Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns zeros: the title does not show how many events are outside the panel, because there are always many.
+// Hidden returns zeros: the title does not count hidden events, because there are always many.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
 func (t *Events) countNew(*Env) string {
@@ -149,8 +146,6 @@ func (t *Events) empty(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// limits returns text that says how the list is limited: by the selected agent, by the filter, or both. It returns ""
-// if it is not limited.
 func (t *Events) limits() string {
 	var parts []string
 	if t.agent != "" {
@@ -182,8 +177,8 @@ func (t *Events) noteAtEnd(e *Env, at Box) string {
 	return note
 }
 
-// NewText returns text with the number of events or lines that arrived since a view was frozen, and the key that
-// follows new data again. The parameter "before" contains the keys to press first to move the focus.
+// NewText returns text with the number of events or lines that arrived since a view was frozen. before contains the
+// keys that move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -245,8 +240,7 @@ func (t *Events) CursorSeq() uint64 {
 	return 0
 }
 
-// refill applies the filter. In a frozen view, the cursor stays on the event with the number seq, or on the last one
-// before it.
+// refill applies the filter. A frozen cursor stays on the event with the number seq, or on the last one before it.
 func (t *Events) refill(seq uint64) {
 	before := t.List.Cursor
 	t.List.Shown = t.List.Shown[:0]
@@ -270,8 +264,8 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent records which event was under the cursor while the cursor follows the newest event. A key that was pressed
-// just before a new event arrived is meant for the previous event.
+// shownEvent records which event the user saw. A key that was pressed just before a new event arrived is meant for the
+// previous event.
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
@@ -290,8 +284,7 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
-// target returns the index of the event that keys apply to. This is the event under the cursor or, while new events
-// arrive, the latest one that was visible long enough.
+// target returns the index of the event that keys apply to; see shownEvent.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor
@@ -379,9 +372,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Matches reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a part
-// after a dot or a slash; "by:" matches the actor, and "since:10m" matches the age. An incomplete duration matches
-// everything.
+// Matches reports whether an event matches the filter. An incomplete duration matches everything.
 func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {

@@ -11,8 +11,7 @@ import (
 // BeadPanel is a panel that builds its rows from bead queries. The room sends the queries and returns the results.
 type BeadPanel interface {
 	Panel
-	// RequestBeads sends queries for missing or outdated beads by calling seek. It does so only if the panel is visible
-	// and the latest results are old enough.
+	// RequestBeads calls seek for missing or outdated beads, if the panel is visible.
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles the result of a query. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
@@ -20,8 +19,8 @@ type BeadPanel interface {
 	Outdated()
 	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads. For each wait it returns
-	// this time only once and then 0, so that the caller starts only one timer.
+	// TimeToQuery returns how long RequestBeads will wait. It returns each wait only once and then 0, so that the
+	// caller starts only one timer.
 	TimeToQuery(now time.Time) time.Duration
 }
 
@@ -32,7 +31,7 @@ type Fetch struct {
 	stale   bool
 	urgent  bool      // the next queries ignore the gap
 	at      time.Time // time of the latest queries
-	// when to request outdated results; TimeToQuery returns this time once and then resets it to zero
+	// when to request outdated results; TimeToQuery resets it
 	wakeAt  time.Time
 	wokenAt time.Time
 	pending []int // request IDs, in the order of the queries; 0 = the result has arrived
@@ -52,11 +51,11 @@ func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// retryGap is the time between a failed attempt and the next one, unless the results become outdated before that.
+// retryGap is the time between a failed attempt and the next one.
 const retryGap = 10 * time.Second
 
-// Due reports whether the queries should be sent now. They are never sent while results are pending, and otherwise at
-// most once per gap, except after a change by the user. After a failure, they are sent again when retryGap has passed.
+// Due reports whether the queries should be sent now. They are never sent while results are pending. After a change by
+// the user, they ignore the gap.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	next := f.at.Add(gap)
 	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
@@ -78,8 +77,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. It reports whether this Fetch requested the result (ours), and whether all results have
-// arrived (done). If a query failed, the returned results are nil.
+// Take handles a result. ours reports whether this Fetch requested the result, and done whether all results have
+// arrived. If a query failed, all is nil.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)
@@ -115,8 +114,6 @@ type pager struct {
 
 func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
 
-// renew marks the results as outdated if the city's counts or the agent have changed. If the cursor is at the end of
-// the list, it requests one more page.
 func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	all := p.pages * p.size
 	grows := p.more && atEnd && all < p.max && p.limit == all
@@ -139,7 +136,7 @@ func (p *pager) next(now time.Time) int {
 	return p.limit
 }
 
-// unreadable returns text that says why the data named by what cannot be read, and which action tries again.
+// unreadable returns text that says why the data cannot be read, and which action tries again.
 func (f *Fetch) unreadable(e *Env, w int, what, retry string) []string {
 	if e.Stopped != "" {
 		return e.Look.Notes(w, what+" cannot be read: "+e.Stopped+".")

@@ -83,8 +83,7 @@ func newMail(all *Agents) *Mail {
 	return k
 }
 
-// agent returns the agent that sent the message. If no agent sent it, agent returns the agent that received the
-// message, or "".
+// agent returns the agent that sent the message, the agent that received it, or "".
 func (r *MailRow) agent(all *Agents) string {
 	for _, name := range []string{r.From, r.To} {
 		if all.Has(name) {
@@ -159,8 +158,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// unread returns the number of unread messages for people. If the parameter all is set, it includes messages for
-// agents.
+// unread returns the number of unread messages for people or, if all is set, for anyone.
 func unread(s *city.Snapshot, all bool) int {
 	n := s.Mail.Unread
 	for i := range s.Agents {
@@ -171,8 +169,6 @@ func unread(s *city.Snapshot, all bool) int {
 	return n
 }
 
-// note returns the number of unread messages that the list contains, and says whether the list is incomplete or cannot
-// be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if k.Others {
@@ -213,7 +209,6 @@ func (r *MailRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// mailSorts returns the sort orders of the Mail panel. By default the newest message is first.
 func mailSorts() []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.SortKey[MailRow]{

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// soon is how far in advance the row of an idle agent announces the agent's restart.
+// soon is how early a row announces the restart of an idle agent.
 const soon = time.Minute
 
 // NextChange returns text that says what will happen to an agent if no user intervenes.
@@ -42,7 +42,6 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	return widget.Phrase{Full: full, Brief: brief, Least: brief}
 }
 
-// timed returns a phrase for a change at a known time. Its shortest form contains only the time.
 func timed(what, in string) widget.Phrase {
 	return widget.Phrase{Full: what + in, Brief: what + in, Least: "in " + in}
 }
@@ -59,8 +58,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	return kill
 }
 
-// idleRestart returns text that says when an idle agent restarts, if that is soon. It ignores short idle times, because
-// LastActivity can be one patrol old.
+// idleRestart ignores short idle times, because LastActivity can be one patrol old.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {

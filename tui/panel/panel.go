@@ -119,21 +119,21 @@ type About struct {
 	Nouns    []string // ID prefixes of the actions on its rows
 	Optional bool     // hidden while it is empty and not focused
 	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
-	// it shows a subset of another panel's rows, with that panel's filter, order and marks
+	// it shows a subset of another panel's rows
 	Subset    bool
 	NoHeads   bool
 	FitsWidth bool // its columns never exceed its width
 	NoMarks   bool
 	Always    bool // it ignores the attention filter
 	Follows   bool // the pane shows the agent of the row under the cursor
-	// on a small screen, while the list has the focus, a description of the row replaces the pane
+	// on a small screen, a description of the row replaces the pane
 	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents
 	NoAgent string
-	// its share of the height on a wide screen: 1/Share; 0 = the remaining height
+	// 1/Share of the height on a wide screen; 0 = the remaining height
 	Share     int
 	MinHeight int  // its minimum height on a wide screen
-	Explains  bool // while it is empty, it has as many rows as its help text needs
+	Explains  bool // an empty panel is as high as its help text
 }
 
 // Env contains the values from the room that panels need.

@@ -65,10 +65,9 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	return r
 }
 
-// isShort reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
-// unmet reports whether the pool would be short of members even if no user were draining any.
+// unmet reports whether the pool would be short even if no user were draining members.
 func (r *PoolRow) unmet() bool { return r.isShort() && r.Size+r.drained < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -89,8 +88,7 @@ func (r *PoolRow) State(now time.Time) poolState {
 	return poolSteady
 }
 
-// Attention reports whether the pool needs attention. It needs attention if its check has failed, if it is short of
-// members, or if its size was set by hand.
+// Attention reports whether the pool needs attention.
 func (r *PoolRow) Attention(now time.Time) bool {
 	switch r.State(now) {
 	case poolFailing, poolShort:
@@ -123,7 +121,6 @@ func (p *Pools) problems(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// poolSorts returns the sort orders of the Pools panel. The default order is by name.
 func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
 	return []widget.SortKey[PoolRow]{
 		{Name: "name", Cmp: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
@@ -161,8 +158,7 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". If the text is invalid for this pool, the last result is the reason. Empty text is
-// not an error.
+// SizeOf parses a size or "auto". If the text is invalid, why is the reason. Empty text is not an error.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

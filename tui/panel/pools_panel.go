@@ -54,7 +54,7 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// build returns the rows for a snapshot. It keeps the time at which a pool became short of members.
+// build keeps the time at which a pool became short of members.
 func (p *Pools) build(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
@@ -187,7 +187,6 @@ func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	return b
 }
 
-// sizeText returns the numbers of running and desired members: "2/3".
 func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desired) }
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
@@ -269,7 +268,6 @@ func (r *PoolRow) AfterDrain() string {
 	return wants + "so a new session starts afterwards."
 }
 
-// bound returns the name of the limit that overrides the check's result, or "".
 func (r *PoolRow) bound() string {
 	switch {
 	case r.Override != nil:
@@ -324,7 +322,6 @@ func (r *PoolRow) Matches(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// summary returns a description of a pool in a few lines. The members that need attention come first.
 func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},

@@ -19,8 +19,7 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns two columns: the name, and a column with the reason, the last exit, the end of the
-// quarantine and the key. If there is not enough room, it first hides the last exit, then the key, then the reason.
+// quarantineColumns hides the last exit first, then the key, then the reason.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -68,8 +67,6 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 // Quarantined reports whether the agent is in quarantine.
 func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 
-// releaseText returns text that says when an agent leaves quarantine. If the agent has already left quarantine, the
-// text contains the agent's new state.
 func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():

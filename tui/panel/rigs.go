@@ -19,7 +19,7 @@ const (
 	rigStarting  rigState = "starting"  // none is running yet, but some are starting or waiting
 	rigRunning   rigState = "running"   // some of its agents are running
 	rigIdle      rigState = "idle"      // none of its agents is running or starting
-	rigSuspended rigState = "suspended" // it or the city is suspended, so none of its agents starts
+	rigSuspended rigState = "suspended" // the rig or the city is suspended
 )
 
 // urgency orders the states of rigs; 0 is the most urgent.
@@ -101,7 +101,6 @@ func (r *RigRow) WorkText() string {
 	return text
 }
 
-// unfinished returns the number of beads that are open or in progress.
 func (r *RigRow) unfinished() int {
 	if r.Work == nil {
 		return 0
@@ -125,7 +124,6 @@ func (r *RigRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// rigSorts returns the sort orders of the Rigs panel. The default order is by state, most urgent first.
 func rigSorts() []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {

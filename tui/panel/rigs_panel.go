@@ -98,7 +98,6 @@ func (g *Rigs) Suspended() bool {
 // Resumable reports whether there are target rigs, marked or under the cursor, and all of them are suspended.
 func (g *Rigs) Resumable() bool { return len(g.Targets()) > 0 && g.Suspended() }
 
-// toggle suspends the rigs that are not suspended. If all are suspended, it resumes them.
 func (g *Rigs) toggle(rows []*RigRow) Request {
 	var on []*RigRow
 	var suspend, resume []city.Command
@@ -136,7 +135,6 @@ func rigsText(rows []*RigRow) string {
 	return widget.Count(len(rows), "marked rig")
 }
 
-// rigLines returns the names of rigs as lines, if there are several rigs.
 func rigLines(rows []*RigRow) []string {
 	if len(rows) < 2 {
 		return nil
@@ -160,7 +158,6 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// restartable returns the agents that would restart if rigs were restarted. Agents that must not run are omitted.
 func (g *Rigs) restartable(rigs []*RigRow) []*AgentRow {
 	return slices.DeleteFunc(g.members(rigs...), func(a *AgentRow) bool {
 		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
@@ -296,7 +293,6 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 	return c
 }
 
-// runText returns the numbers of running agents and all agents: "2/3".
 func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
 
 func (r *RigRow) workCell() string {

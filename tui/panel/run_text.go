@@ -9,8 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason returns text that says why a run was started and what requested it, with its retry number and its number of
-// events.
+// RunReason returns text that says why a run was started and what requested it.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" { // the reason only says that the run was requested

@@ -7,7 +7,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// waiting returns the messages that are queued for an agent, the next one first.
 func waiting(sends []city.Send) []city.Send {
 	var all []city.Send
 	for _, s := range sends {
@@ -30,7 +29,7 @@ func (r *AgentRow) waitText() string {
 		return text
 	}
 	if first := &r.Waiting[0]; first.Hold == city.HoldDraft {
-		text += ": draft in input" // short form for a row
+		text += ": draft in input"
 	} else if why := widget.Plain(first.Why); why != "" {
 		text += ": " + why
 	}

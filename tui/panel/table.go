@@ -27,7 +27,7 @@ type Definition[R any, P named[R]] struct {
 	Orders  func(now time.Time) []widget.SortKey[R]
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool
-	// reports whether a row belongs to the panel, if the panel shows a subset of another panel's rows
+	// reports whether a row belongs to a panel that shows a subset
 	Belongs func(r P) bool
 	Columns func(e *Env, rows []P, w int) []Column[P] // returns columns that fit into width w
 	// reports whether a row is drawn with the cursor; nil = only the selected row is
@@ -53,8 +53,7 @@ type Definition[R any, P named[R]] struct {
 	Actions func() []Action
 }
 
-// Table is a panel. It consists of its rows, the list of visible rows, and a Definition. When rows move, the cursor
-// stays on its row.
+// Table is a panel with rows and a Definition. When rows move, the cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
@@ -151,8 +150,7 @@ func (t *Table[R, P]) Sort(now time.Time) {
 	}
 }
 
-// Sorted reports whether the rows are in order. It also returns true if the order has changed so recently that it must
-// not change again yet.
+// Sorted reports whether the rows are in order, or have moved too recently to move again.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
 	return t.Def.Orders == nil || t.JustReordered(now) || widget.IsSorted(t.Rows, t.rank(now))
 }
@@ -259,8 +257,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search returns a description of the filters of the list, or "". The second result is the number of matching rows as
-// text.
+// Search returns a description of the filters of the list, or "", and the number of matching rows as text.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Subset:
@@ -351,8 +348,6 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.HiddenRows(room)
 }
 
-// ruleNote returns the text at the right end of the panel's top line: the filter and the number of matching rows,
-// unless a title contains them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at)
@@ -454,7 +449,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 	return widget.Crop(l.Fill(w), w)
 }
 
-// OrderAt returns the index of the sort order that belongs to the heading at column x in a list of w columns, or -1.
+// OrderAt returns the index of the sort order of the heading at column x, or -1.
 func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	o, ways := t.Sorting(e.Now)
 	if o == nil {
@@ -488,13 +483,12 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
-// held reports whether the user is working in the lists and therefore rows are not where the sort order would put them.
+// held reports whether rows are out of order because the user is working in the lists.
 func (t *Table[R, P]) held(e *Env) bool {
 	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
 }
 
-// sorted returns the name of the current sort order, and an arrow for its direction. The arrow points up if the
-// smallest value is first. While rows keep their places, the arrow is in parentheses.
+// sorted returns the name and the arrow of the sort order. While rows keep their places, the arrow is in parentheses.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	defer func() {
 		if t.held(e) && arrow != "" {

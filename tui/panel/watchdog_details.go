@@ -101,7 +101,6 @@ func safe(j *city.Judgement) *city.Judgement {
 	return &c
 }
 
-// judgements returns a watchdog's recent decisions as lines, newest first.
 func judgements(e *Env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {

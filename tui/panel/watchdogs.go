@@ -66,8 +66,6 @@ func (r *WatchdogRow) Why(now time.Time) string {
 // Attention reports whether the watchdog needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Info.NeedsAttention() }
 
-// nextCheck returns text that says when the next check is. If a check is in progress, it names the agent that decides
-// its outcome.
 func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	switch t, next := r.Info.Triaged, r.Info.Next; {
 	case t != nil:
@@ -107,7 +105,6 @@ func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	return widget.SamePhrase(text)
 }
 
-// watchdogRank compares watchdogs: those with a call come first, then those with a problem, and then by name.
 func watchdogRank(a, b *WatchdogRow) int {
 	need := func(r *WatchdogRow) int {
 		switch {
@@ -181,7 +178,6 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// decider returns what decides the outcome of a check: the mode, or the name of the triage agent.
 func (r *WatchdogRow) decider() string {
 	if r.Info.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Info.Triage))

@@ -50,8 +50,8 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows returns the rows for unclosed beads and for beads that were closed today. The parameter ready contains the
-// IDs of the ready beads. It is nil if the parameter unclosed contains all unclosed beads of the city.
+// workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of the
+// ready beads; nil = unclosed is complete.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {
@@ -91,8 +91,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig to which the bead's store belongs, according to the prefix of the bead's ID. If the prefix
-// does not belong to a rig, it returns "".
+// rigOfBead returns the rig that the prefix of the bead's ID belongs to, or "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -109,7 +108,7 @@ func rigOfBead(s *city.Snapshot, id string) string {
 	return ""
 }
 
-// Attention reports whether the bead needs a user's attention, which is the case if a gate blocks it.
+// Attention reports whether the bead needs a user's attention because a gate blocks it.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
 // Matches reports whether a row matches the filter.
@@ -136,7 +135,6 @@ func (r *WorkRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// workSorts returns the sort orders of the Work panel. The default order is by state, most urgent first.
 func workSorts() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{
@@ -174,7 +172,6 @@ func (r *WorkRow) closed() time.Time {
 	return *r.Bead.ClosedAt
 }
 
-// since returns the time when the bead was closed or, if it is not closed, created.
 func (r *WorkRow) since() time.Time {
 	if r.State == WorkClosed {
 		return r.closed()

@@ -63,8 +63,8 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// RequestBeads requests the newest unclosed beads and the beads that were closed today. If there are more unclosed
-// beads than requested, it also requests the ready beads.
+// RequestBeads requests the newest unclosed beads and the beads that were closed today. If more beads are unclosed, it
+// also requests the ready beads.
 func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
@@ -132,8 +132,6 @@ func (k *Work) count(e *Env) string {
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
 }
 
-// search returns a description of the filter. If not all beads are loaded, it mentions that the filter applies only to
-// the newest beads.
 func (k *Work) search(e *Env) string {
 	text := SearchText(e, &k.Filter, false)
 	if text != "" && k.more {

@@ -27,12 +27,10 @@ func Stalled(m *Room) bool {
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// HasStopped reports whether the city does not respond because, according to its last snapshot, it has shut down
-// cleanly.
+// HasStopped reports whether the city has shut down cleanly, according to its last snapshot.
 func HasStopped(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
-// Uncontrollable reports whether a city that another process runs has stopped or does not respond, and therefore cannot
-// be controlled.
+// Uncontrollable reports whether a city that another process runs has stopped or does not respond.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
 // SetUnreachable stores the reason why the city is unreachable; "" = it responds.
@@ -59,7 +57,6 @@ func NoController(m *Room) string {
 		"; the data shown is outdated"
 }
 
-// hasNoController reports whether the reason why the city is unreachable is that it has no controller.
 func hasNoController(m *Room) bool {
 	return HasStopped(m) || m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning
 }
@@ -108,8 +105,7 @@ func suspendedCity(m *Room) panel.Alert {
 	return a
 }
 
-// rejectedConfig returns an alert if the configuration on disk is invalid. The error comes first, because a narrow
-// screen shows only the beginning of the text.
+// rejectedConfig puts the error first, because a narrow screen shows only the beginning of the text.
 func rejectedConfig(m *Room) []panel.Alert {
 	if m.Snap.Config.Rejected == "" {
 		return nil
@@ -121,8 +117,8 @@ func rejectedConfig(m *Room) []panel.Alert {
 	return []panel.Alert{a}
 }
 
-// restartHint returns a hint on how to start a city that does not respond, or "". It is short, so that it fits into 80
-// columns together with the state of the city.
+// restartHint returns a hint on how to start a city that does not respond, or "". It must fit into 80 columns together
+// with the state of the city.
 func restartHint(m *Room) string {
 	key := m.Keys.MainKey("city.switch")
 	switch {

@@ -9,8 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// TerminalDefaults are the settings that apply if the preferences do not override them, and the background of the
-// terminal.
+// TerminalDefaults are the settings that the preferences can override, and the background of the terminal.
 type TerminalDefaults struct {
 	Theme         themes.Theme
 	ASCII         bool
@@ -29,8 +28,7 @@ const (
 	BackgroundLight
 )
 
-// BackgroundOf returns the background according to the value of COLORFGBG, which some terminals set. The last number in
-// it is the background color: "15;0".
+// BackgroundOf returns the background according to COLORFGBG. The last number in it is the background color: "15;0".
 func BackgroundOf(environ []string) background {
 	value := ""
 	for _, e := range environ {
@@ -48,8 +46,7 @@ func BackgroundOf(environ []string) background {
 	return BackgroundDark
 }
 
-// ApplyTheme applies the selected theme and character set. It queries the terminal's background if the theme depends on
-// it.
+// ApplyTheme applies the selected theme and character set.
 func ApplyTheme(m *Room) {
 	ascii := m.Terminal.ASCII
 	if m.Preferences.ASCII != nil {
@@ -73,14 +70,13 @@ func ApplyTheme(m *Room) {
 	m.ForgetDrawn()
 }
 
-// themeNames returns the names of the wanted themes in order of priority: the previewed theme, the theme chosen in the
-// palette, the user's theme, the city's theme; "" = none.
+// themeNames returns the names of the wanted themes in order of priority; "" = none.
 func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }
 
-// wantedTheme returns the first of the wanted themes that exists, or the default theme. It reports whether the result
-// depends on the terminal's background.
+// wantedTheme returns the first wanted theme that exists. depends reports whether it depends on the terminal's
+// background.
 func wantedTheme(m *Room) (t themes.Theme, depends bool) {
 	if m.Terminal.NoColor {
 		return themes.Colorless(), false

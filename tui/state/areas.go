@@ -44,8 +44,7 @@ func AreaAt(m *Room, x, y int) *Area {
 	return nil
 }
 
-// Covered reports whether a dialog covers the panels or a line is being typed. In both cases, clicks are not meant for
-// the panels.
+// Covered reports whether a dialog or an input line takes the clicks.
 func Covered(m *Room) bool {
 	return m.Dialogs.Covers() || m.Typing()
 }
@@ -67,8 +66,7 @@ func PaneRoom(m *Room) (w, h int) {
 	return max(1, m.W-1), max(1, m.H)
 }
 
-// PeekRows returns how many rows of the terminal fit into a pane of h lines. For an exited agent, one line contains the
-// name of the file with its output.
+// PeekRows returns how many rows of the terminal fit into a pane of h lines.
 func PeekRows(m *Room, h int) int {
 	if r := Selected(m); r != nil && r.HasOutput() && h > 4 && !ShowsRun(m) {
 		return h - 2
@@ -95,7 +93,7 @@ func FailureParts(m *Room, w int) []string {
 	return parts
 }
 
-// Present reports whether a panel is visible. Some panels are visible only if they contain rows or have the focus.
+// Present reports whether a panel is visible.
 func (m *Room) Present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
 	return !p.About().Optional || n > 0 || m.Focus == p.About().ID

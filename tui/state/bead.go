@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ParseBead parses a bead from typed text. If the text is invalid, the second result is the reason. Empty text is not
-// an error.
+// ParseBead parses a bead from typed text. If the text is invalid, why is the reason. Empty text is not an error.
 func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
@@ -36,8 +35,7 @@ func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	return b, ""
 }
 
-// WithNextPool returns the text of a new bead with a word pool:NAME at its end. If the text already ends with such a
-// word, WithNextPool completes the name or changes it to that of the next pool.
+// WithNextPool adds a word pool:NAME to the text of a new bead, or changes that word to the next pool.
 func WithNextPool(m *Room, text string) string {
 	if len(m.Pools.Rows) == 0 {
 		return text

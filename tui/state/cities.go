@@ -51,7 +51,7 @@ func MoveNeeds(m *Room, n int) {
 	}
 }
 
-// Unlisted returns the city that the program was started for, if that city is not registered. Otherwise it returns nil.
+// Unlisted returns the city that the program was started for, or nil if that city is registered.
 func Unlisted(m *Room) *fleet.City {
 	switch {
 	case m.HomeFolder == "" || m.Fleet.NameOf(m.HomeFolder) != "":
@@ -62,8 +62,7 @@ func Unlisted(m *Room) *fleet.City {
 	return fleet.UnregisteredCity(m.Home, m.HomeFolder, m.HomeSnap, m.HomeSeen, m.HomeSeen)
 }
 
-// Listed returns the rows of all cities. The city that the program was started for is included even if it is not
-// registered.
+// Listed returns the rows of all cities, including the one that the program was started for.
 func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {
@@ -81,8 +80,8 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
-// CanStart reports whether this room can start a city: the city has no controller, and no supervisor runs it. For the
-// city of this room it does not wait for the list of cities, which is updated later.
+// CanStart reports whether this room can start a city. For the city of this room it does not wait for the list of
+// cities.
 func CanStart(m *Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Mode != ReadOnly && !c.Unregistered && c.Info.Error == "" &&
 		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
@@ -142,7 +141,7 @@ func StepFleet(m *Room, n int) {
 	m.Cities.Move(n)
 }
 
-// ChosenCity returns the city under the cursor or, if the cursor is on an agent, the city of that agent. It may be nil.
+// ChosenCity returns the city under the cursor, or nil. If the cursor is on an agent, it is the agent's city.
 func ChosenCity(m *Room) *fleet.City {
 	if !m.OnNeeds {
 		return m.Cities.Current()
@@ -159,7 +158,6 @@ func CompareCities(m *Room, a, b *fleet.City) int {
 		city.CompareNames(a.Info.Name, b.Info.Name))
 }
 
-// fleetNeed is an agent that needs attention, with its city.
 type fleetNeed struct {
 	City *fleet.City
 	Need *fleet.Need
@@ -183,8 +181,7 @@ func AllNeeds(m *Room) []fleetNeed {
 	return all
 }
 
-// StartSwitch starts a switch. Until the switch ends, only the key that cancels it works, because other keys are meant
-// for the new city.
+// StartSwitch starts a switch. Until the switch ends, only the key that cancels it works.
 func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
 		ShowFailure(m, "cannot switch city: "+DepartureText(m))

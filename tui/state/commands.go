@@ -22,8 +22,8 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
-// Release releases agents from quarantine, backoff or a drain. It discards the stored undo and stores no new one,
-// because pressing the release key a second time must not drain an agent again.
+// Release releases agents and discards the stored undo. It stores no new undo, because a second press must not drain an
+// agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -35,8 +35,7 @@ func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	return todo
 }
 
-// TargetNames returns text that names the agents that a verb acts on. If they are marked, the text says so, unless the
-// verb acts only on the agent under the cursor.
+// TargetNames returns text that names the agents that a verb acts on, and says whether they are marked.
 func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	marked := len(m.NamedAgents) == 0 && len(rows) > 0 &&
 		(len(rows) > 1 || rows[0] != Selected(m))
@@ -46,8 +45,7 @@ func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	return details.TargetNames(rows, marked)
 }
 
-// SendCommands sends commands. Until their results arrive, the status line shows the progress, for example "suspending
-// builder".
+// SendCommands sends commands. Until their results arrive, the status line shows the progress.
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
@@ -87,8 +85,7 @@ func ReportFiredRun(m *Room) {
 	}
 }
 
-// Scaling is a pool size that the user has requested. It replaces the size in the snapshot until the snapshots reflect
-// it.
+// Scaling is a pool size that the user has requested. It replaces the size in snapshots that do not reflect it yet.
 type Scaling struct {
 	Pool string
 	Size int
@@ -106,14 +103,13 @@ func WantedSize(m *Room, p *panel.PoolRow) int {
 	return min(max(p.Desired, p.Min), p.Max)
 }
 
-// isScaling reports whether a size was requested so recently that the snapshot might not reflect it yet.
+// isScaling reports whether the snapshot might not reflect a requested size yet.
 func isScaling(m *Room, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
 }
 
-// RunTasks runs tasks. Until they end, the status line shows the progress, for example "suspending builder". Tasks
-// cannot be undone.
+// RunTasks runs tasks. Until they end, the status line shows the progress. Tasks cannot be undone.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	m.Undo = Undo{}

@@ -33,8 +33,7 @@ func ConfigError(m *Room) (feed.FileLine, bool) {
 	return PlaceOf(m, at[1])
 }
 
-// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is "" if
-// the edit is about neither.
+// editSubject returns the agent or pool that an edit is about, or "", and where it is declared and patched.
 func editSubject(m *Room) (name, source string, patched []string) {
 	if r := Selected(m); r != nil {
 		name = r.Name
@@ -57,8 +56,7 @@ func editSubject(m *Room) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// Declarations returns the positions at which an edit can start. An error in the configuration comes first, then the
-// declaration of the subject, then the patches to it.
+// Declarations returns the positions at which an edit can start. An error in the configuration comes first.
 func Declarations(m *Room) (name string, all []Declaration) {
 	name, source, patched := editSubject(m)
 	add := func(p feed.FileLine, what string) {

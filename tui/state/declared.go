@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false if the text has no line
+// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false if there is no line
 // number.
 func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")
@@ -27,8 +27,6 @@ func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 	return p, true
 }
 
-// declaredText returns the positions at which something is declared and changed. It marks the files that cannot be
-// edited here.
 func declaredText(m *Room, source string, patched []string) string {
 	one := func(at string) string {
 		if m.Files != nil && m.Mode != ReadOnly {

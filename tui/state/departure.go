@@ -12,14 +12,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Departure is the state of waiting to leave the room until all agents have drained. The zero value means that the user
-// is not leaving.
+// Departure is the state of waiting for all agents to drain. The zero value means that the user is not leaving.
 type Departure struct {
 	ID int // ID of the action that drained the agents
-	// agents with a drain command that has not failed, in the order of the commands
+	// agents with a drain command that has not failed
 	Draining  []string
 	responded bool // the results of the drain commands are known
-	// the user stays after all; the drains are canceled when the results of the drain commands are known
+	// the user stays; the drains are canceled when the results of the drain commands are known
 	canceled bool
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int
@@ -49,7 +48,6 @@ func DropUndrained(m *Room, r *feed.Result) {
 	}
 }
 
-// unfinished returns the awaited agents that are still running in the session that was drained.
 func unfinished(m *Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -70,9 +68,8 @@ func LeaveWhenDone(m *Room) {
 	}
 }
 
-// CancelDeparture stops waiting to leave, and cancels the drains that this room started. Agents that have already
-// finished are started again. Drains that other users started continue. If the results of the drain commands are not
-// known yet, CancelDeparture waits for them first.
+// CancelDeparture stops waiting to leave, and cancels the drains that this room started. It first waits for the results
+// of the drain commands.
 func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {

@@ -25,7 +25,7 @@ type (
 	Unsent   = dialog.Unsent
 )
 
-// dialogs is the stack of dialogs over the panels, with access by type.
+// dialogs is the stack of dialogs over the panels.
 type dialogs struct{ dialog.Stack[Task] }
 
 // Choice returns the open question, or nil.
@@ -130,8 +130,7 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// staleWarning returns a warning that the city does not respond, or "". Dialogs show the warning because they might
-// cover the header's warning.
+// staleWarning returns a warning that the city does not respond, or "". A dialog might cover the header's warning.
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {

@@ -28,7 +28,6 @@ func ForgetDraft(m *Room, to []string) {
 	})
 }
 
-// sameNames reports whether two lists without duplicates contain the same names in any order.
 func sameNames(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool {
 		return !slices.Contains(b, name)
@@ -70,8 +69,7 @@ type SendingMail struct {
 	Draft DraftTo
 }
 
-// KeepUndelivered handles mail that could not be sent: it keeps the mail as a draft for the recipients that did not
-// receive it.
+// KeepUndelivered keeps mail as a draft for the recipients that did not receive it.
 func KeepUndelivered(m *Room, r *feed.Result) {
 	i := slices.IndexFunc(m.SendingMail, func(p SendingMail) bool { return p.ID == r.ID })
 	if i < 0 {

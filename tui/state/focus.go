@@ -25,8 +25,7 @@ func Step(m *Room, n int) {
 	}
 }
 
-// SelectBestMatch moves the focused panel's cursor to the row with the name that best matches a filter. This is needed
-// because a filter also finds words in other columns, and the user might run a verb before looking at the cursor.
+// SelectBestMatch moves the cursor to the row with the best matching name. A filter also finds words in other columns.
 func SelectBestMatch(m *Room, filter string) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
@@ -61,8 +60,7 @@ func nameRank(name, word string) int {
 	return 3
 }
 
-// MoveToEnd moves the cursor of the focused panel to the last row. If the pane has the focus, the pane follows the
-// output again.
+// MoveToEnd moves the cursor to the last row. In the pane, it follows the output again.
 func MoveToEnd(m *Room) {
 	if m.Focus == panel.IDPeek {
 		m.Peek.Follow()
@@ -71,8 +69,8 @@ func MoveToEnd(m *Room) {
 	Step(m, widget.Unlimited)
 }
 
-// FocusOn moves the focus to a panel and ends the zoom of the previous panel. If the filter of a list was set from a
-// row in another panel, leaving the list removes that filter.
+// FocusOn moves the focus to a panel and ends the zoom of the previous panel. It removes a filter that was set from
+// another panel.
 func FocusOn(m *Room, p panel.ID) {
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
@@ -100,7 +98,6 @@ func FocusOn(m *Room, p panel.ID) {
 // RefilterEvents reapplies the filters of Events.
 func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
-// loadOlder loads older events if the cursor is on the oldest event.
 func loadOlder(m *Room) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.AtOldest ||
@@ -112,8 +109,7 @@ func loadOlder(m *Room) {
 	m.Todo = append(m.Todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// AddOlderEvents handles the result of loading older events. If a filter hides all of them, it loads the next page, up
-// to panel.MaxPages events.
+// AddOlderEvents handles the result of loading older events. If a filter hides all of them, it loads the next page.
 func AddOlderEvents(m *Room, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {

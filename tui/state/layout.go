@@ -45,8 +45,7 @@ type Place struct {
 	Shared bool // the panel shares its place with Events and other panels
 }
 
-// Plan is the layout: rows for the header, the body, and rows at the bottom. The body has up to two stacks side by
-// side, and optionally panels across the whole width above and below them.
+// Plan is the layout. The body has up to two stacks side by side, and optionally panels above and below them.
 type Plan struct {
 	Tier        Tier
 	Problems    int     // rows below the header
@@ -87,8 +86,8 @@ func (m *Room) Plan() Plan {
 	return p
 }
 
-// paneMinWidth is the smallest screen width at which the details and the pane are next to each other. The pane must
-// also have at least detailRows rows.
+// paneMinWidth is the smallest screen width at which the details are next to the pane. The pane also needs detailRows
+// rows.
 const paneMinWidth, detailRows = 120, 7
 
 func (m *Room) planTabbed(p *Plan, body int) {
@@ -124,8 +123,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row. The
-// second result reports whether the pane may be shown next to the description, because both are about the same row.
+// panelBelow returns the panel below the list on a small screen. follows reports whether the pane may be shown next to
+// a description.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	p := m.Focused()
 	if a := p.About(); m.Focus != panel.IDPeek && a.Described && p.Key() != "" {
@@ -135,7 +134,6 @@ func panelBelow(m *Room) (id panel.ID, follows bool) {
 	return panel.IDPeek, m.Focus == panel.IDPeek || shown > 0 || total == 0
 }
 
-// frontList returns the visible list among the lists that share a place.
 func (m *Room) frontList() panel.ID {
 	if m.Focus == panel.IDPeek {
 		if ShowsRun(m) {
@@ -149,8 +147,7 @@ func (m *Room) frontList() panel.ID {
 	return m.Focus
 }
 
-// ListsWidth returns the width of the lists next to the pane. On a wide screen, the lists have room for full rows of
-// agents, provided that 100 columns remain for a terminal.
+// ListsWidth returns the width of the lists next to the pane. On a wide screen, 100 columns remain for a terminal.
 func ListsWidth(w int) int {
 	const broad, row, terminal = 180, 146, 100
 	share := w * 45 / 100
@@ -205,14 +202,13 @@ func (m *Room) planWide(p *Plan, body int) {
 	}
 }
 
-// onRig reports whether the cursor is on a rig. A rig has no terminal, and a pane would show an unrelated one.
+// onRig reports whether the cursor is on a rig. A rig has no terminal.
 func onRig(m *Room) bool {
 	p := m.Focused()
 	return m.Focus != panel.IDPeek && p.About().Kind == panel.KindRig && p.Key() != ""
 }
 
-// sharedPanel returns the panel that is visible in place of Events on a wide screen. This is the focused panel, or
-// otherwise the panel that had the focus most recently. It can be Events itself.
+// sharedPanel returns the panel that is visible in place of Events on a wide screen. It can be Events itself.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {
@@ -222,8 +218,7 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width that is available for the titles in a panel's top line. The top line of Events can end
-// with a note about its filter, or about whether it follows new events.
+// TabsRoom returns the width for the titles in a panel's top line. The top line of Events can end with a note.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said, follows = 28, 13
 	switch {
@@ -250,8 +245,7 @@ func SharedTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	return widget.ShortTabs(all, TabsRoom(m, panel.ID(own.ID), w), m.Look.Glyphs.More)
 }
 
-// roomFor returns the height of a panel in a stack: enough for all its rows, but not more than its share. An empty
-// panel gets one row or, while it has the focus, enough rows for its help.
+// roomFor returns the height of a panel in a stack: at most its share of the rows.
 func (m *Room) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)
@@ -260,7 +254,7 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 	}
 	n = min(n, max(p.About().MinHeight, top/p.About().Share))
 	if (n > 1 || m.Focus == p.About().ID) && total > 0 && !p.About().NoHeads {
-		n++ // a row for the column headings
+		n++
 	}
 	return 1 + n
 }

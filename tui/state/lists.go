@@ -79,8 +79,8 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityTitle returns the city's name for a title of w columns. If another known city has the same name, the part of the
-// folder that differs follows.
+// CityTitle returns the city's name for a title of w columns. A part of the folder distinguishes cities of the same
+// name.
 func CityTitle(m *Room, w int) string {
 	more, name := m.Look.Glyphs.More, CityName(m)
 	if m.sameName == "" || m.sameName == name || m.FleetRoom {

@@ -10,8 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MembersAt returns the running members of the pool under the cursor. The selected agent comes first, and members that
-// are about to leave come last.
+// MembersAt returns the running members of the pool under the cursor, the selected agent first.
 func MembersAt(m *Room) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {
@@ -30,7 +29,6 @@ func MembersAt(m *Room) []*panel.AgentRow {
 	return rows
 }
 
-// memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
 func memberRank(r, selected *panel.AgentRow) int {
 	switch {
 	case r.State != city.Running:
@@ -49,8 +47,7 @@ type DrainTargets struct {
 	Of    []*panel.PoolRow // these pools; nil = the targets are agents
 }
 
-// DrainTargetsAt returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none
-// is marked, of the pool under the cursor.
+// DrainTargetsAt returns the targets of the drain verb. In Pools these are members of pools.
 func DrainTargetsAt(m *Room) DrainTargets {
 	if !DrainsPools(m) {
 		return DrainTargets{Rows: Targets(m)}
@@ -116,7 +113,7 @@ func (t *DrainTargets) Refused() string {
 	return strings.Join(out, ", ")
 }
 
-// SurplusReason returns text that explains why a surplus member of a pool is draining, and how to keep it.
+// SurplusReason returns text that explains why a surplus member is draining, and how to keep it.
 func SurplusReason(m *Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(
 		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",

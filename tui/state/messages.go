@@ -9,8 +9,7 @@ import (
 // KeptMessages is the maximum number of stored messages.
 const KeptMessages = 200
 
-// Record stores a message. The message with the result of an action replaces the message about the start of that
-// action.
+// Record stores a message. The result of an action replaces the message about its start.
 func Record(m *Room, s details.Message) {
 	s.At = m.Now
 	if s.ID != 0 {

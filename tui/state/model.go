@@ -77,7 +77,7 @@ type ScreenState struct {
 	Hidden        bool
 	Below         bool // the pane is below the lists, on wide screens
 	ShowRuns      bool // the pane shows an automation; see ShowsRun
-	LogsFromList  bool // the logs were opened from a list, so the same key goes back to that list
+	LogsFromList  bool // the logs were opened from a list
 
 	OnlyAttention bool
 	FilledAt      int64     // the Unix time when the lists were last filled
@@ -105,7 +105,7 @@ type outgoing struct {
 	RejectedTextAt time.Time
 }
 
-// actionLog is the record of actions: the status line, the undo, the messages and the number of requests.
+// actionLog is the record of actions.
 type actionLog struct {
 	Scaled     Scaling // the size that was requested most recently
 	Fired      Firing  // the automation that was fired most recently
@@ -126,15 +126,14 @@ type inputState struct {
 	Mouse       string // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press
 	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
-	// the session ended during the latest attach, and the user might still be typing to it
+	// the session ended during the latest attach
 	SessionEnded bool
-	// time of the latest key that was meant for the ended session. Until such a key arrives, it is the time at which
-	// the room resumed; zero = not resumed yet
+	// time of the latest key for the ended session; initially the time at which the room resumed; zero = not resumed
+	// yet
 	StrayKeyAt time.Time
 }
 
-// Room is the entire state of the control room. Messages change it. Drawing only reads it, except for cached lines and
-// list offsets.
+// Room is the entire state of the control room. Messages change it. Drawing changes only cached lines and list offsets.
 type Room struct {
 	Mode          Mode
 	Look          widget.Styles
@@ -205,9 +204,9 @@ type otherCities struct {
 	At        string      // the city's name in the list; "" = the city is not listed
 	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
-	// the part of Folder that differs from the folders of cities with the same name; "" = no such city
+	// the part of Folder that differs from other cities of the same name; "" = no such city
 	sameName string
-	// name of the home city, for which the program was started, if the room shows a different city
+	// name of the home city, for which the program was started, if another city is shown
 	Home string
 	// latest snapshot of the home city, and when it was received
 	HomeSnap   *city.Snapshot
@@ -239,7 +238,7 @@ type CitySwitch struct {
 type Press struct {
 	At           time.Time
 	X, Y         int
-	ClosedTarget bool // the click closed its target, so a second click would hit a different one
+	ClosedTarget bool // a second click would hit a different target
 }
 
 // Mode determines what the user is allowed to do, and what happens when the user leaves.

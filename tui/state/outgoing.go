@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// followedText is a message that this room has sent to one agent. The room follows the message through the snapshots
-// and reports what happens to it.
+// followedText is a message that this room has sent to one agent. The room reports what happens to it.
 type followedText struct {
 	feed.SentText
 	action    int       // ID of the action that sent it
@@ -72,7 +71,6 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 	}
 }
 
-// updateFollowed updates the followed messages from the latest snapshot. The status line shows changes.
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
@@ -94,7 +92,7 @@ func updateFollowed(m *Room) {
 	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
 }
 
-// update updates a message from a snapshot. It reports whether the message's state has changed.
+// update reports whether the message's state has changed.
 func (l *followedText) update(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // IDs from a different controller are unrelated
@@ -128,7 +126,6 @@ func (l *followedText) stateText() string {
 	return text
 }
 
-// countedStage returns the words for a stage, to be used after a number: "3 sent".
 func countedStage(s city.Stage) string {
 	switch s {
 	case city.Submitted:
@@ -139,8 +136,6 @@ func countedStage(s city.Stage) string {
 	return s.Text()
 }
 
-// showFollowed shows the state of the followed messages in the status line, unless the status line is about something
-// newer.
 func showFollowed(m *Room) {
 	var all []*followedText
 	var each []string
@@ -172,7 +167,6 @@ func showFollowed(m *Room) {
 	}
 }
 
-// stagesText returns the state of a single message or, if there are several, the number of messages in each state.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
 		return all[0].stateText()

@@ -57,8 +57,7 @@ func Watching(m *Room) feed.Watch {
 	return w
 }
 
-// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This begins
-// when Automations gets the focus, and ends when any panel other than Automations and the pane gets the focus.
+// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent.
 func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
 // UpdatePane decides what the pane shows. A pane that has the focus keeps its agent.
@@ -81,8 +80,6 @@ func UpdatePane(m *Room) {
 	}
 }
 
-// watchingRun returns the run that is visible in the pane or in an automation's details. ok is false if the pane shows
-// an agent.
 func watchingRun(m *Room) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
@@ -99,7 +96,7 @@ func watchingRun(m *Room) (w feed.Watch, ok bool) {
 	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
-// RunLines returns the known output of a run as lines: the received output, or otherwise the output in its record.
+// RunLines returns the received output of a run as lines, or else the output in its record.
 func RunLines(m *Room, run *city.Run) []string {
 	if m.Peek.News.Run == run.ID && len(m.Peek.News.Text) > 0 {
 		return m.Peek.News.Text

@@ -33,9 +33,8 @@ func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return ni
 // ApplyNewData applies the filters to new data. Rows that the user is working with stay until the cursor leaves them.
 func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 
-// keptRows returns a function that reports whether a row stays in its list although it no longer matches the filter.
-// The row under the cursor stays. While the user is working in the lists, all rows stay. In a list that shows a subset
-// of another list, rows stay only while the subset has the focus.
+// keptRows returns a function that reports whether a row stays although it no longer matches the filter. The row under
+// the cursor stays. While the user is working in the lists, all rows stay.
 func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Subset || m.Focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.userIsActive()) }
@@ -49,9 +48,7 @@ func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	}
 }
 
-// agentOfRow returns the agent that the pane shows while a list has the focus. It returns "" if the list is
-// empty or if the row under the cursor is not about an agent. If the list is not about agents, agentOfRow returns the
-// agent that is selected in Agents.
+// agentOfRow returns the agent that the pane shows while a list has the focus, or "".
 func agentOfRow(m *Room) string {
 	p := m.Focused()
 	onlySelected := m.Focus == panel.IDEvents && m.Events.Only
@@ -69,9 +66,8 @@ func agentOfRow(m *Room) string {
 	return m.Agents.SelectedKey
 }
 
-// memberToShow returns the member that the pane shows for the pool under the cursor. It prefers the member that is
-// already shown, then the member that is selected in Agents, then a running member. Without such a
-// member, it returns "".
+// memberToShow returns the member that the pane shows for the pool under the cursor, or "". It prefers the member that
+// is already shown.
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {
@@ -124,8 +120,8 @@ func (m *Room) userIsActive() bool {
 	return m.Dialogs.Covers() || m.Now.Sub(m.LastKey) < IdleAfter
 }
 
-// UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved so recently
-// that the user cannot have noticed are moved back.
+// UserActed records that the user is working in the lists, so that rows stop moving. Rows that have just moved are
+// moved back.
 func (m *Room) UserActed() {
 	m.LastKey = m.Now
 	moved := false
@@ -137,8 +133,8 @@ func (m *Room) UserActed() {
 	}
 }
 
-// OrderIsCurrent reports whether the lists are sorted and filtered according to the current data. While the user is
-// working in them, it returns true, because rows must not move.
+// OrderIsCurrent reports whether the lists need no sorting. While the user is working in them, it returns true, because
+// rows must not move.
 func (m *Room) OrderIsCurrent() bool {
 	if m.userIsActive() {
 		return true

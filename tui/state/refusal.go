@@ -7,8 +7,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Refusal returns text that says why an action with the given title cannot run. If the action would act on one agent or
-// on pools, the text names them instead of "the agent or the pool".
+// Refusal returns text that says why an action with the given title cannot run.
 func Refusal(m *Room, title, why string) string {
 	verb := keymap.Verb(title)
 	for _, noun := range []string{"the agent or the pool", "the agent or pool"} {

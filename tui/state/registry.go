@@ -32,8 +32,7 @@ const BackID = "view.back"
 // SuspendID is the ID of the action that suspends agents, or pools if Pools has the focus.
 const SuspendID = "agent.suspend"
 
-// AutoTheme is the theme that follows the terminal's background: dark or light. While the background is unknown, the
-// theme in Options applies.
+// AutoTheme is the theme that follows the terminal's background: dark or light.
 const AutoTheme = "auto"
 
 // ThemeID is the prefix of the IDs of the actions that choose a theme.

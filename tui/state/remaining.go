@@ -16,7 +16,7 @@ type Row interface {
 	Key() string
 }
 
-// Remaining returns a function that returns the rows that still exist, and the names of those that do not.
+// Remaining returns a function that returns the rows that still exist, and the names of the others.
 func Remaining[R Row](rows []R, find func(m *Room, key string) R) func(m *Room) ([]R, []string) {
 	keys := make([]string, len(rows))
 	for i, r := range rows {
@@ -41,8 +41,7 @@ type QueuedNudge struct {
 	Send  *city.Send
 }
 
-// QueuedNudges returns the queued nudges of agents. If the parameter next is set, it returns only the first nudge in
-// each agent's queue.
+// QueuedNudges returns the queued nudges of agents. If next is set, it returns only the first nudge of each agent.
 func QueuedNudges(rows []*panel.AgentRow, next bool) (all []QueuedNudge) {
 	for _, r := range rows {
 		for i := range r.Waiting {
@@ -64,9 +63,8 @@ func RecipientsOf(nudges []QueuedNudge) (rows []*panel.AgentRow) {
 	return rows
 }
 
-// RemainingNudges returns a function that returns two lists: the nudges that are still queued, and the recipients of
-// those that are not. The function also compares the texts, because a restarted controller uses the same IDs for other
-// nudges.
+// RemainingNudges returns a function that returns the nudges that are still queued, and the recipients of the others.
+// It compares texts, because a restarted controller uses the same IDs again.
 func RemainingNudges(nudges []QueuedNudge) func(m *Room) ([]QueuedNudge, []string) {
 	type key struct {
 		agent, text string

@@ -38,8 +38,7 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 	}
 }
 
-// MarkListsOutdated makes the panels request their beads again, because the city's beads have changed. If the user made
-// the change, the panels do so immediately.
+// MarkListsOutdated makes the panels request their beads again. After a change by the user, they do so immediately.
 func MarkListsOutdated(m *Room, byUser bool) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok {
@@ -80,7 +79,6 @@ func RunsChanged(m *Room) {
 	}
 }
 
-// requestBeads requests beads from the city and returns the ID of the request.
 func requestBeads(m *Room, q beads.Query) int {
 	m.Requests++
 	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Query: q})
@@ -111,7 +109,6 @@ func inspectionKey(m *Room, name string) string {
 		"\x00")
 }
 
-// inspectionChanged requests the open details again when they might have changed.
 func inspectionChanged(m *Room) {
 	d := m.Dialogs.Inspection()
 	if d == nil {

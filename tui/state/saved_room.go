@@ -12,7 +12,6 @@ import (
 // SaveInterval is how often changes are stored while the room is open.
 const SaveInterval = time.Minute
 
-// filters returns the filters of all panels by panel name.
 func filters(m *Room) map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
 	for _, p := range m.Panels {
@@ -42,8 +41,7 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits a cursor on the first row:
-// the next visit then starts on the first row, which contains the worst problem.
+// rowsUnderCursors omits a cursor on the first row, so that the next visit starts on the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {
@@ -55,7 +53,7 @@ func rowsUnderCursors(m *Room) map[string]string {
 	return rows
 }
 
-// recallRows moves the cursors to the stored rows. It does so only once, after the first snapshot has filled the lists.
+// recallRows moves the cursors to the stored rows once, after the first snapshot has filled the lists.
 func recallRows(m *Room) {
 	rows := m.restored.Rows
 	m.restored.Rows = nil
@@ -109,8 +107,7 @@ func reportRestoredFilter(m *Room) {
 	}
 }
 
-// SaveRoom returns the effect that stores changes, if there are any and enough time has passed. If the parameter last
-// is set, SaveRoom does not wait.
+// SaveRoom returns the effect that stores changes, if enough time has passed. If last is set, it does not wait.
 func SaveRoom(m *Room, last bool) []feed.Effect {
 	if !last && m.Now.Sub(m.SavedAt) < SaveInterval {
 		return nil

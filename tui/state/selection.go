@@ -25,9 +25,8 @@ func Releasable(m *Room) []*panel.AgentRow {
 	return held
 }
 
-// Selected returns the selected agent, which is the agent of the row under the cursor, or nil. By default, verbs act on
-// the selected agent and the pane shows it. While the pane has the focus, the selection is that of the previously
-// focused list.
+// Selected returns the agent of the row under the cursor, or nil. While the pane has the focus, the selection is that
+// of the previously focused list.
 func Selected(m *Room) *panel.AgentRow {
 	if m.Focus != panel.IDPeek {
 		return m.Agents.Find(agentOfRow(m))
@@ -38,8 +37,7 @@ func Selected(m *Room) *panel.AgentRow {
 	return m.Agents.Find(m.Agents.SelectedKey)
 }
 
-// Targets returns the agents that a verb acts on. It uses the first of these sources that is not empty: the palette
-// line, the row under the cursor in panels such as Events, the marks, the selection.
+// Targets returns the agents that a verb acts on. They come from the palette line, the row, the marks or the selection.
 func Targets(m *Room) []*panel.AgentRow {
 	if len(m.NamedAgents) > 0 {
 		rows := make([]*panel.AgentRow, len(m.NamedAgents))
@@ -95,7 +93,6 @@ func Unmark(m *Room, commands []city.Command) {
 	}
 }
 
-// list returns the list of the focused panel if it shows agents, and otherwise the list of Agents.
 func list(m *Room) *widget.List {
 	if p := m.Focused(); p.About().Kind == panel.KindAgent {
 		return p.Marking().List
@@ -103,8 +100,7 @@ func list(m *Room) *widget.List {
 	return &m.Agents.List
 }
 
-// SelectAgent selects an agent in Agents. If the filter of Agents hides the agent, its row is nevertheless shown until
-// the cursor leaves it.
+// SelectAgent selects an agent in Agents, even if the filter hides the agent.
 func SelectAgent(m *Room, name string) {
 	if !m.Agents.Select(name) && m.Agents.Has(name) {
 		m.Agents.SelectedKey, m.Agents.List.IDs = name, append(m.Agents.List.IDs, name)
@@ -117,23 +113,20 @@ func SelectAgent(m *Room, name string) {
 	UpdatePane(m)
 }
 
-// selectionMoved must be called after the selection in Agents has moved. It updates Events if Events shows only the
-// selected agent.
+// selectionMoved must be called after the selection in Agents has moved.
 func selectionMoved(m *Room) {
 	if m.Events.Only {
 		RefilterEvents(m)
 	}
 }
 
-// ShowAgent shows an agent in the pane. The selection in Agents does not change. While a list has the focus, the pane
-// keeps the agent only if that list is Pools.
+// ShowAgent shows an agent in the pane. The selection in Agents does not change.
 func ShowAgent(m *Room, name string) {
 	m.paneAgent = name
 	UpdatePane(m)
 }
 
-// Pool returns the pool that verbs act on, or nil. If Pools has the focus, it is the pool under the cursor, otherwise
-// the pool of the selected agent.
+// Pool returns the pool under the cursor or, outside of Pools, the pool of the selected agent. It may be nil.
 func Pool(m *Room) *panel.PoolRow {
 	if ActsOn(m, panel.KindPool) {
 		return m.Pools.Current()
@@ -211,8 +204,7 @@ func RowAgent(m *Room) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// SingleAgent returns one agent, regardless of marks. If the rows of the focused panel refer to agents, it is the agent
-// of the row under the cursor, otherwise the selected agent. It is nil if the focused list of agents shows no row.
+// SingleAgent returns one agent, regardless of marks. It may be nil.
 func SingleAgent(m *Room) *panel.AgentRow {
 	p := m.Focused()
 	_, _, shown, _ := p.Cursor()
@@ -225,8 +217,7 @@ func SingleAgent(m *Room) *panel.AgentRow {
 	return Selected(m)
 }
 
-// UnmarkAll clears the marks of a list. If a verb can still be undone, undo continues to refer to that verb. Otherwise,
-// undo restores the marks for a limited time.
+// UnmarkAll clears the marks of a list. If no verb can be undone, undo restores the marks.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks, *k.Anchor = map[string]bool{}, ""

@@ -7,8 +7,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Starts contains the agents that an action starts. The value for an agent is the time of its last exit before the
-// action.
+// Starts contains the agents that an action starts, each with the time of its last exit before the action.
 type Starts map[string]time.Time
 
 func startsOf(all *panel.Agents, commands []city.Command) Starts {
@@ -24,7 +23,6 @@ func startsOf(all *panel.Agents, commands []city.Command) Starts {
 	return s
 }
 
-// exited returns the time of the agent's last exit, or the zero time if it is unknown.
 func exited(r *panel.AgentRow) time.Time {
 	if r.Exit == nil {
 		return time.Time{}

@@ -68,12 +68,10 @@ func BeginAction(m *Room, text string) int {
 	return m.Actions
 }
 
-// IsFresh reports whether the status line is recent enough to show a success. Failures that disappear on their own use
-// it as their Status.While.
+// IsFresh reports whether the status line is recent enough to show a success.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
-// noteCrash shows a crash of an agent in place of the result of the action that started the agent. The message
-// disappears when the agent runs again.
+// noteCrash shows a crash in place of the result of the action that started the agent.
 func noteCrash(m *Room) {
 	s, starts := &m.Status, m.Status.Starts
 	text := starts.Crashed(m.Agents)
@@ -87,8 +85,8 @@ func noteCrash(m *Room) {
 	}
 }
 
-// UntilConfigValid returns the Status.While of a failure. A failure that says why the city rejects its configuration
-// stays until the city accepts a configuration. Other failures stay until the user dismisses them.
+// UntilConfigValid returns the Status.While of a failure. A failure about the configuration stays until the city
+// accepts a configuration.
 func UntilConfigValid(text string) func(m *Room) bool {
 	caused := false
 	return func(m *Room) bool {

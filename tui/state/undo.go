@@ -22,12 +22,11 @@ type Undo struct {
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
-	sessions map[string]string // sessions of the agents that were draining, by agent
+	sessions map[string]string // sessions of the agents that were draining, by name
 	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
 }
 
-// reversal returns the commands that undo the given commands, in the same order. If one of them cannot be undone, it
-// returns nil.
+// reversal returns the commands that undo the given commands, or nil if one of them cannot be undone.
 func reversal(m *Room, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
@@ -38,7 +37,7 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 	return back
 }
 
-// Reverse returns the command that would undo c, provided that c is sent now. It returns nil if c cannot be undone.
+// Reverse returns the command that would undo c, or nil if c cannot be undone.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -68,8 +67,8 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offerUndo stores the undo of an action that has just started, in place of the previous undo. If the action cannot be
-// undone, nothing is stored: undo never skips the latest verb.
+// offerUndo stores the undo of an action in place of the previous one. If the action cannot be undone, nothing is
+// stored: undo never skips the latest verb.
 func offerUndo(m *Room, what string, commands []city.Command) {
 	m.Undo = Undo{}
 	back := reversal(m, commands)
@@ -93,7 +92,7 @@ func sessionOf(r *panel.AgentRow) string {
 	return r.Session.ID
 }
 
-// RenewUndo restarts the time limit for undo after an action has ended. Commands that have failed are not undone.
+// RenewUndo restarts the time limit for undo after an action has ended.
 func RenewUndo(m *Room, r *feed.Result) {
 	u := &m.Undo
 	if u.ID != r.ID || len(u.Commands) == 0 {
@@ -151,7 +150,7 @@ func NeedUndo(m *Room) string {
 	return "the latest action cannot be undone"
 }
 
-// RunUndo undoes the latest verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.
+// RunUndo undoes the latest verb. An undo cannot be undone, so a second press does not repeat the verb.
 func RunUndo(m *Room) []feed.Effect {
 	u := m.Undo
 	m.Undo = Undo{}
@@ -169,9 +168,8 @@ func RunUndo(m *Room) []feed.Effect {
 	return todo
 }
 
-// Undoable reports whether the key of the release verb would undo the latest verb. Acknowledging a watchdog has
-// priority over undo. Releasing agents also has priority, unless the latest verb acted on the same agents and
-// Quarantine does not have the focus.
+// Undoable reports whether the key of the release verb would undo the latest verb. Acknowledging a watchdog and
+// releasing agents can have priority.
 func Undoable(m *Room) bool {
 	acknowledges := len(m.NamedAgents) == 0 && AcknowledgeableWatchdog(m) != nil
 	if !CanUndo(m) || acknowledges {
@@ -215,8 +213,8 @@ func UndoText(m *Room) string {
 	return strings.TrimSpace("undo " + what)
 }
 
-// UndoLine returns the palette line that undoes the latest verb. It returns "" if nothing can be undone, or if the
-// release key undoes the verb.
+// UndoLine returns the palette line that undoes the latest verb, or "". It returns "" if the release key undoes the
+// verb.
 func UndoLine(m *Room) string {
 	k := m.Keys.MainKey("view.palette")
 	if k == "" || !CanUndo(m) || Undoable(m) {

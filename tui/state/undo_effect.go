@@ -8,8 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why the latest verb can no longer be undone, or "". If the time limit passed long ago, it
-// returns "", because the user is unlikely to mean that verb.
+// UndoOver returns the reason why the latest verb can no longer be undone, or "". Long after the time limit, it returns
+// "".
 func UndoOver(m *Room) string {
 	possible, over := m.Undo.Possible(m)
 	switch {
@@ -21,8 +21,7 @@ func UndoOver(m *Room) string {
 	return over
 }
 
-// end returns the time at which the offer to undo the latest verb ends. If undo would only cancel drains, that time can
-// be the latest deadline of the drains.
+// end returns the time at which the offer to undo the latest verb ends.
 func (u *Undo) end(m *Room) time.Time {
 	possible, _ := u.Possible(m)
 	var latest time.Time
@@ -41,9 +40,8 @@ func (u *Undo) end(m *Room) time.Time {
 	return latest
 }
 
-// drainDeadline returns the deadline of the drain that an undo command would cancel. It returns the zero time if the
-// command cancels no drain, or if the drain has no deadline. Until a snapshot shows the drain, the deadline is an
-// estimate.
+// drainDeadline returns the deadline of the drain that an undo command would cancel, or zero. Until a snapshot shows
+// the drain, the deadline is an estimate.
 func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	c, ok := back.(city.Undrain)
 	if !ok {
@@ -62,7 +60,6 @@ func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	return time.Time{}
 }
 
-// noteEffect records the targets of the latest action that have changed in the snapshot.
 func (u *Undo) noteEffect(m *Room) {
 	if m.Snap == nil || u.seen == nil {
 		return
@@ -74,9 +71,8 @@ func (u *Undo) noteEffect(m *Room) {
 	}
 }
 
-// whyOver returns the reason why an undo command would no longer have an effect, or "". Until a snapshot has shown the
-// effect of the action, whyOver ignores that the command would change nothing: the snapshot might be older than the
-// action.
+// whyOver returns the reason why an undo command would have no effect, or "". It ignores snapshots that might be older
+// than the action.
 func (u *Undo) whyOver(m *Room, back city.Command) string {
 	if m.Snap == nil {
 		return ""
@@ -102,13 +98,12 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	return ""
 }
 
-// passed reports whether a deadline has passed. The zero time never passes.
 func passed(m *Room, deadline time.Time) bool {
 	return !deadline.IsZero() && !m.Now.Before(deadline)
 }
 
-// undoTarget reports whether the target of an undo command exists, and whether the command would change its state. If
-// the command would change nothing, the last result is the reason.
+// undoTarget reports whether the target of an undo command exists, and whether the command would change it. If not,
+// without is the reason.
 func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
 	name := widget.Plain(back.Target())
 	switch c := back.(type) {
@@ -144,7 +139,7 @@ func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, with
 	return true, true, ""
 }
 
-// isSuspended reports whether an agent, a pool or, for the name "", the city exists, and whether it is suspended.
+// isSuspended reports whether an agent or a pool exists, and whether it is suspended. The name "" means the city.
 func isSuspended(n *city.Snapshot, name string) (exists, off bool) {
 	if name == "" {
 		return true, n.Suspended

@@ -6,8 +6,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a visit of the user to an agent's terminal. After a visit, the city might still count the user as a viewer,
-// because the city checks its sessions only periodically.
+// Visit is a visit of the user to an agent's terminal. The city might count the user as a viewer until its next check.
 type Visit struct {
 	Agent, session string
 	others         int // viewers except the user
@@ -35,7 +34,6 @@ func EndVisit(m *Room, now time.Time, s Visit) {
 	m.Relist()
 }
 
-// excludeOwnView subtracts the user's own past visit from an agent's viewers.
 func excludeOwnView(m *Room) {
 	r := m.Agents.Find(m.LastVisit.Agent)
 	if r == nil || r.Session == nil || r.Session.ID != m.LastVisit.session ||

@@ -8,13 +8,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that the user has marked. It is drawn as a rule that scrolls together with
-// the lines around it.
+// bookmark is a place in an agent's output that the user has marked.
 type bookmark struct {
 	agent, session string
 	rule           string
-	// the screen that contains the bookmark; on another screen of the same session, the lines above the bookmark are
-	// used to find its place
+	// the screen that contains the bookmark; see context for other screens
 	screen  Screen
 	line    uint64   // number of the line below the bookmark, counted as in a screen.Shot
 	context []string // lines above the bookmark, without styles
@@ -27,7 +25,7 @@ const (
 )
 
 // Bookmark sets a bookmark below the newest line, or removes the bookmark that is already there. If it can do neither,
-// it returns the reason. The parameter rule is the label of the bookmark.
+// it returns the reason.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
@@ -58,7 +56,7 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// locateBookmarks finds the session's bookmarks on a new screen. It searches for the lines above each bookmark.
+// locateBookmarks finds the session's bookmarks on a new screen by the lines above them.
 func (p *Pane) locateBookmarks() {
 	n := &p.News
 	if n.Screen == nil {
@@ -89,8 +87,7 @@ func (p *Pane) locateBookmarks() {
 	}
 }
 
-// withBookmarks returns the given lines, with a labeled rule at the place of each bookmark. The parameter first is the
-// number of the first line.
+// withBookmarks inserts a labeled rule at each bookmark. first is the number of the first line.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

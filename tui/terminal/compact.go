@@ -9,8 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// compacted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat
-// the column to their left, until the screen fits into w columns and h rows.
+// compacted removes blank rows and repeated columns of a full-screen program if Fit is set, until the screen fits.
 func (p *Pane) compacted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -32,8 +31,8 @@ func (p *Pane) compacted(s Picture, w, h int) Picture {
 	return s
 }
 
-// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It first removes blank rows next
-// to other blank rows, then any blank rows. It never removes the row of the cursor.
+// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It never removes the row of the
+// cursor.
 func removeBlankRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -56,11 +55,10 @@ func removeBlankRows(s Picture, h int) Picture {
 	return s
 }
 
-// emptyAreaRunes contains the characters that fill empty areas, rules and bars. If such a character is repeated,
-// removing a repetition loses no information.
+// emptyAreaRunes contains the characters that fill empty areas, rules and bars. Their repetitions carry no information.
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
-// repeatedColumns selects up to n columns that repeat the column to their left in every line. It starts at the right.
+// repeatedColumns selects up to n columns that repeat the column to their left in every line.
 func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	busy := make([]bool, widest)
 	busy[0] = true
@@ -88,8 +86,7 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// removeColumns returns a line without some of its columns. These columns must contain only characters of one column
-// each.
+// removeColumns removes columns from a line. They must contain only characters of one column each.
 func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

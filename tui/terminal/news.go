@@ -38,6 +38,6 @@ const (
 	DefaultCols = 120 // size until the first frame arrives
 	DefaultRows = 40
 	Scrollback  = 500
-	// LogLines is the maximum number of lines in the logs. The ring buffer of a session usually contains fewer.
+	// LogLines is the maximum number of lines in the logs.
 	LogLines = 10000
 )

@@ -11,8 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pane is the state of the pane. It shows an agent's terminal or a run's output, either live or frozen at the time when
-// the user began to scroll.
+// Pane is the state of the pane. It shows an agent's terminal or a run's output, live or frozen.
 type Pane struct {
 	News    News
 	Version uint64
@@ -25,13 +24,13 @@ type Pane struct {
 	bookmarks  []bookmark
 
 	FrozenPicture *Picture // the frozen content; nil = the pane follows the output
-	// first visible row of FrozenPicture; unused if the agent shows a full-screen program
+	// first visible row of FrozenPicture; unused for a full-screen program
 	Top             rowPosition
 	LinesWhenFrozen uint64 // number of received lines when the content was frozen
 
 	X       int  // number of columns hidden on the left
 	Y       int  // number of rows of a full-screen program hidden at the top
-	YChosen bool // the user has scrolled to Y; otherwise Y follows the cursor
+	YChosen bool // the user has chosen Y; otherwise Y follows the cursor
 
 	Search Search
 
@@ -57,7 +56,7 @@ type PaneLine struct {
 // Picture is the content of a terminal at one moment.
 type Picture struct {
 	Lines  []PaneLine // oldest first
-	Full   bool       // it is the screen of a full-screen program, which has no history
+	Full   bool       // it is a full-screen program, which has no history
 	cursor int        // row of the cursor; -1 = hidden
 }
 
@@ -83,8 +82,7 @@ func (p *Pane) LastOutput(agent string) time.Time {
 	return p.lastOutput
 }
 
-// Apply applies news about the terminal. The parameter sessionRule is the label of the line that separates a new
-// session of the same agent from older output.
+// Apply applies news about the terminal. sessionRule is the label above the output of a new session.
 func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
@@ -129,8 +127,7 @@ func (p *Pane) All() Picture {
 	return p.recent(widget.Unlimited, false)
 }
 
-// recent returns the current content: the last n lines, or the screen of a full-screen program. It includes the cursor
-// if the parameter cursor is set.
+// recent returns the last n lines, or the screen of a full-screen program.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
@@ -164,9 +161,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// isFullScreen reports whether a screen belongs to a full-screen program. That is the case for the alternate screen,
-// for a screen with the cursor far above the end of the content, and for a full screen without a cursor that has never
-// scrolled.
+// isFullScreen also recognizes full-screen programs on the main screen.
 func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.ScrolledOff == 0 &&
@@ -176,7 +171,6 @@ func isFullScreen(s *screen.Shot) bool {
 // Inverse is the style of the cursor and of search matches.
 const Inverse = "\x1b[7m"
 
-// used returns the number of lines up to the last line that has content or contains the cursor.
 func used(lines []string, cursor int) int {
 	n := len(lines)
 	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
@@ -213,8 +207,8 @@ func (p *Pane) shot(n int) screen.Shot {
 	return shot
 }
 
-// Scroll moves the view n rows down, or up if n is negative, in a pane of w columns and h rows. Moving up freezes the
-// output. Reaching the end resumes following it. For a full-screen program, the view moves over the live screen.
+// Scroll moves the view n rows down, or up if n is negative. Moving up freezes the output. Reaching the end resumes
+// following it.
 func (p *Pane) Scroll(n, w, h int) {
 	if p.Full() {
 		s := p.All()
@@ -230,7 +224,7 @@ func (p *Pane) Scroll(n, w, h int) {
 		s := p.All()
 		end := p.LastTop(s.Lines, w, h)
 		if end == (rowPosition{}) {
-			return // the whole screen is visible
+			return
 		}
 		p.Freeze(s)
 		p.Top = end
@@ -249,7 +243,7 @@ func (a rowPosition) before(b rowPosition) bool {
 	return a.line < b.line || a.line == b.line && a.row < b.row
 }
 
-// moved returns the position that is n rows after a given position. It stays within the lines.
+// moved returns the position n rows after at, within the lines.
 func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {
@@ -270,7 +264,6 @@ func (p *Pane) LastTop(lines []PaneLine, w, h int) rowPosition {
 	return p.moved(lines, rowPosition{line: len(lines)}, -h, w)
 }
 
-// wraps reports whether lines that are too wide are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
 func (p *Pane) height(l PaneLine, w int) int {
@@ -322,7 +315,6 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	return p.panned(rows[:min(h, len(rows))])
 }
 
-// panned removes the columns that are hidden on the left, unless lines are wrapped.
 func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	if p.X == 0 || p.wraps() && !p.Full() {
 		return rows
@@ -334,8 +326,6 @@ func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	return out
 }
 
-// firstRow returns the first visible row of a full-screen program: the row chosen by the user, or the first row for
-// which the cursor is visible.
 func (p *Pane) firstRow(s Picture, h int) int {
 	most := max(0, len(s.Lines)-h)
 	if p.YChosen {
@@ -357,8 +347,7 @@ func (p *Pane) ScrollColumns(n, w int) {
 	p.X = max(0, min(p.X+n, widest-w))
 }
 
-// Back ends the search. Without a search, it returns to the newest output or, if that is already shown, to the first
-// column. It reports whether it did anything.
+// Back ends the search, or returns to the newest output or to the first column. It reports whether it did anything.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Search.Re != nil:
@@ -373,7 +362,7 @@ func (p *Pane) Back() bool {
 	return true
 }
 
-// Output returns the picture's lines as one string. If the parameter color is set, the string contains styles.
+// Output returns the picture's lines as one string, with styles if color is set.
 func (s Picture) Output(color bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

@@ -42,7 +42,6 @@ func (p *RunOutput) Add(piece city.Piece) {
 	}
 }
 
-// line appends text to the last line if that is incomplete. Otherwise it starts a new line.
 func (p *RunOutput) line(text string) {
 	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*MaxRunLine {
 		p.Lines[last] += text
@@ -53,7 +52,7 @@ func (p *RunOutput) line(text string) {
 	p.LinesReceived++
 }
 
-// Plain returns the cleaned lines in a new slice. A line is cleaned again only if text has been added to it.
+// Plain returns the cleaned lines in a new slice.
 func (p *RunOutput) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))

@@ -25,8 +25,8 @@ type Hit struct{ Line, From, To int }
 // MaxHits is the maximum number of matches. The newest matches are kept.
 const MaxHits = 9999
 
-// NewSearch compiles the typed text as a regular expression if it is a valid one, and otherwise as literal text. Text
-// in lower case also matches upper case.
+// NewSearch compiles the typed text as a regular expression or, if it is invalid, as literal text. Text in lower case
+// also matches upper case.
 func NewSearch(text string) Search {
 	if text == "" {
 		return Search{}
@@ -81,8 +81,7 @@ func (s *Search) In(text string) []Hit {
 	return hits
 }
 
-// offsetColumns maps byte offsets in a line to columns. It contains the boundaries between characters, and the end of
-// the line.
+// offsetColumns maps byte offsets in a line to columns.
 type offsetColumns []struct{ at, col int }
 
 func columnOffsets(s string) offsetColumns {
@@ -96,20 +95,17 @@ func columnOffsets(s string) offsetColumns {
 	return edges
 }
 
-// before returns the column of the last boundary at or before a byte offset.
 func (e offsetColumns) before(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at > at })
 	return e[i-1].col
 }
 
-// after returns the column of the first boundary at or after a byte offset.
 func (e offsetColumns) after(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at >= at })
 	return e[min(i, len(e)-1)].col
 }
 
-// highlighted returns lines in which the matches are highlighted. The parameter first is the number of the first line
-// in the frozen content.
+// highlighted highlights the matches in lines. first is the number of the first line in the frozen content.
 func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Search
 	if s.Re == nil {
@@ -136,7 +132,7 @@ func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 
 const currentMatch = "\x1b[1;4;7m"
 
-// Nearest selects the last match at or above the given line. Without such a match, it selects the first match.
+// Nearest selects the last match at or above the given line, or else the first match.
 func (s *Search) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {

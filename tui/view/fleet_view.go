@@ -13,8 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// FleetPlan is the layout of the all-cities room. It contains the number of rows of each part, including the part's
-// title; 0 = hidden.
+// FleetPlan is the layout of the all-cities room: the rows of each part, including its title; 0 = hidden.
 type FleetPlan struct {
 	Header, Cities, Needs int // Header is the number of rows above the lists
 	detail                int // number of rows for the details of the city under the cursor

@@ -35,8 +35,7 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// alwaysShown reports whether an action from the end of the footer is always shown in a footer of w columns. In a
-// narrow footer, verbs have priority over actions that are easy to find elsewhere.
+// alwaysShown reports whether an action at the end of the footer is always shown.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -55,8 +54,7 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	return true
 }
 
-// wideFooter is the minimum screen width at which the footer always contains the key for other cities. On a narrower
-// screen, the header contains the key while there is only one city.
+// wideFooter is the minimum screen width at which the footer always contains the key for other cities.
 const wideFooter = 120
 
 func severalCities(m *state.Room) bool {
@@ -78,8 +76,6 @@ func urgency(m *state.Room, a *state.Action) int {
 	return len(order)
 }
 
-// footActions returns the actions of the footer: first the verbs in order of urgency, then the actions that belong at
-// its end.
 func footActions(m *state.Room) (keys, tail []*state.Action) {
 	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
@@ -113,7 +109,6 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	return keys, tail
 }
 
-// nothingListed reports whether the focused list is empty for a reason other than a filter.
 func nothingListed(m *state.Room) bool {
 	p := m.Focused()
 	_, _, shown, total := p.Cursor()
@@ -121,8 +116,7 @@ func nothingListed(m *state.Room) bool {
 		(total == 0 || shown == 0 && p.About().Subset)
 }
 
-// Footer draws as many of the keys that work with the current focus as fit. It never omits an action for which
-// alwaysShown returns true.
+// Footer draws as many keys as fit. It never omits an action for which alwaysShown returns true.
 func Footer(m *state.Room, w int) string {
 	if m.FleetRoom {
 		return fleetFooter(m, w)
@@ -179,8 +173,7 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It can differ from the selected
-// agent.
+// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
@@ -193,14 +186,12 @@ func footAgent(m *state.Room, a *state.Action) string {
 	return ""
 }
 
-// changes reports whether an action would change the city. Such actions are not available in a read-only room.
 func changes(m *state.Room, a *state.Action) bool {
 	looking := *m
 	looking.Mode = state.ReadOnly
 	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
-// undrainsOnly reports whether the release verb would do nothing except cancel drains.
 func undrainsOnly(m *state.Room) bool {
 	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),
@@ -241,7 +232,6 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// suspended reports whether the suspend verb has targets and all of them are suspended.
 func suspended(m *state.Room) bool {
 	all := actions.SuspendTargets(m)
 	on, _ := details.SplitBySuspended(all)
@@ -252,7 +242,6 @@ func footWidth(m *state.Room, a *state.Action) int {
 	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
-// undoKey draws the palette line that undoes the latest verb, if the key of undo currently does something else.
 func undoKey(m *state.Room, l *widget.Line) {
 	if line := state.UndoLine(m); line != "" {
 		l.Add(themes.Key, line)

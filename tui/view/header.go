@@ -65,9 +65,8 @@ const (
 	briefest              // also without the key if there is only one city
 )
 
-// headerLayout returns the parts of the header that fit into w columns. The parameter brief is the longest form of the
-// left part that it may use. The counts of running agents and of each state that needs attention have priority. The
-// header omits first the state of a controller that works normally, then the time, then pieces of the left part.
+// headerLayout returns the parts of the header that fit into w columns. brief is the longest form of the left part that
+// it may use.
 func headerLayout(m *state.Room, w, brief int) (best layout) {
 	ends, least := clockTexts(m)
 	found := false
@@ -93,8 +92,7 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 	return best
 }
 
-// headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
-// host and the mode. The parameter brief says how much to abbreviate the text about other cities, from 0 to briefest.
+// headerStart returns the left part of the header. brief says how much to abbreviate, from 0 to briefest.
 func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -118,8 +116,7 @@ func headerStart(m *state.Room, w, brief int) widget.Line {
 	return l
 }
 
-// addPlace adds the host, the mode of this program, and the progress of a large group of agents that are starting or
-// stopping. The progress is omitted if it would take room from the counts of agents.
+// addPlace adds the host, the mode, and the progress of a large group of agents that are starting or stopping.
 func addPlace(m *state.Room, l *widget.Line, dot string) {
 	room := m.W - l.Width - widget.Width(clockText(m)) - 4
 	if m.Snap != nil && m.Snap.Host != "" {
@@ -133,8 +130,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the controller's state and the time, in full and then in shorter forms. The string least is the
-// form for headers with little room: the controller's state if the patrol is late, otherwise "".
+// clockTexts returns the controller's state and the time in several forms. least is the state if the patrol is late,
+// otherwise "".
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
@@ -162,7 +159,6 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state, in three parts: states that need attention, running agents, and all other states.
 func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	rest []widget.Counter) {
 	n := m.Snap.Count()
@@ -189,9 +185,8 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state in at most w columns. The second result is 0 if the running agents
-// and every state that needs attention are counted. It is 1 if the agents in trouble share one count, and 2 if the
-// total or more is missing too.
+// headerCounts returns the counts of agents by state in at most w columns. lost = 0: nothing important is missing; 1:
+// the agents in trouble share one count; 2: more is missing.
 func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil, 0
@@ -225,8 +220,7 @@ func allCounts(m *state.Room) []widget.Counter {
 	return append(all, rest...)
 }
 
-// countParts returns the counts of agents by state in at most w columns, those that need attention first. Counts that
-// do not fit are combined. Agents that need attention are always counted.
+// countParts returns the counts of agents by state in at most w columns. Agents that need attention are always counted.
 func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
@@ -273,7 +267,6 @@ func summary(m *state.Room, w int) string {
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.Text)
 		}
-		// No count fits.
 		if len(parts) == 0 && m.Snap != nil && len(m.Snap.Agents) > 0 {
 			text += dot + widget.Number(m.Snap.Count()[city.Running]) + " running" +
 				m.Look.Glyphs.More
@@ -329,7 +322,7 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	default:
 		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
 	}
-	if n > 0 { // move the key to the end of the text
+	if n > 0 {
 		position, _ = strings.CutSuffix(position, " "+key)
 		wanting = "1 city in trouble " + key
 		if n > 1 {
@@ -342,8 +335,7 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	return position, wanting
 }
 
-// onlyCity returns the key for other cities as the header shows it while there is only one city. It returns "" on a
-// wide screen, because the footer shows the key.
+// onlyCity returns the key for other cities. On a wide screen it returns "", because the footer shows the key.
 func onlyCity(key string, w, brief int) string {
 	switch {
 	case w < 60 || w >= wideFooter || key == "" || brief == briefest:
@@ -369,7 +361,7 @@ func addCityPosition(m *state.Room, l *widget.Line, w, brief int) {
 }
 
 // cityBadge adds the city's name to the header. Its background is the city's own color, so that users do not confuse
-// cities. Without a color, the name is drawn as a title.
+// cities.
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
 	if m.Snap != nil && m.Snap.Console.Color != "" && !m.Terminal.NoColor {

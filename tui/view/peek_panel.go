@@ -188,8 +188,6 @@ func newOutputText(m *state.Room) string {
 	return m.Env().NewText(m.Peek.LinesReceived()-m.Peek.LinesWhenFrozen, before)
 }
 
-// peekNote returns the text at the right end of the pane's top line: the size, the viewers and, for an agent that is
-// not running, its last exit.
 func peekNote(m *state.Room) string {
 	row := state.Selected(m)
 	if row == nil || m.Peek.News.Agent != row.Name {

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// StatusRows returns the rows above the footer: one, or more for a long failure if there is enough room.
+// StatusRows returns the rows above the footer: one, or more for a long failure.
 func StatusRows(m *state.Room, w int) []string {
 	parts := state.FailureParts(m, w)
 	if len(parts) <= 1 {

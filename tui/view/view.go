@@ -56,8 +56,7 @@ func Draw(m *state.Room) Screen {
 }
 
 // drawAsOfLastResponse draws the body as it was when the city last responded. Otherwise, ages would grow although the
-// current state is unknown. If the city has stopped together with all its agents, the state is known, and ages keep
-// growing.
+// current state is unknown.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
 	if m.Unreachable != "" && !stopped {
@@ -67,8 +66,6 @@ func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	return drawBody(m, p)
 }
 
-// drawTiny draws a screen that has no room for a list: the line that is being typed, or otherwise the state of the
-// city.
 func drawTiny(m *state.Room, s Screen) Screen {
 	first := summary(m, m.W)
 	switch {
@@ -96,7 +93,6 @@ func drawTiny(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// drawBody draws the stacks side by side, with a bar between them that connects the rules on both sides.
 func drawBody(m *state.Room, p *state.Plan) []string {
 	leftLines, leftRules := drawStack(m, p.Left, p.LeftWidth)
 	lines := leftLines
@@ -137,7 +133,7 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// drawStack draws panels one below the other. It also returns the kind of rule in each row: 0 = none, 1 = thin, 2 =
+// drawStack draws panels one below the other. rules contains the kind of rule in each row: 0 = none, 1 = thin, 2 =
 // heavy.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
@@ -169,8 +165,6 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 		Tabs: TabsFor(m, at, w)})
 }
 
-// selectionSummary draws a few lines about the object that verbs act on or, if nothing is selected, about the selected
-// agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
 	p := m.ActionPanel()
@@ -237,8 +231,7 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	return own
 }
 
-// minSearchWidth returns the smallest width of a screen that shows the search at the right end of a panel's top line.
-// On narrower screens, the search is in the title.
+// minSearchWidth returns the smallest screen width that shows the search at the right end of a panel's top line.
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {

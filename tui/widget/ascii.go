@@ -39,7 +39,7 @@ func spellArrows(s string) string {
 
 func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f }
 
-// inASCII returns the ASCII equivalent of a character. A character without an equivalent is returned unchanged.
+// inASCII returns the ASCII equivalent of a character, or the character itself.
 func inASCII(r rune) rune {
 	const pairs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"

@@ -9,8 +9,7 @@ import (
 	"gcity/themes"
 )
 
-// Every symbol that gcity draws has an ASCII equivalent of the same width. Letters, and symbols that are part of a
-// wider character, stay unchanged.
+// Every symbol that gcity draws has an ASCII equivalent of the same width.
 func TestASCIIScreens(t *testing.T) {
 	g := themes.Unicode()
 	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving +

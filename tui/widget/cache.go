@@ -1,7 +1,6 @@
 package widget
 
-// CacheKey contains the values that determine a panel's lines, except the styles and the mode. The mode never changes,
-// and all cached lines are discarded when the styles change.
+// CacheKey contains the values that determine a panel's lines. A change of the styles discards all cached lines.
 type CacheKey struct {
 	W, H   int
 	Focus  bool
@@ -24,7 +23,7 @@ func (c *Cache) Lines(key CacheKey, draw func() []string) []string {
 	return c.kept
 }
 
-// RowCache stores the terminal rows of the last frame. A line that moves up the pane is therefore cropped only once.
+// RowCache stores the terminal rows of the last frame. A line that moves up the pane is not cropped again.
 type RowCache struct {
 	w    int
 	kept map[string]string

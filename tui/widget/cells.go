@@ -7,11 +7,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a wide
-// character, they keep combining marks with their base, and they continue a style after a cut.
+// Terminal lines are text and SGR sequences (law L12). These functions never split a wide character, and they keep
+// combining marks with their base.
 
-// Walk calls f for each part of a styled line, with the part, its column and its width. A part is either a character
-// with its combining marks, or an escape sequence, which has the width 0. Walk stops when f returns false.
+// Walk calls f for each part of a styled line: a character with its combining marks, or an escape sequence of width 0.
+// Walk stops when f returns false.
 func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {
@@ -44,7 +44,6 @@ func (p *pen) take(seq string) {
 	p.style += seq
 }
 
-// off returns the sequence that resets the style, or "" if no style is set.
 func (p *pen) off() string {
 	if p.style == "" {
 		return ""
@@ -81,8 +80,7 @@ func HardWrap(s string, w int) []string {
 	return append(rows, row.String())
 }
 
-// SkipColumns returns a line without its first n columns. If the cut splits a wide character, a space replaces the
-// second half of the character.
+// SkipColumns returns a line without its first n columns. A space replaces the second half of a wide character.
 func SkipColumns(s string, n int) string {
 	if n <= 0 {
 		return s
@@ -103,15 +101,14 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Span is a range of columns to paint over: From is included, To is not. A character that is partly in the range is
-// painted completely.
+// Span is a range of columns to paint over. To is not included. A character that is partly in the range is painted
+// completely.
 type Span struct {
 	From, To int
 	Style    string // sequence that sets the style
 }
 
-// Overlay paints over ranges of a line. The ranges must be in order. If a range begins after the end of the line, a
-// space is added and painted.
+// Overlay paints over ranges of a line. The ranges must be in order.
 func Overlay(s string, all ...Span) string {
 	var out strings.Builder
 	var p pen

@@ -74,7 +74,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// However a line is wrapped, the text stays the same, no row is too wide, and no style extends past the end of a row.
+// However a line is wrapped, the text stays the same, and no row is too wide.
 func FuzzCells(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[m 世界 é "+family, 4, 3)
 	f.Add("🏳️‍🌈\x1b[7mx\x1b[1my", 2, 1)

@@ -23,8 +23,8 @@ func CountersWidth(all []Counter) int {
 	return n
 }
 
-// FitCounters returns the counters that fit into w columns, urgent ones first. If some do not fit, the total is added:
-// "4 running of 12". If the urgent counters do not fit, it returns their sum, or nil if even that does not fit.
+// FitCounters returns the counters that fit into w columns, urgent ones first. If some do not fit, it adds the total:
+// "4 running of 12".
 func FitCounters(urgent, rest []Counter, w int) []Counter {
 	all := slices.Concat(urgent, rest)
 	others, urgentSum, total := 0, 0, 0
@@ -57,7 +57,7 @@ func FitCounters(urgent, rest []Counter, w int) []Counter {
 	return urgent
 }
 
-// Together returns the sum of counters of agents in trouble as a single counter, or nil if there are no counters.
+// Together returns the sum of counters as a single counter, or nil if there are no counters.
 func Together(all []Counter) []Counter {
 	if len(all) == 0 {
 		return nil

@@ -9,8 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Entry is a line of text that is being edited. The widget edits it; Entry decides which characters are accepted and
-// which part is visible.
+// Entry is a line of text that is being edited.
 type Entry struct {
 	input     textinput.Model
 	Suggested bool // the text is a suggestion: typed text replaces it
@@ -38,9 +37,9 @@ func NewReplacedEntry(text string) Entry {
 	return e
 }
 
-// Editing returns the keys for editing a line. It omits suggestions and the paste key, because the widget would run a
-// program to read the clipboard; terminals can paste without it. It omits the key that deletes the word after the
-// cursor, because bubbles 2.1.1 panics if the cursor is on the last character.
+// Editing returns the keys for editing a line. The paste key is missing, because the widget would run a program to read
+// the clipboard. The key that deletes the word after the cursor is missing, because bubbles 2.1.1 panics at the last
+// character.
 func Editing() textinput.KeyMap {
 	return textinput.KeyMap{
 		CharacterBackward:       editKey("back one character", "left", "ctrl+b"),
@@ -106,8 +105,7 @@ func SingleLine(s string) string {
 	}, s)
 }
 
-// Printable reports whether a character is allowed in typed text. Control characters, and characters that change the
-// writing direction, are not allowed. Joiners are allowed.
+// Printable reports whether a character is allowed in typed text.
 func Printable(r rune) bool {
 	if r >= ' ' && r < 0x7f { // fast path for long pastes
 		return true
@@ -118,15 +116,13 @@ func Printable(r rune) bool {
 			unicode.Zp)
 }
 
-// Show returns the part of the line around the cursor that fits into w columns, and the column of the cursor within
-// that part. The widget's own view counts characters instead of columns, so its cursor would be wrong after a wide
-// character.
+// Show returns the part of the line around the cursor that fits into w columns, and the cursor's column. The widget's
+// own view counts characters instead of columns.
 func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }
 
-// Window returns the part of a line that fits into w columns and contains the character runes[at], and the column of
-// that character within the part.
+// Window returns the part of a line that fits into w columns and contains runes[at], and that character's column.
 func Window(runes []rune, at, w int) (string, int) {
 	if w < 2 {
 		return "", 0
@@ -143,8 +139,8 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// DropUntypable returns text without the characters that cannot be typed. Every line ending becomes a line feed. Tabs
-// become spaces, because the program that receives the text might complete a word on a tab.
+// DropUntypable removes the characters that cannot be typed. Tabs become spaces, because the receiving program might
+// complete a word on a tab.
 func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

@@ -54,8 +54,7 @@ func TestEntryReportsChanges(t *testing.T) {
 	}
 }
 
-// The entry does not read the clipboard, because that would run a program from the user's PATH. The terminal pastes on
-// its own.
+// The entry does not read the clipboard, because that would run a program from the user's PATH.
 func TestEntryRunsNothingToPaste(t *testing.T) {
 	e := NewEntry("")
 	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
@@ -107,7 +106,7 @@ func TestEntryShowsTextAroundTheCursor(t *testing.T) {
 	}
 }
 
-// For any typed and pasted input, the entry is a single line of visible text, and the cursor is in the visible part.
+// For any input, the entry is a single line of visible text.
 func FuzzEntry(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "alt+d",
 		"ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right",

@@ -43,7 +43,7 @@ func ParseFilter(text string) Filter {
 	return f
 }
 
-// Matches reports whether all terms match a row. The callback reports whether a single term matches, ignoring Not.
+// Matches reports whether all terms match a row. The callback matches a single term, ignoring Not.
 func (f *Filter) Matches(matches func(t *Term) bool) bool {
 	for i := range f.terms {
 		if t := &f.terms[i]; matches(t) == t.Not {
@@ -71,16 +71,14 @@ func (f *Filter) FieldPrefix(field string) string {
 	return ""
 }
 
-// HasNamePrefix reports whether a qualified name begins with a word. The rig at the beginning of the name may be
-// omitted.
+// HasNamePrefix reports whether a qualified name begins with a word, with or without its rig.
 func HasNamePrefix(name, word string) bool {
 	name = strings.ToLower(name)
 	_, bare, _ := strings.Cut(name, "/")
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
 
-// Abbreviates reports whether a word abbreviates a name. The word must consist of the beginnings of the name's parts,
-// in order, starting with the first part of the name or with the first part after a slash. A number must be complete:
+// Abbreviates reports whether a word consists of the beginnings of a name's parts, in order. A number must be complete:
 // "w3" and "wo3" abbreviate "worker-3", but not "worker-31".
 func Abbreviates(word, name string) bool {
 	parts := func(s string) []string { return strings.FieldsFunc(strings.ToLower(s), isJoint) }
@@ -113,7 +111,6 @@ func abbreviates(word string, parts []string) bool {
 	return slices.Contains(ends, len(word))
 }
 
-// isJoint reports whether a character separates the parts of a name.
 func isJoint(r rune) bool { return strings.ContainsRune("-_./", r) }
 
 // In reports whether text contains the word of the term.

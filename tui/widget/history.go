@@ -11,8 +11,7 @@ import (
 // HistoryMinutes is how many minutes a History covers.
 const HistoryMinutes = 60
 
-// History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
-// uses about 500 bytes for each agent in the latest snapshot, and nothing for other agents.
+// History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour.
 type History struct {
 	hours map[string]*AgentHour
 }
@@ -52,7 +51,6 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.hours = of
 }
 
-// advance moves to a later minute, and clears that minute and the minutes that were skipped.
 func (q *AgentHour) advance(minute int64) {
 	if minute-q.minute >= HistoryMinutes {
 		*q = AgentHour{minute: minute, total: q.total}
@@ -64,8 +62,8 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each calls f for the known minutes in n columns, up to the last complete minute. Each column represents the given
-// number of minutes. Since the current minute is not included, a chart changes at most once a minute.
+// each calls f for the known minutes in n columns. It omits the current minute, so that a chart changes at most once a
+// minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -148,7 +146,6 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 	return out
 }
 
-// bars draws bars with heights from 0 to 8.
 func bars(heights []int, glyphs *themes.Glyphs) string {
 	var text []byte
 	for _, n := range heights {

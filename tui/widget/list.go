@@ -19,9 +19,8 @@ type List struct {
 	Unmatched map[string]bool // shown rows that no longer match the filter
 }
 
-// Fill selects the rows that belong to the list and match. The cursor stays on the selected row. If that row no longer
-// exists, the cursor keeps its position. A shown row that no longer matches stays if holds(id) is true: the user might
-// be about to press a key for that row. If holds is nil, no such row stays.
+// Fill selects the rows that belong to the list and match. The cursor stays on the selected row. A row for which
+// holds(id) is true stays, because the user might be about to press a key for it.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -104,8 +103,7 @@ func (l *List) HiddenRows(h int) (above, below int) {
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo returns the offset nearest to the given one at which the given row is visible. Of the n rows, h are visible
-// at a time.
+// ScrollTo returns the offset nearest to the given one at which the given row is visible.
 func ScrollTo(row, offset, h, n int) int {
 	if row < offset {
 		offset = row

@@ -62,15 +62,14 @@ func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) 
 }
 
 // merge inserts each fresh row before the first known row that ranks after it. The known rows might be unsorted.
-// Because many fresh rows might arrive together, each is compared only once, with the row that ranks last so far.
 func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known
 	}
 	Sort(fresh, rank)
 	all := make([]R, 0, len(known)+len(fresh))
-	// next is the index of the first known row that has not been placed; last is the index of the row that ranks last
-	// among those that have been placed
+	// next is the index of the first known row that has not been placed; last is the index of the placed row that ranks
+	// last
 	next, last := 0, 0
 	for i := range fresh {
 		for ; next < len(known); next++ {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Known rows keep their order, whatever that order is. A new row is inserted before the first row that ranks after it.
+// Known rows keep their order. A new row is inserted before the first row that ranks after it.
 func TestFreshRowsAreMerged(t *testing.T) {
 	rank := func(a, b *int) int { return *a - *b }
 	for _, c := range []struct{ known, fresh, want []int }{
@@ -51,8 +51,7 @@ type orderedRow struct {
 
 func (r *orderedRow) Key() string { return r.name }
 
-// A question holds pointers to its rows. The pointers must not point to other rows when the order changes while the
-// question is open.
+// Pointers to rows stay valid when the order changes. An open question holds such pointers.
 func TestPointersToRowsSurviveReordering(t *testing.T) {
 	byRank := func(a, b *orderedRow) int { return a.rank - b.rank }
 	now := time.Unix(0, 0)

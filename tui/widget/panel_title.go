@@ -24,9 +24,8 @@ type Tab struct {
 	Compact   bool // less space between this title and the next
 }
 
-// Title returns the top line of a panel: the titles of all panels in the same place, and a note at the right. The line
-// of the focused panel is heavy and its title is reversed, so that the focus is visible without colors. If several
-// titles share the line, the title of the visible panel is always reversed.
+// Title returns the top line of a panel: the titles of all panels in the same place, and a note. The focused line is
+// heavy and its title is reversed. The focus is thus visible without colors.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule
@@ -58,8 +57,8 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts drops parts from the end of text until the text fits into w columns. Parts are separated by two spaces. Only
-// the first part may be cut, because "1 of 1" would be wrong for "1 of 10".
+// fitParts drops parts, separated by two spaces, until the text fits. Only the first part may be cut: "1 of 1" would be
+// wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {
@@ -139,7 +138,7 @@ func (t *Tab) Width() int {
 	return n
 }
 
-// JoinRule connects a rule with a bar above it at column x, unless there is a title at that place.
+// JoinRule connects a rule with a bar above it at column x.
 func (k *Styles) JoinRule(rule string, x, kind, w int) string {
 	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != k.Glyphs.Thin &&
 		sign != k.Glyphs.Heavy {
@@ -182,8 +181,8 @@ func FillRows(lines []string, w, h int) []string {
 	return lines
 }
 
-// FillDetails truncates or extends lines to exactly h lines. If lines is nil, it draws a rule. If lines with text are
-// omitted, the last line ends with their number.
+// FillDetails truncates or extends lines to exactly h lines. If lines with text are omitted, the last line ends with
+// their number.
 func (k *Styles) FillDetails(lines []string, w, h int) []string {
 	if lines == nil {
 		lines = []string{k.Title(w, false, nil, "")}

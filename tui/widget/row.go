@@ -55,8 +55,7 @@ type Reason struct {
 	NextToken themes.Token
 }
 
-// Reason fills a cell with the text of a reason, shortened if necessary, followed by what happens next. The second part
-// is complete if it fits. If it would leave too little room for the reason, its brief form is used.
+// Reason fills a cell with the text of a reason, shortened if necessary, followed by what happens next.
 func (k *Styles) Reason(l *Line, b Reason, w int) {
 	const beginning = 16
 	text, tail, more := b.Text, b.Next.Full, k.Glyphs.More
@@ -90,7 +89,6 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	}
 }
 
-// fitting returns the text or, if it is the reason and exceeds w columns, the brief form of the reason.
 func (b *Reason) fitting(text string, w int) string {
 	if text == b.Text && b.Brief != "" && Width(text) > w {
 		return b.Brief
@@ -98,8 +96,8 @@ func (b *Reason) fitting(text string, w int) string {
 	return text
 }
 
-// Phrase says what will happen to an agent next, and when. Full is the long form, and Brief is the form next to the
-// state. Least replaces Brief in a cell that is too narrow for it. The zero value means that nothing is expected.
+// Phrase says what will happen to an agent next, and when, in three lengths. The zero value means that nothing is
+// expected.
 type Phrase struct{ Full, Brief, Least string }
 
 func SamePhrase(text string) Phrase { return Phrase{text, text, text} }

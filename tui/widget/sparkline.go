@@ -15,8 +15,7 @@ const (
 	sparkSpan    = SparkBuckets * SparkStep
 )
 
-// Sparklines contains the recent output rates of agents, by name. It stores how much the output has grown between
-// snapshots.
+// Sparklines contains the recent output rates of agents, by name.
 type Sparklines struct {
 	agents map[string]*sessionOutput
 }
@@ -31,8 +30,7 @@ type sessionOutput struct {
 	head    int64 // number of the latest bucket, counted from the epoch
 }
 
-// Observe records the agents of a snapshot. Output that arrived between two snapshots is spread over the time between
-// the last two outputs, but at most over one patrol interval.
+// Observe records the agents of a snapshot. Output between two snapshots is spread over at most one patrol interval.
 func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Duration) {
 	if p.agents == nil {
 		p.agents = map[string]*sessionOutput{}
@@ -88,7 +86,6 @@ func hasSession(agents []city.Agent, name, life string) bool {
 
 func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(SparkStep) }
 
-// advance moves on to bucket n.
 func (q *sessionOutput) advance(n int64) {
 	if n-q.head >= SparkBuckets {
 		q.bytes, q.head = [SparkBuckets]float64{}, n
@@ -99,7 +96,6 @@ func (q *sessionOutput) advance(n int64) {
 	}
 }
 
-// spread distributes bytes proportionally over the buckets between two times.
 func (q *sessionOutput) spread(bytes float64, from, to time.Time) {
 	first, last := bucketOf(from), bucketOf(to)
 	q.advance(last)

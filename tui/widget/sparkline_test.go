@@ -15,8 +15,7 @@ func printing(name, life string, output uint64, at time.Time) city.Agent {
 		LastActivity: &at}}
 }
 
-// Output between two snapshots is spread over the time in which the agent might have printed it. Times without output
-// have the lowest level. The time before the first snapshot is unknown.
+// Output between two snapshots is spread over the time in which the agent might have printed it.
 func TestSparkLevels(t *testing.T) {
 	var p Sparklines
 	now := time.Unix(0, bucketOf(sparkEpoch)*int64(SparkStep)).Add(time.Second)
@@ -46,7 +45,7 @@ func TestSparkLevels(t *testing.T) {
 
 func levelsOf(q *sessionOutput, now time.Time) []int { l := q.levels(now); return l[:] }
 
-// No matter when snapshots are taken, no byte of the last ten minutes is lost or counted twice.
+// No byte of the last ten minutes is lost or counted twice.
 func TestSparkKeepsEveryByte(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -9,8 +9,7 @@ import (
 	"gcity/themes"
 )
 
-// Styles contains the styles of a theme and its glyphs. The escape sequences are rendered only once, because each frame
-// assembles many rows from them.
+// Styles contains the styles of a theme and its glyphs. The escape sequences are rendered only once.
 type Styles struct {
 	style     [themes.Tokens]lipgloss.Style
 	sequences [themes.Tokens]string
@@ -32,8 +31,8 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	return l
 }
 
-// selectedStyle returns the style of a token in the row under the cursor. In themes that reverse this row, the row has
-// a single color. Otherwise the text colors would become patches of background.
+// selectedStyle returns the style of a token in the row under the cursor. A reversed row has a single color, because
+// text colors would become patches of background.
 func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	row, own := t.Style(themes.Select), t.Style(k)
 	if row.Reverse {
@@ -91,7 +90,7 @@ func (l *Styles) Paint(k themes.Token, s string) string {
 type Line struct {
 	Text     []byte
 	Styles   *Styles
-	Selected bool // the row is under the cursor, so all pieces have the background of that row
+	Selected bool // the row is under the cursor
 	Reversed bool // text and background colors are exchanged in all pieces
 	Width    int  // columns so far
 }

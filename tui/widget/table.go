@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// MinReorderInterval is the minimum time between two changes of the row order, unless the user requests a change.
-// Otherwise the rows of agents that crash repeatedly would move all the time.
+// MinReorderInterval is the minimum time between two changes of the row order. Otherwise the rows of crashing agents
+// would move all the time.
 const MinReorderInterval = 3 * time.Second
 
-// ReactionTime is how long users need to notice that the order of the rows has changed. A key that is pressed within
-// this time is meant for the previous order.
+// ReactionTime is how long users need to notice that the order of the rows has changed.
 const ReactionTime = 500 * time.Millisecond
 
 // keyed is the constraint for a pointer to a row. Key returns the unique key of the row.
@@ -56,10 +55,8 @@ func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	Sort(t.Rows, rank)
 }
 
-// Recall restores the previous order of the rows. It does so only if the order changed so recently that a key pressed
-// at the given time is meant for the previous order. Rows that were added by the change keep their places. Recall
-// reports whether rows have moved. Pointers to the previous Rows stay valid, because an open question might hold such
-// pointers.
+// Recall restores the previous order of the rows if it has just changed. It reports whether rows have moved. Pointers
+// to the previous Rows stay valid.
 func (t *Records[R, P]) Recall(now time.Time) bool {
 	before := t.before
 	if t.before = nil; before == nil || now.Sub(t.moved) >= ReactionTime {
@@ -78,8 +75,8 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots compares two states of the rows. It returns the indexes of the rows that are in both states, the position of
-// each key in the earlier state, and whether the order of the common rows has changed.
+// slots compares two states of the rows. It returns the indexes of the common rows, the earlier position of each key,
+// and whether the order has changed.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
 	for i := range before {
@@ -125,21 +122,21 @@ type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
 	List        List
 	SelectedKey string
-	hiddenKey   string // the key that the user had selected before a filter hid its row; "" = none
-	awaited     string // the key of a row that is selected as soon as it is listed; "" = none
+	hiddenKey   string // key of the selected row that a filter hides; "" = none
+	awaited     string // key of a row to select as soon as it is listed; "" = none
 }
 
 func NewTable[R any, P keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
-// Fill selects the rows to show from those that belong to the list; see List.Fill for the parameter holds. If the
-// filter hides the selected row, the row is selected again when the user changes the filter so that the row matches.
+// Fill selects the rows to show; see List.Fill. If the filter hides the selected row, the row is selected again when it
+// is visible.
 func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
 	user := holds == nil
 	if added := t.awaited; added != "" && t.Find(added) != nil {
-		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added) // count it as a shown row
+		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added)
 		t.awaited = ""
 		// the caller created holds before this row was selected
 		others := holds
@@ -176,15 +173,14 @@ func (t *Table[R, P]) Select(key string) bool {
 	return ok
 }
 
-// SelectNew makes the table select a newly added row as soon as the row is listed, unless the user moves the cursor
-// first. Filters do not hide the row.
+// SelectNew selects a newly added row as soon as it is listed, unless the user moves the cursor first. Filters do not
+// hide the row.
 func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 
 // Preferred returns the key of the row that is selected if no filter hides it.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
 
-// Prefer sets the key of a hidden row. The list selects this row as soon as the user changes the filter so that it no
-// longer hides the row. The key "" stands for the row under the cursor.
+// Prefer sets the row to select as soon as no filter hides it. The key "" stands for the row under the cursor.
 func (t *Table[R, P]) Prefer(key string) {
 	if t.hiddenKey = key; key == t.SelectedKey {
 		t.hiddenKey = ""

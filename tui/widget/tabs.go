@@ -5,9 +5,7 @@ import (
 )
 
 // ShortTabs shortens the titles of panels in one place, so that they fit into w columns. The visible panel keeps its
-// name, search and counts. Other panels keep their keys as long as there is room. If names, notes and counts of other
-// panels fit, they are added, starting with the panels nearest to the visible one. The titles therefore scroll with the
-// visible panel. The number of hidden rows may replace the name of a panel without problems, but nothing else.
+// name, search and counts. Other panels keep their keys as long as there is room.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -28,8 +26,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 // beginning is the minimum width to which a name or a search is cut.
 const beginning = 6
 
-// shortest returns titles that contain only the keys. The title of the visible panel also contains its name, search and
-// count.
+// shortest returns titles that contain only the keys, except for the visible panel.
 func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
 	for i := range all {
@@ -42,8 +39,7 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended adds as many parts to the titles from shortest() as fit into w columns. It never adds the number of hidden
-// rows.
+// extended adds as many parts to the titles as fit into w columns, but never the number of hidden rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
@@ -53,7 +49,7 @@ func extended(all []Tab, w int, more string) []Tab {
 			short[i] = old
 		}
 	}
-	for i := range all { // the visible panel
+	for i := range all {
 		if !all[i].Active {
 			continue
 		}
@@ -85,8 +81,7 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the number of hidden rows if there is room for it. To make room, it can shorten the names of panels
-// that have no problems.
+// withHidden adds the number of hidden rows if there is room. It can shorten the names of panels that have no problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
@@ -107,8 +102,7 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indexes of all titles except the active one, starting with the farthest. Of two titles at the
-// same distance, the right one comes first.
+// farFirst returns the indexes of all titles except the active one, the farthest first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })
 	var order []int

@@ -84,8 +84,7 @@ func Fit(s string, w int, more string) string {
 // there.
 const nameEnd = 6
 
-// FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end of the name. In a qualified
-// name, it shortens the rig first.
+// FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end of the name.
 func FitName(s string, w int, more string) string {
 	all := Width(s)
 	if rig, bare, ok := strings.Cut(s, "/"); ok && all > w && w >= 12 {
@@ -98,7 +97,6 @@ func FitName(s string, w int, more string) string {
 	return fitEnds(s, w, more)
 }
 
-// fitEnds cuts or pads text to exactly w columns. It cuts in the middle.
 func fitEnds(s string, w int, more string) string {
 	all := Width(s)
 	end := min(max(nameEnd, w/2), w-Width(more)-1)
@@ -226,8 +224,8 @@ func Number(n int) string {
 // LineCount returns the number of lines in text.
 func LineCount(s string) int { return strings.Count(s, "\n") + 1 }
 
-// Lasted returns text that says how long an agent has been in a state: "for 3m". For a quarantine it is "3m ago"
-// instead, because "for 3m" could be mistaken for the length of the quarantine.
+// Lasted returns text that says how long an agent has been in a state: "for 3m". For a quarantine it is "3m ago",
+// because "for 3m" could mean the length of the quarantine.
 func Lasted(s city.State, d time.Duration) string {
 	if s == city.Quarantined {
 		return Age(d) + " ago"

@@ -7,8 +7,7 @@ import (
 	"gcity/city"
 )
 
-// CPU formats the CPU usage of a process tree. It needs at most five columns for up to 99 processors: "0.4%", "12.0%",
-// "340%".
+// CPU formats the CPU usage of a process tree in at most five columns: "0.4%", "12.0%", "340%".
 func CPU(u *city.Usage) string {
 	switch {
 	case u == nil || math.IsNaN(u.CPU) || u.CPU < 0:

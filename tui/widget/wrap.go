@@ -18,8 +18,7 @@ func WrapAll(lines []string, w int) []string {
 	return out
 }
 
-// WrapHanging wraps a line. If the line begins with a label, a time or a symbol, the following rows are aligned with
-// the text after it.
+// WrapHanging wraps a line. The following rows are aligned with the text after its label.
 func WrapHanging(s string, w int) []string {
 	in := textBegins(ansi.Strip(s))
 	if in == 0 || in > w/2 || Width(s) <= w {
@@ -33,8 +32,7 @@ func WrapHanging(s string, w int) []string {
 	return lines
 }
 
-// textBegins returns the column at which the text after a label or a time begins. The label or time ends with a gap
-// near the beginning of the line. Without such a gap, textBegins returns the column after the leading spaces or symbol.
+// textBegins returns the column at which the text after a label, a time or a symbol begins.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0
@@ -60,8 +58,7 @@ func textBegins(s string) int {
 	return max(0, begin)
 }
 
-// Wrap breaks text at spaces. It breaks a word only if the word is wider than a line. Styles are continued in the next
-// line.
+// Wrap breaks text at spaces, and a word only if it is wider than a line. Styles are continued in the next line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
 		const whole = "\u2011" // a hyphen at which lipgloss does not break lines
@@ -74,8 +71,7 @@ func Wrap(s string, w int) []string {
 // NBSP is a space at which a line is not broken.
 const NBSP = "\u00a0"
 
-// Hints returns key hints in one line of at most w columns. If they do not fit, hints are dropped, beginning at the
-// end. The last hint, which leaves the dialog, is never dropped.
+// Hints returns key hints in one line of at most w columns. The last hint, which leaves the dialog, is never dropped.
 func Hints(w int, all ...string) string {
 	const between = "   "
 	text := func() string { return strings.Join(all, between) }
@@ -85,8 +81,7 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps text with a hanging indent. The first line begins with lead, and the other lines are indented by its
-// width.
+// Hanging wraps text after lead, and indents the other lines by the width of lead.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))
