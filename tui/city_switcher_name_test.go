@@ -148,7 +148,7 @@ func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.hear(feed.News{Fleet: unsupervisedFleet()})
 	s.press("@", "h", "o", "w", "enter")
-	s.shows("Quit it with q and h; then `gcity start`")
+	s.shows("Quit it with q and b; then `gcity start`")
 	s = newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
 	s.hear(feed.News{Fleet: unsupervisedFleet()})

@@ -219,7 +219,7 @@ func NoDirectory(m *Room) []string {
 		"keep running."
 	if m.Mode == Hosting {
 		register = "This program runs " + CityName(m) + ". Quit it with " +
-			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
+			m.Keys.KeyText("quit") + " and b; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
 	return []string{"No supervisor is running on this machine, so each city runs by itself.", "",
