@@ -58,7 +58,7 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	var all, news, lines []string
 	for i := range s.Agents {
 		if a := &s.Agents[i]; of(a) {
-			all = append(all, a.waitLine())
+			all = append(all, a.waitLine(s.Ending))
 		}
 	}
 	few := len(all) <= maxNamedAgents
@@ -99,9 +99,10 @@ func (f *StopReport) unlessReported(line string) []string {
 	return []string{line}
 }
 
-func (a *Agent) waitLine() string {
+func (a *Agent) waitLine(e *Ending) string {
 	text := "waiting for " + a.Name
-	if a.State == Stopping && a.Until != nil {
+	// while an agent is being killed, its deadline is that of the whole stop
+	if e != nil && a.State == Stopping && a.Until != nil && a.Until.Before(e.Until) {
 		return text + ": it has until " + formatTime(*a.Until) + " to exit"
 	}
 	if a.Provider != "" {

@@ -29,6 +29,8 @@ func TestStopReport(t *testing.T) {
 		"at 12:00:35\n" +
 		"waiting for a: it has until 12:00:05 to exit")
 	tell("")
+	s.Agents[0].Until, s.Agents[0].Reason = &s.Ending.Until, "being killed"
+	tell("waiting for a (exec:./s): stopping since 12:00:00, being killed, until 12:00:35")
 	s.Agents[0].Until, s.Agents[0].Reason = nil, "it does not exit"
 	tell("waiting for a (exec:./s): stopping since 12:00:00, it does not exit")
 	s.Agents[0].State = Exited
