@@ -30,7 +30,6 @@ const (
 	maxAuditKeys  = 1024 // maximum number of addresses to remember
 )
 
-// note logs a request, unless it has logged a line for the same address within the last minute.
 func (a *audit) note(what string, r *http.Request, status int, why string) {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"gcity/city/citytest"
 )
 
-// broken is a city with methods that are not implemented and panic.
 type broken struct{ *citytest.Fake }
 
 func (f broken) Output(context.Context, string, int) (string, error) {

@@ -14,7 +14,7 @@ func duplicateKey(b []byte) string {
 	d.UseNumber()
 	type object struct {
 		keys   map[string]bool // nil = an array
-		isName bool            // the next string token is a key
+		isName bool
 	}
 	var open []object
 	for {
@@ -43,7 +43,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // in an object, a key follows each value
+			in.isName = in.keys != nil
 		}
 		switch t {
 		case json.Delim('{'):

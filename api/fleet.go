@@ -18,7 +18,7 @@ const (
 	snapshotTime = 2 * time.Second // time limit for one city in a response about all cities
 	// time limit for a city's events, which is longer because reading the log can be slow
 	historyTime      = 10 * time.Second
-	maxSnapshotCalls = 1024 // maximum number of cities with a pending snapshot request
+	maxSnapshotCalls = 1024
 )
 
 // fleet handles requests for the cities in a directory. It passes a request about one city to a server for that city.

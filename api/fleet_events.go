@@ -102,7 +102,6 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// endsOf returns the position in each city's log at which the pages end.
 func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
@@ -125,7 +124,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	for i := range items {
 		older[items[i].City] = items[i].Seq
 	}
-	for name, seq := range end { // cities without an item on this page
+	for name, seq := range end {
 		if _, has := older[name]; !has {
 			older[name] = seq + 1
 		}
@@ -171,7 +170,6 @@ func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	return pages
 }
 
-// beginAt adds missing cities to a cursor, at the positions where their pages begin.
 func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	for _, p := range pages {
 		if len(p) == 0 {
@@ -228,7 +226,6 @@ type mergedEvent struct {
 	at    string
 }
 
-// eventStream streams the events of all cities after Last-Event-ID, or else after the cursor in the query.
 func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 
 type sseItem struct{ event, id, data string }
 
-// sseStream is a stream as curl receives it.
 type sseStream struct {
 	t   testing.TB
 	s   *bufio.Scanner
@@ -60,7 +59,6 @@ func trySSE(t testing.TB, hc *http.Client, path, last string) (*sseStream, error
 	return st, nil
 }
 
-// next returns the next message, or false at the end.
 func (st *sseStream) next() (sseItem, bool) {
 	it, any := sseItem{}, false
 	for st.s.Scan() {
@@ -81,7 +79,6 @@ func (st *sseStream) next() (sseItem, bool) {
 	return it, false
 }
 
-// events returns the next n events as "city:seq", and the ID of the last event.
 func (st *sseStream) events(n int) (got, id string) {
 	st.t.Helper()
 	var all []string
@@ -170,7 +167,6 @@ func TestFleetStream(t *testing.T) {
 	}
 }
 
-// sameWords reports whether two texts consist of the same words, in any order.
 func sameWords(a, b string) bool {
 	n := map[string]int{}
 	for _, w := range strings.Fields(a) {
@@ -306,7 +302,6 @@ func TestFleetEventPages(t *testing.T) {
 	}
 }
 
-// staleCity is a city with a snapshot that is older than its log.
 type staleCity struct{ city.Control }
 
 func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
@@ -361,7 +356,6 @@ func TestFleetWaits(t *testing.T) {
 	}
 }
 
-// lossyCity is a city that has lost two events from its log.
 type lossyCity struct{ city.Control }
 
 func (l lossyCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {

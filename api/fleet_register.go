@@ -10,7 +10,6 @@ import (
 	"gcity/city"
 )
 
-// registerCity registers the city in a folder. If the request's path contains a name, it must be the city's name.
 func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var e wire.Registration
 	if err := decode(w, r, &e); err != nil {

@@ -76,7 +76,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 			defer by.onRevoke(func() {
 				cancel()
 				if r.ContentLength != 0 {
-					_ = rc.SetReadDeadline(time.Now()) // stop reading the body
+					_ = rc.SetReadDeadline(time.Now())
 				}
 			})()
 			r = r.WithContext(ctx)
@@ -87,7 +87,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if r.ContentLength != 0 { // the remaining body is not read
+		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close")
 			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
 		}

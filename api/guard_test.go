@@ -70,7 +70,6 @@ func word(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// ours reports whether a host name should be accepted. It does not use the guard's code.
 func ours(host string) bool {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.User != nil || u.Path != "" {

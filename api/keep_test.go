@@ -19,7 +19,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// listenerProbe is a call to KeepListening that is in progress. The test sends it settings and receives its reports.
 type listenerProbe struct {
 	t     *testing.T
 	wants chan api.TCP
@@ -51,7 +50,6 @@ func kept(t *testing.T, keep func(context.Context, *listenerProbe)) *listenerPro
 	return d
 }
 
-// until waits until KeepListening reports this address, and a problem that contains this text.
 func (d *listenerProbe) until(address, problem string) {
 	d.t.Helper()
 	late := time.After(patience)
@@ -68,7 +66,7 @@ func (d *listenerProbe) until(address, problem string) {
 	}
 }
 
-var hosts atomic.Int32 // the number of loopback addresses that freeAddr has returned
+var hosts atomic.Int32
 
 // freeAddr returns a free address that no other test uses. Each has its own host, because a parallel test could get
 // the port of a listener that was closed.

@@ -17,7 +17,7 @@ type keyring struct {
 // key is a valid token. When a key is revoked, the requests that it has permitted are canceled.
 type key struct {
 	sum   [sha256.Size]byte
-	reads bool // the key permits only reading
+	reads bool
 	life  context.Context
 	end   context.CancelFunc
 }

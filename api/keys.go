@@ -59,7 +59,6 @@ func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	return now, nil
 }
 
-// readTenants reads the tenants' tokens. It returns a problem for each tenant without access.
 func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}

@@ -68,7 +68,6 @@ func TestKeysChange(t *testing.T) {
 	open := func(token, path string) *sseStream {
 		return openSSE(t, &http.Client{Transport: bearerTransport{addr, token}}, path, "")
 	}
-	// hears records an event and reads the stream until the event arrives.
 	hears := func(st *sseStream, of *citytest.Fake, kind string) {
 		t.Helper()
 		of.Record(events.Event{Type: kind})
@@ -209,7 +208,7 @@ func TestKeyChangesDuringRequest(t *testing.T) {
 		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
 		return code == 200
 	})
-	_, _ = io.WriteString(sends, text) // the connection might already be closed
+	_, _ = io.WriteString(sends, text)
 	for _, conn := range []net.Conn{sends, waits} {
 		answer, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(string(answer), " 200 ") {

@@ -272,7 +272,6 @@ func connectAndRead(path string) error {
 	return err
 }
 
-// Reads from an attached terminal report whether the session or the connection has ended.
 func TestTerminalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string

@@ -57,12 +57,10 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	return nil
 }
 
-// sentAs returns a key that sorts messages by time.
 func sentAs(m *mail.Message) string {
 	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
 }
 
-// newer compares keys from sentAs so that the newest message comes first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // message returns a message without marking it as read.

@@ -30,7 +30,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 // metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
-	name   string   // the metric to which samples are added
+	name   string
 	names  []string // names of the metrics, in the order of the page
 	groups map[string]*strings.Builder
 }
@@ -43,7 +43,6 @@ func (p *metricsPage) text() string {
 	return b.String()
 }
 
-// writeHeader starts a metric. Samples that are added afterwards belong to it.
 func (p *metricsPage) writeHeader(name, kind, help string) {
 	p.name = "gcity_" + name
 	if p.groups[p.name] != nil {

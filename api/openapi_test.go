@@ -20,7 +20,6 @@ import (
 	"gcity/city/verb"
 )
 
-// sample returns a path with names in place of placeholders.
 func sample(path string) string {
 	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker",
 		"pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard",
@@ -69,7 +68,6 @@ func TestDocumentMatchesAPI(t *testing.T) {
 			}
 		}
 	}
-	// requests without a verb in their path have kinds of their own
 	other := []string{"emit", "create-bead", "update-bead", "sling"}
 	source, err := filepath.Glob("../city/*.go")
 	if err != nil {

@@ -21,7 +21,7 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
 		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands that have an actor
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge:
 			p = s.local(r)
 		default:
 			return r.Context(), c, nil
@@ -40,7 +40,7 @@ func (s *server) local(r *http.Request) city.Peer {
 	if cred.Pid <= 0 { // the process is in another PID namespace
 		return city.Peer{From: "a process in another container"}
 	}
-	sessions := map[string]string{} // agents by session ID
+	sessions := map[string]string{}
 	if snap, err := s.city.Snapshot(r.Context()); err == nil {
 		for i := range snap.Agents {
 			if one := &snap.Agents[i]; one.Session != nil {

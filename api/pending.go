@@ -54,7 +54,6 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	}, nil
 }
 
-// limitedDirectory is a directory that limits the pending reads of its cities' logs and screens.
 type limitedDirectory struct {
 	city.Directory
 	calls *pendingCalls

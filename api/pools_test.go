@@ -172,7 +172,7 @@ func TestPoolVerbs(t *testing.T) {
 		{"/v0/city/town/agent/worker/undrain", "", city.Undrain{Agent: "worker"}},
 		{"/v0/agent/worker/drain", "", city.Drain{Agent: "worker"}},
 		{"/v0/agent/worker/drain-ack", "", city.DrainAck{Agent: "worker"}},
-		{"/v0/agent/crew/suspend", "", city.Suspend{Agent: "crew"}}, // suspends the pool's declaration
+		{"/v0/agent/crew/suspend", "", city.Suspend{Agent: "crew"}},
 		{"/v0/agent/crew/resume", "", city.Resume{Agent: "crew"}},
 		{"/v0/reload", `{"confirm":true}`, city.Reload{Confirm: true}},
 		{"/v0/city/town/reload", `{"confirm":false}`, city.Reload{}},
@@ -288,7 +288,6 @@ func TestSnapshotArrivesComplete(t *testing.T) {
 	}
 }
 
-// fill gives each field a different value.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++

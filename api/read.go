@@ -139,7 +139,6 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// await returns when the log has an event after index, or when ctx ends.
 func (s *server) await(ctx context.Context, index uint64) error {
 	leave, err := s.acquireStream()
 	if err != nil {
@@ -190,7 +189,6 @@ func query(r *http.Request) (events.Query, error) {
 	return q, err
 }
 
-// selection parses a request's selection of events, without the position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

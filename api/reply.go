@@ -23,7 +23,6 @@ func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T]
 	return pageBy(r, items, name, strings.Compare)
 }
 
-// pageBy is like page, for a list in any order.
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	order func(a, b string) int) (wire.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
@@ -45,7 +44,6 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-// listing is a list from a snapshot, sorted by name.
 type listing[T any] struct {
 	snap  *city.Snapshot
 	items []T
@@ -125,7 +123,6 @@ func writePieces(w http.ResponseWriter, b []byte, limit *writeLimit) error {
 	return rc.Flush()
 }
 
-// ok sends a response that was derived from a snapshot, along with the snapshot's position in the log.
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
@@ -151,7 +148,6 @@ func (s *responder) fail(w http.ResponseWriter, err error) {
 	s.reply(w, code, e)
 }
 
-// body reads a request's body, which must be empty or a single JSON value within the limits.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))

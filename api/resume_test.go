@@ -12,8 +12,6 @@ import (
 	"gcity/events"
 )
 
-// readFrames reads n frames, or fewer if the last city ends earlier. It returns the seqs of the events by city, and the
-// ID of the last frame.
 func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id string, over bool) {
 	t.Helper()
 	for range n {
@@ -71,7 +69,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 			id, _ = readFrames(t, st, min(cut-1, 3*each), got)
 		}
 		st.end()
-		a.Record(events.Event{Type: "x.y"}) // while the client is disconnected
+		a.Record(events.Event{Type: "x.y"})
 		c.Record(events.Event{Type: "x.y"})
 		resume, last := "/v0/events/stream", id
 		if cursor != "Last-Event-ID" {

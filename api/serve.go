@@ -75,7 +75,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		select {
 		case <-o.Last.Begun():
 			o.Last.GiveUp("responding to %s", describe.Count(busy, "request"))
-		default: // the program continues; only this listener is closed
+		default:
 		}
 	}
 	cancel()
@@ -99,7 +99,7 @@ type conns struct {
 }
 
 type connection struct {
-	number uint64 // connections are numbered in the order in which they are accepted
+	number uint64
 	state  http.ConnState
 	asks   bool // a complete request has arrived and is being handled
 	closed bool // the server has closed the connection, but it is not in StateClosed yet
@@ -111,7 +111,6 @@ func newConns() *conns {
 	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
 }
 
-// counted returns a handler that records which connections have sent a complete request.
 func (c *conns) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connKey{}).(net.Conn)
@@ -180,7 +179,7 @@ func (c *conns) makeRoom(latest net.Conn) {
 	if oldest != nil {
 		oldest.closed = true
 	}
-	_ = victim.Close() // ends the connection's goroutine
+	_ = victim.Close()
 }
 
 func (c *conns) count() (active, all int, change <-chan struct{}) {

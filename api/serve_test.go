@@ -19,7 +19,7 @@ func TestTooManyConnections(t *testing.T) {
 		return server, client
 	}
 	closed := func(client net.Conn) bool {
-		if client.SetReadDeadline(time.Now()) != nil { // fails if the peer has closed the connection
+		if client.SetReadDeadline(time.Now()) != nil {
 			return true
 		}
 		_, err := client.Read(make([]byte, 1))

@@ -18,7 +18,6 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// pipes is a listener in memory that uses the test's clock.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -65,7 +64,6 @@ func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()
 	return p, func() { cancel(); wg.Wait() }
 }
 
-// slowReader reads a few bytes every second.
 type slowReader struct{ io.Reader }
 
 func (s slowReader) Read(b []byte) (int, error) {

@@ -101,7 +101,6 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 	}
 }
 
-// listenerKeeper is the state of one KeepListening call.
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool

@@ -30,7 +30,6 @@ const (
 	patience = eventually.Timeout // timeout of every wait; no test measures it
 )
 
-// overTCP serves a city on a port until the test ends, and then checks that Serve returns.
 func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +61,6 @@ func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr str
 	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewDirectory(town()), g, api.Options{})) })
 }
 
-// call sends a request without package client. Headers have the form "Name: value" and can include Host.
 func call(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -99,7 +97,6 @@ func answers(url string) bool {
 	return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-// raw sends bytes and returns everything that arrives until the server closes the connection.
 func raw(t *testing.T, addr, text string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -110,7 +107,7 @@ func raw(t *testing.T, addr, text string) string {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // the server might close the connection before everything is written
+	_, _ = io.WriteString(c, text)
 	b, _ := io.ReadAll(c)
 	return string(b)
 }
@@ -332,7 +329,6 @@ func TestHostileClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open = append(open, c); i%2 == 0 {
-				// the connection might already be closed
 				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local")
 			}
 		}
@@ -351,7 +347,7 @@ func TestHostileClients(t *testing.T) {
 			"two lengths":                        begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
 			"a length and chunks":                begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		} {
-			got := raw(t, addr, request) // returns when the server closes the connection
+			got := raw(t, addr, request)
 			if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
 				t.Errorf("%s: %.200s", name, got)
 			}
@@ -434,7 +430,7 @@ func TestReadToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		mode os.FileMode
-		want string // contained in the error
+		want string
 	}{
 		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "a valid token"},
 		"empty": {"", 0o600, "a valid token"}, "two": {token + "\n" + token, 0o600, "a valid token"}, "long": {strings.Repeat("x", 513), 0o600, "a valid token"}, "odd": {token + "ü", 0o600, "a valid token"},

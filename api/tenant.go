@@ -43,7 +43,6 @@ func (t TenantConfig) Same(u TenantConfig) bool {
 
 const tenantPrefix = "/v0/tenant/"
 
-// tenantPath splits an escaped path into the tenant's name, or "" if that is invalid, and the rest.
 func tenantPath(path string) (tenant, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {

@@ -17,7 +17,6 @@ import (
 
 const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-0123456789"
 
-// tenantDirectory is a machine with two tenants, and with a city that belongs to neither.
 type tenantDirectory struct {
 	t         *testing.T
 	m         *citytest.Directory
@@ -64,7 +63,7 @@ func TestTenants(t *testing.T) {
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agents", 200},
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agent/worker/output", 200},
 		{acmeToken, "POST", "/v0/tenant/acme/city/prod/agent/worker/restart", 200},
-		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // the status of the tenant's only city
+		{acmeToken, "GET", "/v0/tenant/acme/status", 200},
 		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
 
 		{acmeToken, "DELETE", "/v0/tenant/acme/city/prod/rig/yard", 403},
@@ -192,13 +191,11 @@ func TestTenantStream(t *testing.T) {
 	h.m.Add("staging", "/staging", staging)
 	h.big.Record(events.Event{Type: "x.y"})
 	staging.Record(events.Event{Type: "x.y"})
-	// the position in secretproject comes from the client, and never advances
 	if got, id := st.events(1); got != "staging:1" || id != "prod:1,secretproject:0,staging:1" {
 		t.Error(got, id)
 	}
 }
 
-// withToken sends all requests to one address, and adds a token.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string
@@ -286,7 +283,6 @@ func TestTenantAsksTooMuch(t *testing.T) {
 	}
 }
 
-// renamedCity is a machine on which a city has been renamed since the registration was previewed.
 type renamedCity struct{ *citytest.Directory }
 
 func (s renamedCity) Preview(_ context.Context, path string) (city.Declared, error) {

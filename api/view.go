@@ -44,7 +44,6 @@ func (v visibleCities) keeper() city.SupervisorStatus {
 	}
 }
 
-// troubles returns the supervisor's problems, if the view is allowed to show them.
 func (v visibleCities) troubles() []string {
 	if k := v.keeper(); k != nil {
 		return k.Problems()

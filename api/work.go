@@ -37,7 +37,6 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// beadQuery parses a selection of beads, as encoded by client.BeadValues.
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{

@@ -60,7 +60,6 @@ func workCity(t *testing.T) *recordingCity {
 	return f
 }
 
-// run runs an automation and waits for its end.
 func (n *recordingCity) run(t *testing.T, name string) {
 	t.Helper()
 	r, err := n.Do(t.Context(), city.Fire{Automation: name})
@@ -299,7 +298,6 @@ func TestFailingStore(t *testing.T) {
 	}
 }
 
-// asked is a city that records the queries for work that it receives.
 type asked struct {
 	city.Control
 	queries []beads.Query

@@ -9,7 +9,6 @@ import (
 	"gcity/city/verb"
 )
 
-// do executes the command that a route selects, and responds when the command is done.
 func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -45,7 +45,7 @@ type Client struct {
 	serverName string // what listens on the socket: "controller" or "supervisor"
 	below      string // the city's path on that socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
-	idleConn   disk.IdleConn   // opened by Dial, or kept after the previous exchange
+	idleConn   disk.IdleConn
 	life       context.Context // canceled by Close
 	end        context.CancelFunc
 }
@@ -99,7 +99,6 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// taggedError is an error that wraps a *city.Error, and also another error for errors.Is.
 type taggedError struct{ err, tag error }
 
 func (m taggedError) Error() string   { return m.err.Error() }
@@ -210,7 +209,6 @@ func (c *Client) get(ctx context.Context, path string, q url.Values, into any) e
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
-// call sends a request. If the parameter into is not nil, call decodes the JSON response into it.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {

@@ -108,8 +108,6 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 	}
 }
 
-// responseBody is the body of a response. The method Close calls the function keep. The argument of keep says whether
-// the body was read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)

@@ -12,8 +12,6 @@ import (
 	"gcity/city"
 )
 
-// serve runs a server on a new socket until the test ends. It returns the socket's path, a channel of connections that
-// became idle, and the number of accepted connections.
 func serve(t *testing.T, h http.Handler) (path string, idle chan net.Conn, accepted *atomic.Int32) {
 	t.Helper()
 	path, idle, accepted = filepath.Join(t.TempDir(), "s"), make(chan net.Conn, 16), new(atomic.Int32)

@@ -65,7 +65,6 @@ type pieceQueue struct {
 	news   chan struct{}
 }
 
-// put adds a piece, and drops the oldest pieces if the total size exceeds the limit.
 func (h *pieceQueue) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -75,7 +75,6 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
 }
 
-// convoy returns the bead that the request names. It returns an error if that is not a convoy.
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
@@ -162,7 +161,6 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	return showConvoy(ctx, r)
 }
 
-// joinable returns the beads with these IDs, or an error if one of them cannot become a child of the convoy.
 func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
 	var out []beads.Bead
 	for _, id := range ids {

@@ -96,7 +96,6 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.ResumeRig{Rig: r.Target})
 }
 
-// rigEditor returns the city as a RigEditor. It returns an error if the city is not one, or if the client is a tenant.
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
 		return nil, newError(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+

@@ -38,7 +38,7 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Handle func(context.Context, *Request) (any, error)
-	shared bool // package api handles the path's other methods
+	shared bool
 }
 
 // Operations returns all operations of this package.

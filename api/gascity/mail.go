@@ -50,7 +50,6 @@ func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.M
 	return out, nil
 }
 
-// countMail counts the messages that are not archived.
 func countMail(ctx context.Context, r *Request) (any, error) {
 	found, err := Mail(ctx, r.City, r.Query, true)
 	if err != nil {

@@ -126,8 +126,8 @@ func assign(ctx context.Context, r *Request) (any, error) {
 }
 
 type dependencies struct {
-	Children []beads.Bead `json:"children"` // in the order of creation
-	Needs    []beads.Bead `json:"needs"`    // without beads that no longer exist
+	Children []beads.Bead `json:"children"`
+	Needs    []beads.Bead `json:"needs"` // without beads that no longer exist
 }
 
 func deps(ctx context.Context, r *Request) (any, error) {

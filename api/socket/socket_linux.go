@@ -118,11 +118,10 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	// close the old listener or, if the socket was closed in the meantime, the new one
 	old := fresh
 	if !s.closed {
 		old, s.bound = s.bound, fresh
-		old.SetUnlinkOnClose(false) // the path now belongs to the new socket
+		old.SetUnlinkOnClose(false)
 		s.aside = aside
 	}
 	s.mu.Unlock()

@@ -54,7 +54,6 @@ func Read(path string) (string, error) {
 // a header.
 const minToken, maxToken = 16, 512
 
-// owned reports whether a file belongs to this user or to root.
 func owned(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (st.Uid == 0 || st.Uid == uint32(os.Getuid()))

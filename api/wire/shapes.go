@@ -104,7 +104,6 @@ func UnknownCity(name string, all []city.Info) error {
 	return city.Missing(suggest.NotFound(suggest.City, name, names))
 }
 
-// namedAtMost is the maximum number of cities that an error lists.
 const namedAtMost = 20
 
 // NamesOf lists the names of the cities as text, up to namedAtMost of them.
