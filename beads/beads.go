@@ -100,7 +100,6 @@ func (b Bead) Same(o Bead) bool {
 		b.UpdatedAt.Equal(o.UpdatedAt)
 }
 
-// equalContent reports whether two beads are equal except for their times and revisions.
 func (b Bead) equalContent(o Bead) bool {
 	return b.ID == o.ID && b.Title == o.Title && b.Status == o.Status && b.Type == o.Type &&
 		b.Priority == o.Priority &&
@@ -211,7 +210,6 @@ var (
 // NotFound returns an ErrNotFound for the bead with this ID.
 func NotFound(id string) error { return suggest.NoSuch(suggest.Bead, id).As(ErrNotFound) }
 
-// conflict is an ErrConflict with its own message.
 type conflict string
 
 // Conflict returns an ErrConflict with the given message.

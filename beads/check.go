@@ -48,7 +48,6 @@ func Prepare(b Bead, now time.Time) (Bead, error) {
 	return b, Check(b)
 }
 
-// normalize returns a deep copy of a bead in the form that stores keep.
 func normalize(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {
@@ -82,7 +81,6 @@ func normalize(b Bead) Bead {
 	return b
 }
 
-// lineEnds replaces CRLF with LF.
 func lineEnds(s string) string {
 	if !strings.Contains(s, "\r\n") {
 		return s
@@ -97,7 +95,6 @@ func lineEnds(s string) string {
 // normalTime returns a time in UTC without a monotonic clock reading, so that equal times are equal values.
 func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// words trims the strings, and removes duplicates and empty strings.
 func words(list []string) []string {
 	var out []string
 	for _, w := range list {
@@ -226,7 +223,6 @@ func checkMetadata(b Bead) error {
 	return nil
 }
 
-// about adds a label or metadata key to an error.
 func about(err error, what string) error {
 	if i, ok := err.(*Invalid); ok {
 		return &Invalid{Which: i.Which, Field: i.Field + " " + quote(what), Reason: i.Reason}
@@ -290,7 +286,6 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// quote shortens and quotes a string for a message.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

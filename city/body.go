@@ -82,7 +82,6 @@ func jsonWord(kind string) string {
 	return "a " + kind
 }
 
-// typeWord describes the JSON values that can be decoded into a Go type.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

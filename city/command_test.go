@@ -75,7 +75,6 @@ func TestCodecRoundTrip(t *testing.T) {
 	}
 }
 
-// verbs finds all commands in the source code.
 func verbs(t *testing.T) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "command.go", nil, parser.SkipObjectResolution)

@@ -194,7 +194,6 @@ func (m *merge) drain() {
 	}
 }
 
-// opening reports whether the stream should still wait for a city to report its start position.
 func (m *merge) opening(now time.Time) bool {
 	for _, f := range m.feeds {
 		if !f.open && !f.slow && now.Before(f.asked.Add(maxEventDelay)) {
@@ -224,7 +223,6 @@ func (m *merge) completeCursor() Cursor {
 	return all
 }
 
-// yieldNext yields the event that a city has offered, and lets the city's feed continue.
 func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	e, fault := f.nextEvent, f.fault
 	f.nextEvent, f.beyond = nil, false
@@ -271,7 +269,6 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// handleOffer handles an offer from a feed. It reports whether the offer has added a city.
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {

@@ -10,7 +10,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// feed reads one city's events for a merged stream.
 type feed struct {
 	name string
 	// where to begin in the log of a city that was added after the start of the stream; zero = at the end of the log
@@ -51,7 +50,6 @@ func (f *feed) before(g *feed) bool {
 	return f.name < g.name
 }
 
-// run reads until ctx ends or the city becomes unavailable.
 func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	offers chan<- offer) {
 	say := func(o offer) bool {

@@ -27,7 +27,6 @@ func record(f *citytest.Fake, n int) {
 	}
 }
 
-// reader is a merged stream that reads only when the test asks for it.
 type reader struct {
 	next func() (city.Tagged, error, bool)
 	end  func()
@@ -38,7 +37,6 @@ func merged(ctx context.Context, d city.Directory, from city.Cursor) reader {
 	return reader{next, stop}
 }
 
-// read returns the next n events as "city:seq".
 func (r reader) read(t *testing.T, n int) string {
 	t.Helper()
 	var got []string
@@ -147,7 +145,7 @@ func TestMergedLate(t *testing.T) {
 		wantRead(t, r, "a:1")
 		record(c, 500) // c is not in the directory yet
 		time.Sleep(time.Hour)
-		record(c, 2) // c starts again shortly before it is added
+		record(c, 2)
 		m.Add("c", "/c", c)
 		e, err, ok := r.next()
 		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.IsInsertedGap(&e.Event) || !strings.Contains(e.Message, "city c was added") {
@@ -165,7 +163,6 @@ func TestMergedLate(t *testing.T) {
 	})
 }
 
-// holey is a city that has lost some events from its log.
 type holey struct {
 	city.Control
 	lost func(seq uint64) bool
@@ -207,7 +204,6 @@ func TestMergedGaps(t *testing.T) {
 	})
 }
 
-// stuck is a city that does not return its events.
 type stuck struct{ city.Control }
 
 func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, error) {
@@ -268,7 +264,6 @@ func TestMergedDead(t *testing.T) {
 	})
 }
 
-// broken is a city that panics when its log is read.
 type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
@@ -309,7 +304,6 @@ func TestMergedFault(t *testing.T) {
 	})
 }
 
-// counting is a city that counts the events that are read from it.
 type counting struct {
 	city.Control
 	n *atomic.Int64
@@ -367,7 +361,6 @@ func TestMergedSlowReaderInOrder(t *testing.T) {
 	})
 }
 
-// gone is a directory with a Watch that fails.
 type gone struct{ city.Directory }
 
 func (gone) Watch(context.Context) iter.Seq2[[]city.Info, error] {

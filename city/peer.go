@@ -55,8 +55,6 @@ func PeerOf(ctx context.Context) Peer {
 	return p
 }
 
-// isReportedBySelf reports whether gcity's own commands write events of this type after they have changed a store or
-// the configuration.
 func isReportedBySelf(kind string) bool {
 	return slices.Contains([]string{
 		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported,

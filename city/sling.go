@@ -67,7 +67,7 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 		return Receipt{}, err
 	}
 	nudge := s.Nudge
-	s.Nudge = false // Sling sends the notification itself
+	s.Nudge = false
 	r, err := c.Do(ctx, SlingWork{s})
 	if err != nil || !nudge || r.Bead == nil {
 		return r, err

@@ -100,7 +100,6 @@ func TestSquash(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
-// limited is a city that accepts a number of commands and rejects all others.
 type limited struct {
 	city.Control
 	left *int

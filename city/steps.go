@@ -39,7 +39,6 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	// a molecule that describes how to do an assigned bead belongs to that bead's assignee
 	isAssigned := func(root *beads.Bead) bool {
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)

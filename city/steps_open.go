@@ -18,7 +18,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 		if err != nil {
 			return nil, err
 		}
-		for i := len(steps) - 1; i >= 0; i-- { // in the order of their creation
+		for i := len(steps) - 1; i >= 0; i-- {
 			if b := steps[i]; !seen[b.ID] {
 				seen[b.ID] = true
 				line = append(line, b.ID)

@@ -91,6 +91,6 @@ func TestSteps(t *testing.T) {
 	change(steps[0].ID, beads.Closing())
 	wants("what is left is to close it", titles(city.StepsOf(t.Context(), s.List, "ann")), "way, anns2")
 
-	change(pooled, beads.Closing()) // after the molecule is closed, its steps belong to no agent but are still listed
+	change(pooled, beads.Closing())
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled1, free")
 }

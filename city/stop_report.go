@@ -87,7 +87,6 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	return lines
 }
 
-// unlessReported returns a slice with the line, or nil if the line has been reported before.
 func (f *StopReport) unlessReported(line string) []string {
 	if f.reported[line] {
 		return nil

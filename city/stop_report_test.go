@@ -44,7 +44,6 @@ func TestStopReport(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
-	// The remaining agents are named, even if there were too many of them before.
 	s.Agents = s.Agents[len(s.Agents)-2:]
 	tell("waiting for m98: stopping since 12:00:00, \nwaiting for m99: stopping since 12:00:00, ")
 	tell("")

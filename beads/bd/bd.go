@@ -72,7 +72,6 @@ func (s *Store) Close() error { return nil }
 // CallLimit implements beads.CallLimiter.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// backend calls bd for a foreign.Store.
 type backend struct {
 	o   Options
 	at  string // path of the folder .beads
@@ -154,7 +153,6 @@ func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byt
 	return got.Stdout, nil
 }
 
-// named returns the IDs of the beads that a call reads or changes, and the IDs that it links these beads to.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -345,7 +343,6 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether an open bead has a status in bd that excludes it from the ready work.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

@@ -28,8 +28,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with adds a shell script named bd at the front of the PATH. The script runs the given commands, and then the
-// simulated tool.
 func with(t *testing.T, first string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -55,7 +53,6 @@ func open(t *testing.T, dir string) *bd.Store {
 	return s
 }
 
-// lacks lists the guarantees of a store that bd implements differently.
 func lacks() map[string]string {
 	const ids, order, times = "ids that are counted: bd gives its own",
 		"labels in the order in which they came: bd sorts them",

@@ -101,7 +101,6 @@ func (t *tool) save() error {
 	return os.Rename(next, t.file)
 }
 
-// flags parses flags that may be mixed with arguments.
 func flags(args []string, define func(*flag.FlagSet)) ([]string, error) {
 	f := flag.NewFlagSet("bd", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -264,7 +263,6 @@ func (t *tool) show(args []string) error {
 	return t.print(true, []*issue{i}, i)
 }
 
-// words collects the values of a repeated flag.
 type words []string
 
 func (w *words) String() string { return strings.Join(*w, ",") }
@@ -396,7 +394,7 @@ func (t *tool) close(args []string) error {
 		return err
 	}
 	i.KeptNeeds = nil
-	return t.print(false, []*issue{i}) // output without links
+	return t.print(false, []*issue{i})
 }
 
 func (t *tool) dep(args []string) error {

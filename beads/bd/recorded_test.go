@@ -47,8 +47,6 @@ func (r *recording) what() string {
 	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
 }
 
-// understood returns the beads that the store reads from a recorded output, one per line. It omits empty fields and the
-// times that bd sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.CallResult{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
@@ -99,7 +97,7 @@ func understood(t *testing.T, r *recording) string {
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
-		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // the output is not used
+		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {
 			continue
 		}
 		fmt.Fprintf(&got, "== %s (exit %d)\n%s\n", r.what(), r.Code, understood(t, &r))

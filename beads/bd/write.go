@@ -137,7 +137,6 @@ func checkArguments(args []string) error {
 	return nil
 }
 
-// stored returns the metadata of the issue that stores a bead.
 func stored(b beads.Bead) map[string]string {
 	meta := map[string]string{}
 	for key, value := range b.Metadata {
@@ -151,7 +150,6 @@ func stored(b beads.Bead) map[string]string {
 	return meta
 }
 
-// admitType adds a type to bd's list of accepted types.
 func (k *backend) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
@@ -172,7 +170,6 @@ func (k *backend) admitType(ctx context.Context, kind string) error {
 	return err
 }
 
-// changed makes a call that prints exactly one issue, and returns that issue.
 func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {

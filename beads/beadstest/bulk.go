@@ -11,7 +11,6 @@ import (
 	"gcity/beads"
 )
 
-// cooked returns the beads of a molecule with three steps, in the form in which CreateAll receives them.
 func cooked() []beads.Bead {
 	return []beads.Bead{
 		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint"},

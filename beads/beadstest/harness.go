@@ -21,7 +21,6 @@ type Harness struct {
 	Skip map[string]string
 }
 
-// many returns the number of beads for a test: few if Slow is set, and n otherwise.
 func (h Harness) many(n, few int) int {
 	if h.Slow {
 		return few

@@ -63,7 +63,6 @@ func (s *Store) Hang() (release func()) {
 	})
 }
 
-// enter locks the store for one call, or returns the error that was passed to Break.
 func (s *Store) enter(ctx context.Context) error {
 	s.mu.Lock()
 	hung := s.hung
@@ -219,7 +218,6 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// reserveNumber ensures that the number in an imported ID is not used for a new bead.
 func (s *Store) reserveNumber(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
@@ -302,7 +300,6 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	return len(gone), nil
 }
 
-// below returns a bead and all its descendants.
 func (s *Store) below(b beads.Bead) []beads.Bead {
 	tree := []beads.Bead{b}
 	for i := 0; i < len(tree); i++ {

@@ -200,7 +200,6 @@ func newer(a, b beads.Bead) int {
 		strings.Compare(b.ID, a.ID))
 }
 
-// number returns the number at the end of an ID, or 0.
 func number(id string) uint64 {
 	i := strings.LastIndexAny(id, "-.")
 	n, err := strconv.ParseUint(id[i+1:], 10, 64)

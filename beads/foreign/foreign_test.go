@@ -17,7 +17,6 @@ import (
 	"gcity/beads/foreign"
 )
 
-// keeper simulates another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string

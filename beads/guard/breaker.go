@@ -41,7 +41,6 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict says what the result of a call means for the state of the store.
 type verdict int
 
 const (

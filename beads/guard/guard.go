@@ -159,7 +159,6 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	return t
 }
 
-// moment formats a time for users. It includes the date if the time is not today.
 func moment(now, t time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
@@ -167,8 +166,6 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// rejection returns the error for a call that the breaker rejects, and for the failed call that opened it. It returns
-// nil if the breaker is closed.
 func (g *Store) rejection(now time.Time, b *Breaker) error {
 	if !b.Open() {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"gcity/beads/fake"
 )
 
-// asked is a store that counts its calls.
 type asked struct {
 	*fake.Store
 	mu sync.Mutex
@@ -155,7 +154,6 @@ func TestReplacedStore(t *testing.T) {
 	}
 }
 
-// patient is a slow store that requests a longer timeout.
 type patient struct {
 	beads.Store
 	down bool

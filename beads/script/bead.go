@@ -193,7 +193,6 @@ func setting(was, now beads.Bead) map[string]string {
 	return set
 }
 
-// encode returns JSON without escaping <, > and &.
 func encode(v any) ([]byte, error) {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)

@@ -13,7 +13,6 @@ import (
 	"gcity/beads/script"
 )
 
-// told creates a script that logs its calls and handles the given cases.
 func told(t *testing.T, cases string) (s *script.Store, log func() string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -161,7 +161,6 @@ func (k *backend) unsupported(op string) error {
 		errors.ErrUnsupported)
 }
 
-// ofOne reports whether an operation's first argument is a bead ID.
 func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }

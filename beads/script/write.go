@@ -47,7 +47,6 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return got, err
 }
 
-// made parses the output of the create operation, which is the bead or its ID.
 func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
@@ -103,7 +102,7 @@ func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Be
 		delete(diff, "closed_at")
 	}
 	got = was
-	if !closing || len(diff) > 2 { // the change contains more than rev and updated_at
+	if !closing || len(diff) > 2 {
 		if got, err = k.put(ctx, diff, "update", now.ID); err != nil {
 			return got, err
 		}
@@ -186,7 +185,6 @@ func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, er
 	return k.below(ctx, out, want)
 }
 
-// below finds the steps of a new molecule by parent, ref and title. It is used if the script returned only the root.
 func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
 	root, err := k.made(ctx, out)
 	if err != nil {

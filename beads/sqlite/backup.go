@@ -146,7 +146,6 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	})
 }
 
-// setAside returns an unused name to which a restore can move the file that it replaces.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)

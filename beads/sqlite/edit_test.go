@@ -16,8 +16,6 @@ import (
 	"gcity/beads"
 )
 
-// childEdit increments a counter in a bead. It retries until no other process has changed the bead in between, and
-// prints the number of tries.
 func childEdit(dir, id, name string) {
 	s, err := Open(dir, "gc")
 	must(err)

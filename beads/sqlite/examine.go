@@ -23,7 +23,6 @@ type Condition struct {
 // for a long time. SQLite truncates the log to journal_size_limit when no process is reading.
 const LargeLog = 64 << 20
 
-// maxDamage is the maximum number of reported problems.
 const maxDamage = 5
 
 // Examine reads the whole store and checks it for damage. It does not create or change any file. A file from another

@@ -79,7 +79,6 @@ func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what stri
 	}
 }
 
-// tamper changes a store in a way that gcity never does.
 func tamper(t *testing.T, s *Store, statement string, args ...any) {
 	t.Helper()
 	db, err := pool(s.path, 1, "")

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/disk"
 )
 
-// file is the open database, with one connection for writing and a few for reading.
 type file struct {
 	is    os.FileInfo // the file that was opened, to detect that another file has replaced it
 	write writer

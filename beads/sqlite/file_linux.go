@@ -37,7 +37,6 @@ func remedy(folder string, err error) string {
 	return "check the permissions of " + folder + " and of the files in it"
 }
 
-// noSpace reports whether an error means that the disk is full or a quota is reached.
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -95,7 +95,6 @@ func (x *selection) in(what string, values []string) {
 	x.and(what+` (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, args...)
 }
 
-// after restricts the selection to beads that List sorts after the bead with these values.
 func (x *selection) after(created, seq int64) {
 	created1, seq1, _ := strings.Cut(strings.ReplaceAll(x.order, " DESC", ""), ", ")
 	x.and(fmt.Sprintf(`(%s, %s) < (?, ?)`, created1, seq1), created, seq)

@@ -16,7 +16,6 @@ import (
 // ledger.
 const reserve = 64
 
-// SQL statements that give a store its identity.
 const (
 	identityTable = `CREATE TABLE IF NOT EXISTS identity (
 		one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -107,7 +106,7 @@ func (s *Store) lost(why string, last int64) error {
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
-	case err != nil && proc.Exhausted(err): // this error does not show that the store is damaged
+	case err != nil && proc.Exhausted(err):
 		return fmt.Errorf("cannot open the bead store %s: %w", s.path, err)
 	case err != nil:
 		return fmt.Errorf("%w; %w", s.lost(why, 0), err)
@@ -134,7 +133,7 @@ func (s *Store) identify(t *txn) error {
 	if have.ID == "" {
 		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
 			if code(err) == codeReadOnly {
-				return nil // the first write transaction creates the identity
+				return nil
 			}
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"gcity/beads"
 )
 
-// known opens the store in a folder, with a ledger next to it.
 func known(t testing.TB, dir string) *Store {
 	t.Helper()
 	s := open(t, dir)

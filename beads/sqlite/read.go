@@ -51,7 +51,6 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return *b, nil
 }
 
-// firstBead returns the bead in a result that has at most one row. A row that is not a valid bead is an error.
 func firstBead(rows *sql.Rows, err error) (*beads.Bead, error) {
 	if err != nil {
 		return nil, err
@@ -101,7 +100,6 @@ func noPage(id string) error {
 	return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound)
 }
 
-// place returns the key by which List sorts a bead.
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
 	st, err := f.reader(ctx, `SELECT created, seq FROM beads WHERE id = ?`)
 	if err == nil {

@@ -129,7 +129,6 @@ func (o outcome[T]) get() (T, error) {
 	return o.value, o.err
 }
 
-// limited adds a deadline to a context that has none.
 func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}
@@ -169,7 +168,6 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	}
 }
 
-// begin runs a function in a new goroutine, unless the store is closed.
 func (s *Store) begin(work func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +210,6 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 	}
 }
 
-// locked returns the error for a call that waited until its deadline for another process's lock.
 func (s *Store) locked(over error) error {
 	text := fmt.Sprintf("the bead store %s is locked by another process", s.path)
 	return &timeoutError{text, over}

@@ -93,7 +93,6 @@ func (w *twins) agree(what string, one, other any, err, otherErr error) {
 	}
 }
 
-// timeless compares beads without their times, which depend on the duration of calls.
 func timeless(a, b beads.Bead) bool {
 	if (a.ClosedAt == nil) != (b.ClosedAt == nil) {
 		return false

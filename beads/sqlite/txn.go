@@ -57,7 +57,6 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits until the connection is free and then calls a function with it.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:

@@ -72,7 +72,6 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 	return made, t.changed(last)
 }
 
-// number returns the number at the end of an ID, or 0.
 func number(id string) int64 {
 	n, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
 	if err != nil || n < 0 || n >= 1e15 || !strings.Contains(id, "-") {
@@ -161,12 +160,10 @@ func (t *txn) replace(have, b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// get reads a bead in the transaction, or returns nil if it does not exist.
 func (t *txn) get(id string) (*beads.Bead, error) {
 	return firstBead(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
-// checkCycles returns an error if a cycle can be reached from one of these beads.
 func (t *txn) checkCycles(ids ...string) error {
 	for _, way := range []struct{ field, text string }{
 		{"parent", `SELECT coalesce(parent, '') FROM beads WHERE id = ?`},

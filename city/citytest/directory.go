@@ -31,7 +31,6 @@ var (
 	_ city.Previewer = (*Directory)(nil)
 )
 
-// hostedCity is a city of a Directory. It can be stopped and started again.
 type hostedCity struct {
 	info  city.Info
 	city  city.Control

@@ -34,7 +34,6 @@ var (
 	_ city.Getter  = (*Fake)(nil)
 )
 
-// screen is the simulated terminal of one session.
 type screen struct {
 	out, typed []byte
 	cols, rows int

@@ -99,7 +99,6 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// fire runs an automation. It returns the state of the run at its start and at its end.
 func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
 	ended city.Run) {
 	t.Helper()

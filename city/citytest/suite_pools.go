@@ -63,7 +63,6 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	return *a
 }
 
-// same fails the test if an agent has a new session.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
@@ -73,7 +72,6 @@ func same(t *testing.T, before, after city.Agent) {
 	}
 }
 
-// wantMention checks that an error's message contains these words. Its code is checked elsewhere.
 func wantMention(t *testing.T, what string, err error, words ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*city.Error](err)
@@ -174,7 +172,6 @@ func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string
 	})
 }
 
-// awaitCrew waits until exactly these members of Crew run without draining, and their number is the pool's wanted size.
 func awaitCrew(t *testing.T, ctx context.Context, ctl city.Control, members ...int) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
@@ -382,7 +379,6 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// awaitRig waits until RigWorker is in a state. If reason is not "", it must also be the reason for the state.
 func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
 	reason string) *city.Snapshot {
 	t.Helper()

@@ -24,7 +24,6 @@ func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "Unsend to an unknown agent", err, city.NotFound)
 }
 
-// drafting attaches to the worker and types half a line.
 func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) io.WriteCloser {
 	t.Helper()
 	seen(t, ctx, ctl, Ready)
@@ -40,7 +39,6 @@ func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) 
 	return term
 }
 
-// queued sends a nudge that has to wait.
 func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) city.Send {
 	t.Helper()
 	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: text})

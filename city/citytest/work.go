@@ -59,7 +59,6 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 	return f.worked(&before, b), nil
 }
 
-// worked updates the log and the snapshot after a change to a bead.
 func (f *Fake) worked(was *beads.Bead, b beads.Bead) city.Receipt {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -121,7 +121,6 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// bare returns a decoder for a command with values that need no check. newCommand returns the command for a target.
 func bare[C city.Command](newCommand func(target string) C) decoder {
 	return checked(newCommand, func(C) error { return nil })
 }

@@ -29,7 +29,6 @@ func TestTableIsComplete(t *testing.T) {
 	}
 }
 
-// declared returns the verbs of the commands in package city's source, with their types.
 func declared(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../*.go")
