@@ -190,7 +190,6 @@ func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 	}
 }
 
-// source reads a file that a prompt uses, and adds it to the configuration's sources.
 func (d agentFileReader) source(path string) (prompt.File, error) {
 	if err := d.agentFiles.fileErrors[path]; err != nil {
 		return prompt.File{}, err
@@ -261,7 +260,7 @@ func (d agentFileReader) overlay(a *Agent) {
 	if !known {
 		var err error
 		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
-			d.agentFiles.folderHashes[a.OverlayDir] = "" // the folder does not exist yet
+			d.agentFiles.folderHashes[a.OverlayDir] = ""
 			d.agentFiles.overlayErrors[a.OverlayDir] = err
 		}
 		d.agentFiles.overlays[a.OverlayDir] = t

@@ -105,7 +105,6 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	taken[name], a.SessionName = a.Qualified(), name
 }
 
-// script sets the hash of an agent's script. It reads each script only once.
 func (d checker) script(a *Agent, path string) {
 	if path == "" {
 		return

@@ -44,7 +44,7 @@ func (c *City) Prefix() string {
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}) {
-		return "gc" // no prefix can be derived from the name
+		return "gc"
 	}
 	return p
 }

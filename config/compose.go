@@ -13,7 +13,6 @@ import (
 	"gcity/topology"
 )
 
-// composer adds the topologies' agents, providers, watchdogs and formulas to the city and its rigs.
 type composer struct{ *loading }
 
 func (d composer) compose() {
@@ -74,7 +73,6 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// a topology outside the city may use all files next to it
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}
@@ -191,7 +189,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {
-			return n // checkPools reports this error
+			return n
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {

@@ -225,7 +225,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 			watchPatch{Watchdog{Origin: at, Origins: origins}})
 		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].values}
 	case "rigs.overrides":
-		r := &c.Rigs[len(c.Rigs)-1] // the rig that is being decoded
+		r := &c.Rigs[len(c.Rigs)-1]
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
 	case "patches.rigs":

@@ -43,7 +43,7 @@ func (d dependencies) depend() {
 // name is invalid, the first result is nil and the second one is the reason. The reason is "" if an unreadable file
 // might declare the name.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
-	var at []string // where the name might be declared
+	var at []string
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
 	}

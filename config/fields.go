@@ -94,7 +94,6 @@ func (p place) values() any {
 	return p.city
 }
 
-// fieldName returns a key's name in the spelling that fieldIndexes uses: without underscores, but with dots.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
 // fieldIndexes maps each struct type that contains configuration values to the indexes of its fields by fieldName.

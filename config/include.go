@@ -42,7 +42,7 @@ func (d decoder) include(root *toml.Node) {
 	}
 	if len(d.city.Include) != len(n.Kids) {
 		d.failedSources.files = true
-		return // an error was already reported
+		return
 	}
 	if len(n.Kids) > maxIncludes {
 		d.failedSources.files = true

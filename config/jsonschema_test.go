@@ -147,7 +147,6 @@ func normalized(v any) any {
 	return v
 }
 
-// samples returns values of all kinds. Some are valid for some keys, and others for no key.
 func samples() []string {
 	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`,
 		"{ X = 1 }", "1.5", "1979-05-27"}

@@ -76,7 +76,6 @@ const (
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault sets a wisp key to its default if only the other key is set, and adds a warning.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
@@ -113,7 +112,6 @@ func (d checker) override(o *override) {
 	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
 }
 
-// poolOf adds a warning if the pool that an override names does not exist.
 func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string

@@ -253,7 +253,7 @@ escalate_after = 1000
 		"city.toml:69:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
-	for path, k := range keys.City().ByPath { // the test covers every key
+	for path, k := range keys.City().ByPath {
 		if _, elsewhere := ofPrograms(path); elsewhere {
 			continue
 		}
@@ -434,7 +434,7 @@ func TestLimits(t *testing.T) {
 			text := strings.ReplaceAll(tt.text, "'''", "<<<")
 			c, err := Parse("/srv/app", []byte(text))
 			if err == nil && strings.Contains(c.Agents[0].Fault, tt.want) {
-				return // only this agent cannot be started
+				return
 			}
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%.300v", err)

@@ -42,7 +42,6 @@ func (d decoder) mergedTable(field any, by map[string]string) map[string]string 
 	return out
 }
 
-// withoutApplied omits redundant keys: other values already show their effect.
 func withoutApplied(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

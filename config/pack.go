@@ -24,7 +24,7 @@ const packNeeds = "a topology needs [topology] with name and schema"
 
 // pack is the content of one topology file.
 type pack struct {
-	dir  string // absolute
+	dir  string
 	file string // path of the file, as shown in an Origin
 
 	Topology packTable
@@ -145,7 +145,7 @@ func (d composer) openPack(dir, key string, ref packRef) *pack {
 	d.required(root, p)
 	if len(d.problems) > before {
 		d.markCauses(before)
-		return nil // these errors must be fixed first
+		return nil
 	}
 	d.packFormulas(p)
 	return p

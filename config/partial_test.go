@@ -15,7 +15,6 @@ func TestLoadPartial(t *testing.T) {
 		good + "idle_timout = \"5m\"\n":              true,
 		good + "idle_timeout = \"soon\"\n":           true,
 		good + "[daemon]\npatrol_interval = \"x\"\n": true,
-		// it is unclear which agent the table declares
 		good + "[[agents]]\nname = \"ann\"\n":        false,
 		good + "[[agents]]\nstart_command = \"y\"\n": false,
 		good + "[bead]\nprovider = \"bd\"\n":         false,

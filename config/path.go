@@ -63,7 +63,6 @@ func resolve(city, base, path string) (string, error) {
 	return out, nil
 }
 
-// within reports whether a clean path is a folder or below it.
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -92,7 +92,7 @@ func (p *Program) CommandLine() string {
 func (p *Program) setAgentValues(a *Agent) {
 	p.merge(&Provider{Startup: a.Startup, Origins: a.Origins}, isAgentKey)
 	if p.Line != "" {
-		p.Args = nil // the start_command is run unchanged
+		p.Args = nil
 	}
 	if p.PromptMode == "" {
 		p.PromptMode = defaultPrompt(p, a)
@@ -109,7 +109,6 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// isAgentKey reports whether a provider's key is also an agent's key. It returns false for env.
 func isAgentKey(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -119,8 +118,6 @@ func isAgentKey(key string) bool {
 	return false
 }
 
-// merge copies each key that is set in the provider other and for which mayCopy returns true. It merges the variables
-// in env.
 func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !mayCopy(key) {

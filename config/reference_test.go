@@ -83,7 +83,6 @@ func reference() string {
 	return wrapped(b.String())
 }
 
-// wrapped breaks the lines of paragraphs after at most 120 columns. A row of a table stays one line.
 func wrapped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

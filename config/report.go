@@ -58,7 +58,6 @@ func (d *loading) noteRig(i int) {
 	}
 }
 
-// duplicateOf returns the index of an equal problem at the same position, or -1.
 func (d *loading) duplicateOf(p Problem, same string) int {
 	for i, q := range d.problems {
 		if q.Origin == p.Origin && q.Key == p.Key && d.problemInfo[i].withoutRig == same {

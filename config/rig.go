@@ -25,7 +25,7 @@ func (d rigChecker) rigs() {
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
 	var looking []*Rig // the folders are checked concurrently, because some can hang
 	began := time.Now()
-	prefixes := map[string]*Rig{c.Prefix(): nil} // nil means the city
+	prefixes := map[string]*Rig{c.Prefix(): nil}
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		if r.Name != "" {

@@ -55,7 +55,6 @@ func (c printer) tables() string {
 	for _, t := range s.Tables[""] {
 		switch {
 		case t.Status != keys.Supported || t.Path == "patches" || t.Redundant:
-			// skip unsupported tables, and those with values that are printed elsewhere
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:

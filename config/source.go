@@ -90,7 +90,6 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// isDataOnly returns true only if the configuration needs no other file.
 func (s Source) isDataOnly(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}

@@ -52,14 +52,12 @@ func (r *programList) add(what string, at Origin, line string, sums ...string) {
 	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
 }
 
-// file adds a file or folder to the most recently added program.
 func (r *programList) file(path string) {
 	if n := len(r.all); n > 0 {
 		r.all[n-1].Files = append(r.all[n-1].Files, path)
 	}
 }
 
-// declaredIn records that the files in these origins declare the most recently added program.
 func (r *programList) declaredIn(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {

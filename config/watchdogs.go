@@ -146,7 +146,6 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 // checkTriageCycles reports triage agents that watch each other in a cycle, because no other agent would notice their
 // failure.
 func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
-	// returns the next watchdog of a chain in which each watchdog watches the triage agent of the next one
 	watches := func(triage string) *Watchdog {
 		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {
 			return triageAgents[w.Watches]

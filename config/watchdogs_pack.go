@@ -112,7 +112,6 @@ func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	return name
 }
 
-// qualifyAddress is like qualify, for a mail address such as "pool:NAME".
 func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.qualify(w, name)

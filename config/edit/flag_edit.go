@@ -37,7 +37,6 @@ func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	return after, nil
 }
 
-// patch adds a [[patches.agents]] block, in the same notation as the file's existing blocks.
 func (s flagPlace) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
 	if s.Dir != "" {
@@ -72,7 +71,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *toml.Node // a key of this table, preferably the key "name"
+	var near *toml.Node
 	for _, kid := range t.Kids {
 		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid

@@ -78,7 +78,6 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			// in an array, insert the new rig before the existing ones
 			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)

@@ -29,7 +29,6 @@ func rigTables(root *toml.Node, rig string) []*toml.Node {
 	return out
 }
 
-// withoutRig changes a decoded file: it removes the tables that rigTables finds, and then any empty lists.
 func withoutRig(m map[string]any, rig string) {
 	drop := func(in map[string]any, list, key string) {
 		if in == nil {
@@ -111,7 +110,7 @@ func withBlank(s toml.Span, data []byte) toml.Span {
 		return s
 	}
 	for s.Start > 0 {
-		above := data[:s.Start-1] // all lines before the span, without the last line ending
+		above := data[:s.Start-1]
 		begin := bytes.LastIndexByte(above, '\n') + 1
 		if len(bytes.TrimSpace(data[begin:s.Start])) > 0 {
 			break

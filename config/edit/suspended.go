@@ -113,7 +113,7 @@ func (s flagPlace) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // the resulting file might not contain the table itself
+		if s.File == config.FileName {
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err

@@ -309,7 +309,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("text is missing\n%q\n%q", data, after)
 		}
 		if s.File != config.FileName {
-			return // an included file is not a complete configuration
+			return
 		}
 		edited, err := config.Parse(dir, after)
 		if err != nil {
@@ -319,7 +319,7 @@ func FuzzSetSuspended(f *testing.F) {
 		if err != nil || now.On == s.On || now.NoTable {
 			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
-		if !s.On { // an added line can be removed again, byte for byte
+		if !s.On {
 			memo := addedLines{}
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
@@ -359,7 +359,6 @@ func flagOf(c *config.City, t config.Target) *bool {
 	return &c.Workspace.Suspended
 }
 
-// kept returns how many leading and trailing bytes the two slices have in common.
 func kept(a, b []byte) int {
 	front, back := 0, 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {

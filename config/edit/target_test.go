@@ -29,7 +29,7 @@ func TestSetSuspendedInLongFile(t *testing.T) {
 		text := strings.ReplaceAll(long, "\n", breaks)
 		for _, tt := range []struct {
 			target config.Target
-			is     bool // suspended initially
+			is     bool
 			// the changed line before and after the edit; old is "" if the edit adds a line
 			old, new string
 			below    string // the line above a new line
@@ -77,8 +77,6 @@ func TestSetSuspendedInLongFile(t *testing.T) {
 	}
 }
 
-// edited returns text with one line changed, or with a new line below another. If several lines match, it uses the
-// last.
 func edited(t *testing.T, text, breaks, old, new, below string) string {
 	t.Helper()
 	at := breaks + old + breaks

@@ -40,8 +40,6 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// shortened returns name if it is valid, and otherwise the most similar valid name. If no valid name is similar, it
-// returns "".
 func shortened(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

@@ -9,7 +9,7 @@ func LaterKeys() []Key {
 		table string
 		kind  Kind
 		alias string
-		is    Status // status of the table itself
+		is    Status
 		keys  string
 	}{
 		{table: "mail", kind: Table, is: Later, keys: "provider"},

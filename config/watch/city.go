@@ -28,7 +28,6 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 	return start(ctx, &cityFiles{from: s, inputs: inputs}, o, nil), nil
 }
 
-// cityFiles implements subject for a configuration: its files, and the folders of its topologies and rigs.
 type cityFiles struct {
 	from   config.Source // the path of the city's folder has no symbolic links
 	inputs config.Inputs // the inputs at the latest successful read

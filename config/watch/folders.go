@@ -37,14 +37,13 @@ func Folders(
 	return start(ctx, r, o, others), nil
 }
 
-// formulaFolders implements subject for the formulas and automations in a list of folders.
 type formulaFolders struct {
 	dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 
 	watched map[string]bool // folders for the kernel to watch
-	files   map[string]bool // paths with relevant events
+	files   map[string]bool
 	open    map[string]bool // folders in which every event matters
 	// existing formula and automation files, with symbolic links resolved
 	known map[string]bool
@@ -77,7 +76,7 @@ func (r *formulaFolders) folders() map[string]bool {
 		real := r.resolveLinks(dir)
 		r.folder(real)
 		below := filepath.Join(real, automation.Folder)
-		r.files[below] = true // watched for its creation and removal
+		r.files[below] = true
 		entries, err := os.ReadDir(below)
 		if err != nil {
 			continue
@@ -115,7 +114,6 @@ func (r *formulaFolders) await(path string) {
 	}
 }
 
-// resolveLinks watches the symbolic links in a path, and returns the resolved path.
 func (r *formulaFolders) resolveLinks(path string) string {
 	chain := linkChain(path)
 	for _, link := range chain[:len(chain)-1] {
@@ -159,7 +157,6 @@ func (r *formulaFolders) responsive() (responsive, hung []string) {
 	return responsive, hung
 }
 
-// paths returns the paths of the formulas and automations in the folders, whether or not they exist.
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {

@@ -66,7 +66,6 @@ func (k *watchedFolders) has() string {
 	return strings.Join(out, " ")
 }
 
-// await waits until the folders have the wanted contents, and returns the number of notifications until then.
 func (k *watchedFolders) await(want string) (count int) {
 	k.t.Helper()
 	deadline := time.After(patience)
@@ -118,7 +117,7 @@ func TestFoldersReportsEveryKindOfWrite(t *testing.T) {
 				return filepath.Join(city, automation.Folder, name, automation.FileName)
 			}
 
-			plant(t, file("a"), action("one")) // no folder of the path existed
+			plant(t, file("a"), action("one"))
 			k.await("a=one")
 			put(t, file("a"), action("two"))
 			k.await("a=two")

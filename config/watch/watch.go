@@ -63,12 +63,10 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 
 // subject is a set of files to watch. Only the watcher's goroutine uses it.
 type subject interface {
-	// refresh updates the subject's list of files.
 	refresh()
 	// folders returns the folders that the kernel should watch. The map's value is true if changes would be missed
 	// without the watch on that folder.
 	folders() map[string]bool
-	// isChange reports whether an event for a path might be a change.
 	isChange(path string) bool
 	// state returns a string that changes whenever the files change.
 	state() string
@@ -176,7 +174,7 @@ func (w *watcher) addWatches() (added bool) {
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
 		if _, wanted := parents[f]; !wanted {
-			_ = w.kernel.Remove(f) // the folder might already be removed
+			_ = w.kernel.Remove(f)
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(parents)) {

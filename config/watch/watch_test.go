@@ -77,7 +77,6 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// swap replaces a file by renaming a new one over it, as editors do.
 func swap(t *testing.T, path, text string) {
 	t.Helper()
 	put(t, path+"~", text)
@@ -110,7 +109,7 @@ func TestCityReportsEveryKindOfWrite(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			poked(t, pokes) // a removed file is a change
+			poked(t, pokes)
 			put(t, path, agents(4))
 			await(t, pokes, dir, 4)
 			put(t, path, "[workspace")
@@ -347,7 +346,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, team, "[[agents]]\nnama = \"b\"\n")
-	poked(t, pokes) // a different mistake is a change, too
+	poked(t, pokes)
 	if second, err := (config.Source{Dir: dir}).Revision(); err != nil || second == first {
 		t.Errorf("the revision is the same, %v", err)
 	}
@@ -439,7 +438,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // otherwise, wait for the next notification
+			if c.Revision != revision {
 				revision = c.Revision
 				break
 			}
