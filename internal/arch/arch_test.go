@@ -267,7 +267,6 @@ const guardRoom = "beads/guard"
 // outside allows the import of every package that does not belong to the command line.
 const outside = "outside cli"
 
-// room returns the key for a folder in the map doors. It returns false for a folder without a key.
 func room(dir string) (string, bool) {
 	if slices.Contains(leaves, dir) || dir == guardRoom || dir == "city/verb" {
 		return dir, true
@@ -341,7 +340,6 @@ func (s source) imports() []string {
 	return out
 }
 
-// sources parses every Go file of the module except tests.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root, err := filepath.Abs("../..")

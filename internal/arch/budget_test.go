@@ -61,8 +61,6 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// compareBudgets returns the figures that exceed both their budget and their entry, and the entries that are larger
-// than necessary.
 func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	for _, s := range sorted(now) {
 		if now[s] > listed[s] {
@@ -81,7 +79,6 @@ func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	return grown, shrunk
 }
 
-// grownKinds returns each kind of figure for which the total excess over the budgets is larger than the list allows.
 func grownKinds(listed, now map[subject]int) (grown []string) {
 	excess := map[string]int{}
 	for s, figure := range now {

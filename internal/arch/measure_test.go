@@ -89,7 +89,6 @@ func fieldCount(l *ast.FieldList) (n int) {
 	return n
 }
 
-// receiver returns the receiver type of a method, or "" for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""

@@ -35,7 +35,6 @@ func f() { _ = regexp.MustCompile("d") }`
 	}
 }
 
-// compiled returns the calls in initial values of package variables that compile a pattern or a template.
 func compiled(tree *ast.File) (found []*ast.CallExpr) {
 	for _, d := range tree.Decls {
 		vars, ok := d.(*ast.GenDecl)

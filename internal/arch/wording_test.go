@@ -53,7 +53,6 @@ type wording struct {
 	sites                    []string // positions and beginnings of marked texts
 }
 
-// over reports whether a kind of text has more marked texts than maxMarked allows.
 func over(marked, all int) bool { return 1000*marked > maxMarked*all }
 
 func measureWording(files []source) map[string]*wording {
@@ -173,7 +172,6 @@ func sum(all map[string]allowance) (s allowance) {
 	return s
 }
 
-// allowances returns the entries of the list: the packages with more marked texts than maxMarked allows.
 func allowances(all map[string]*wording) map[string]allowance {
 	out := map[string]allowance{}
 	for dir, w := range all {

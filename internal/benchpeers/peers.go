@@ -120,8 +120,7 @@ func tmuxPeer() peer {
 			const head = "set -g remain-on-exit on\nset-hook -g pane-died 'respawn-pane -k'\n"
 			return s.write("tmux.conf", head+s.each("new-session -d -s %s %s\n"))
 		},
-		run: func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
-		// the manager creates the agents when its first client connects
+		run:    func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
 		wake:   func(s *site) []string { return client(s, "list-sessions") },
 		status: func(s *site) []string { return client(s, "list-panes", "-a") },
 		stop:   func(s *site) []string { return client(s, "kill-server") },

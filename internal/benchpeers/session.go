@@ -186,7 +186,6 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop stops the manager and its agents, waits until all processes have exited, and returns the duration.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -20,7 +20,6 @@ type parent struct {
 
 func (d *parent) Close() error { return d.root.Close() }
 
-// isState reports whether gcity keeps its files in folders with this name.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
 // split divides a path before its last .gc or .beads. base is the part that the user chose, and below contains the

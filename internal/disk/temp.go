@@ -12,7 +12,7 @@ import (
 
 const (
 	tempAge  = time.Hour // writers might still use newer files
-	tempMost = 10_000    // maximum number of names that are read from a folder
+	tempMost = 10_000
 )
 
 var temp = sync.OnceValue(func() *regexp.Regexp {

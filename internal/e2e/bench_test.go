@@ -38,8 +38,6 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// floorStart returns the time for starting the same agents with only fork and exec. It starts as many processes at a
-// time as there are cores.
 func floorStart(b *testing.B, n int) time.Duration {
 	c := newTown(b, 0, "")
 	begun := time.Now()
@@ -97,7 +95,6 @@ func BenchmarkReplace(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// floorReplace returns how long a plain program takes to notice the exit of a child process and start the next one.
 func floorReplace(b *testing.B, n int) []time.Duration {
 	c := newTown(b, 0, "")
 	cmd := c.spawn("floor")

@@ -54,7 +54,6 @@ func (c *town) link() *city.Watchdog {
 	return &city.Watchdog{}
 }
 
-// decided reports whether the chain's watchdog has made this decision recently. by is the decision maker.
 func (c *town) decided(what city.Remedy, by string) bool {
 	for _, j := range c.link().Recent {
 		if j.Decision == what && j.By == by {

@@ -117,7 +117,6 @@ func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }
 
-// ledger returns the titles of a rig's deliveries. Each line of the ledger file has an ID, a title and an agent.
 func (c *town) ledger(rig string) (titles []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))

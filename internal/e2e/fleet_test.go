@@ -153,7 +153,6 @@ func (l *fleetTest) until(c *town, status, why string) {
 	})
 }
 
-// run waits until all agents in the towns run, and checks that no agent has restarted.
 func (l *fleetTest) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {

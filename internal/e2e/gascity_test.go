@@ -31,7 +31,6 @@ type dashboard struct {
 
 type object map[string]any
 
-// at returns the value at a path such as "items.0.name". It returns nil if the value does not exist.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for part := range strings.SplitSeq(path, ".") {
@@ -115,7 +114,6 @@ func (d *dashboard) ok(method, path, body string) object {
 	return o
 }
 
-// refused checks that a request fails with this status and with a message that contains all words.
 func (d *dashboard) refused(want int, method, path, body string, words ...string) {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -139,7 +137,6 @@ func (d *dashboard) has(what string, o object, want ...string) {
 	}
 }
 
-// frame is an event of a stream of server-sent events.
 type frame struct{ id, event, data string }
 
 func (d *dashboard) frames(path string, n int) (got []frame) {
@@ -149,7 +146,7 @@ func (d *dashboard) frames(path string, n int) (got []frame) {
 	resp := d.request(ctx, "GET", path, "")
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(resp.Body) // only for the error message
+		data, _ := io.ReadAll(resp.Body)
 		d.t.Fatalf("%s: %d %s", path, resp.StatusCode, data)
 	}
 	var f frame

@@ -12,7 +12,6 @@ import (
 	"gcity/internal/screen"
 )
 
-// prefer writes the user's preferences into a new home folder for the town's terminals, and returns the folder.
 func (c *town) prefer(text string) (home string) {
 	c.t.Helper()
 	if c.person == nil {

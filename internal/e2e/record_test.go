@@ -100,7 +100,6 @@ func (c *town) recorded() (all []logLine) {
 	return all
 }
 
-// firesAfter reports whether a controller that started after this many log lines has started an automation run.
 func (c *town) firesAfter(lines int) bool {
 	began := false
 	for _, e := range c.recorded()[lines:] {

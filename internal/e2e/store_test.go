@@ -95,7 +95,6 @@ func lock(t *testing.T, path string) (unlock func()) {
 	}
 }
 
-// post sends a document to the city's socket. It returns the status code and the response.
 func (c *town) post(what, body string) (code int, says string) {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -304,7 +304,6 @@ func (c *town) until(what string, true func() bool) {
 	})
 }
 
-// lines configures agents that run in the city's folder. The map contains the shell line of each agent, by name.
 func (c *town) lines(agents map[string]string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -317,7 +316,6 @@ func (c *town) lines(agents map[string]string) {
 	}
 }
 
-// marked returns the processes with this city's marker in their environment.
 func (c *town) marked() []int {
 	return processes(func(pid int) bool {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))

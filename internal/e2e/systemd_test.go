@@ -196,7 +196,6 @@ func (s *tenant) show(property string) string {
 	return s.e.systemctl("show", "--value", "--property", property, s.unit)
 }
 
-// anew waits until the service has a new main process and the city is running.
 func (s *tenant) anew(was string) {
 	s.t.Helper()
 	s.e.until(s.unit+" runs anew", func() bool {

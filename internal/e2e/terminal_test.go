@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host opens a control room that runs the city, in a user's terminal. A cleanup function stops it.
 func (c *town) host() *viewer {
 	c.t.Helper()
 	v := c.terminal()
@@ -134,7 +133,6 @@ func TestFrozenTerminals(t *testing.T) {
 	}
 }
 
-// full reports whether the terminal accepts no more output, because nothing reads it.
 func (v *viewer) full() bool {
 	v.c.t.Helper()
 	n, err := unix.IoctlGetInt(int(v.tty.Fd()), unix.TIOCINQ)

@@ -141,7 +141,6 @@ func TestTmuxServerExits(t *testing.T) {
 	c.until("an unlisted server has exited after a stop", func() bool { return !lives(third) })
 }
 
-// parentless kills the sessions in a tmux server, and checks that the server keeps running.
 func (c *town) parentless(server int) {
 	c.t.Helper()
 	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "tmux-*", "gcity-*"))

@@ -13,8 +13,6 @@ import (
 	"time"
 )
 
-// settled waits until every wanted agent runs exactly once, in the processes of one session, and no other agent
-// runs.
 func (c *state) settled(after string) {
 	deadline := time.Now().Add(settleLimit)
 	var wrong string

@@ -59,7 +59,6 @@ func Check(path string) error {
 // check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
-// checkAncestors checks a path and the folders above it. It checks the target of a symbolic link.
 func checkAncestors(path string) error {
 	home := home()
 	for at := path; ; at = filepath.Dir(at) {
@@ -154,7 +153,6 @@ func parseGroups(text string) map[uint32]group {
 	return out
 }
 
-// decimal formats a uid in the form of SUDO_UID.
 func decimal(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
 
 func nameOf(uid uint32) string {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// verdict is what the beginning of a string's body reveals about the string's class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool

@@ -107,7 +107,7 @@ func scanDescendants(root int) []int {
 
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
-		for range 1000 { // deeper than any real process tree
+		for range 1000 {
 			st, err := ReadStat(pid)
 			if err != nil || st.PPID <= 1 {
 				return false

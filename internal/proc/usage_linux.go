@@ -66,7 +66,7 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 type processTable struct {
 	dir   int // descriptor of /proc
 	procs []process
-	at    map[int]int // index in procs, by pid
+	at    map[int]int
 	buf   [2 << 10]byte
 }
 
@@ -123,7 +123,6 @@ func (w *processTable) stat(pid string) (Stat, bool) {
 	return parseStat(w.buf[:n])
 }
 
-// owner returns the index of the nearest root above a process, or noRoot.
 func (w *processTable) owner(i int) int {
 	p := &w.procs[i]
 	if p.known {

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// line starts a shell line in a new process group. A cleanup function kills the group.
 func line(t *testing.T, text string) (pid int, out io.Reader) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", text)

@@ -47,7 +47,6 @@ func Args(args []string) []string {
 	return out
 }
 
-// following says what the word after the current one means.
 type following uint8
 
 const (
@@ -83,7 +82,6 @@ func spaceLength(s string) int {
 		case strings.IndexByte(" \t\r\n", s[n]) >= 0:
 			n++
 		case strings.HasPrefix(s[n:], "\\\n"):
-			// a backslash at the end of a line continues the line
 			n += 2
 		default:
 			return n
@@ -129,7 +127,6 @@ func quoteLength(s string) int {
 // schemes lists the words that can precede the secret in the value of an Authorization header.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
-// word writes a word, or Hidden in its place.
 func (r *reader) word(w string) {
 	next, last := r.next, r.last
 	r.next, r.last = nothing, w
@@ -168,7 +165,6 @@ func (r *reader) word(w string) {
 	r.out.WriteString(w)
 }
 
-// isOption reports whether a word is certainly an option, and not the value of the previous option.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
@@ -191,8 +187,6 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is not itself a secret. It hides the values of secret parameters in the word, and applies
-// the rules of Text to quoted parts.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -244,7 +238,6 @@ func (r *reader) quoted(w string, i, n int) {
 	r.within(rest)
 }
 
-// valueLength returns the length of the value at the beginning of s. The value may be quoted or nested, as in JSON.
 func valueLength(s string) int {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		if n := quoteLength(s); n > 1 {

@@ -15,7 +15,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// program is a real program on a real terminal of 80×24 cells. Its output goes to a Screen.
 type program struct {
 	t   *testing.T
 	tty *os.File

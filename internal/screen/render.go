@@ -142,7 +142,6 @@ func Text(raw []byte, cols, rows, lines int) string {
 	return fastText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// fastText returns the same text as replay, and avoids a replay if possible.
 func fastText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text

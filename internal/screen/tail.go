@@ -50,7 +50,7 @@ type replayScanner struct {
 	unknownModes bool
 	starts       []replayStart
 	lineFeeds    int
-	afterCR      bool // the previous part of the stream was a carriage return
+	afterCR      bool
 	// the previous part was a line feed after a carriage return, and all modes are those of a new terminal
 	atReset bool
 }

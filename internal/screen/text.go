@@ -215,7 +215,6 @@ func (s *Screen) flush() {
 	p.rowBefore = p.y
 }
 
-// sync brings the emulator up to date with everything that was written.
 func (s *Screen) sync() {
 	s.commit(true)
 	s.flush()

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// capture keeps the last part of a line's output. The goroutines that read the pipes write to it.
 type capture struct {
 	mu     sync.Mutex
 	all    tail
@@ -34,7 +33,6 @@ func (c *capture) take(p []byte) {
 	}
 }
 
-// stdoutCapture is a writer for stdout that also keeps stdout separately from stderr.
 type stdoutCapture capture
 
 func (f *stdoutCapture) Write(p []byte) (int, error) {

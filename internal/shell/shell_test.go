@@ -99,7 +99,6 @@ func TestFloodUntilDeadline(t *testing.T) {
 	}
 }
 
-// once returns a context that ends as soon as a file has content.
 func once(t *testing.T, file string) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

@@ -59,7 +59,6 @@ func (s *singleScreen) end() {
 	}
 }
 
-// learn passes the output to the model, up to a position.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
 		_, _ = s.model.Write(s.data[s.known:to])
@@ -130,7 +129,6 @@ func (w *Writer) switchTo(alt bool) {
 	})
 	s.pen = s.mainPen
 	w.out = append(w.out, s.pen...)
-	// programs save the cursor on the main screen before they switch
 	if w.saved[0] = s.saved; s.saved {
 		w.out = append(w.out, "\x1b7"...)
 	}

@@ -17,7 +17,6 @@ const cols, rows = 90, 8
 
 func line(cols int) string { return "\x1b[7m" + strings.Repeat("=", cols) + "\x1b[m" }
 
-// compare draws the same output on a terminal with a status row and on one without, and compares the results.
 func compare(t *testing.T, out string, pieces []int) {
 	t.Helper()
 	compareWith(t, New, "", out, pieces)
@@ -34,7 +33,6 @@ func compare(t *testing.T, out string, pieces []int) {
 	}
 }
 
-// compareWith is like compare, but make creates the Writer, and the terminal already shows earlier output.
 func compareWith(t *testing.T,
 	make func(to io.Writer, cols, rows int, text func(int) string) *Writer,
 	before, out string, pieces []int) *screen.Screen {

@@ -89,7 +89,7 @@ func (k Kind) create() string {
 type Missing struct {
 	Kind Kind
 	Name string
-	near string // the existing name that the user may have meant
+	near string
 	next string
 	is   error // the sentinel that the error wraps, or nil
 }
