@@ -115,8 +115,6 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 	return out
 }
 
-// applyShared applies the declarations that affect several agents: defaults, patches, named sessions, and name
-// conflicts.
 func (c *conversion) applyShared() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
@@ -458,7 +456,6 @@ func (c *conversion) namedSession(p *pack, v value) {
 // scope returns where an agent belongs: "city", "rig", or "" for both.
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
-// known reports whether provider is the name of a preset or a declared provider.
 func (c *conversion) known(provider string) bool {
 	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
 		return p.Name == provider

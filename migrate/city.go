@@ -12,7 +12,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns the keys of a table that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
@@ -36,7 +35,6 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 	return c.schema[table]
 }
 
-// plainTable copies the keys that gcity supports from a table to out, and adds notes about all other keys.
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
 	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
@@ -166,7 +164,6 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section copies the supported keys of a section from the file s to the table t.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -366,7 +363,6 @@ func (c cityWriter) rigPath(r *rig) string {
 	return c.inCity(path)
 }
 
-// rigPatches converts the city's patches for a rig's agents to [[rigs.overrides]] tables.
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, key := range []string{"overrides", "patches"} {
 		for _, n := range toml.TablesOf(r.node.Get(key)) {
@@ -379,7 +375,6 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	}
 }
 
-// cityPatches converts the city's patches for agents of individual rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manifests(c.root) {
 		for _, key := range []string{"agent", "agents"} {

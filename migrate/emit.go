@@ -47,7 +47,6 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys that can be converted independently of other keys. Patches may contain them too.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -153,7 +152,6 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines converts a key's shell lines and appends them to the existing lines of this key.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {

@@ -240,7 +240,6 @@ func (c *conversion) namedPack(name string) bool {
 	})
 }
 
-// cityImports reads the imports in the city's files, without its pack.toml.
 func (c *conversion) cityImports() error {
 	for _, s := range c.files {
 		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})

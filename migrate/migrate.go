@@ -63,7 +63,6 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders returns the absolute paths of dir and out, or an error if one of them cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {
@@ -96,7 +95,6 @@ func folders(dir, out string) (string, string, error) {
 	return real, out, nil
 }
 
-// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -166,7 +164,6 @@ func (c *conversion) displayPath(path string) string {
 	return path
 }
 
-// at returns the position of an offset in the file, for messages.
 func (s *source) at(offset int) string {
 	if offset < 0 {
 		return s.name

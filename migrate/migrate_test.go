@@ -97,7 +97,6 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// shown returns the whole output of a conversion, in the format of the golden files.
 func shown(t *testing.T, r *Report) string {
 	t.Helper()
 	var b strings.Builder

@@ -67,7 +67,6 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// orders converts a pack's orders to automations.
 func (c *conversion) orders(p *pack) error {
 	files := automationFiles(p)
 	for _, name := range sortedKeys(files) {
@@ -223,7 +222,6 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	return text, nil
 }
 
-// merged returns a formula combined with the variables and steps of the formulas that it extends.
 func (c *conversion) merged(p *pack, s *source, name string) string {
 	vars, steps := map[string]*toml.Node{}, []*toml.Node{}
 	var walk func(s *source, depth int)

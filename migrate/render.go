@@ -8,7 +8,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// table is a table in an output file. Its values are in TOML form.
 type table struct {
 	keys   []string
 	values map[string]string
@@ -57,7 +56,6 @@ func (t *table) write(b *strings.Builder, header string) {
 	}
 }
 
-// bare returns a key in TOML form, with quotes only if necessary.
 func bare(key string) string {
 	for _, r := range key {
 		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' &&
@@ -79,7 +77,6 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// render returns a value as TOML on one line.
 func render(n *toml.Node) string {
 	switch n.Shape {
 	case toml.ShapeString:

@@ -46,7 +46,6 @@ func (e emitter) template(v value, a *agent, text string) string {
 	return text
 }
 
-// shellLine replaces the fields in a shell line with environment variables.
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		name := field().FindStringSubmatch(m)[1]

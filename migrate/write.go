@@ -81,7 +81,6 @@ func (c *conversion) write() (err error) {
 	return nil
 }
 
-// check loads the converted city in the same way as a controller.
 func (c *conversion) check() error {
 	city, err := config.Load(c.stage)
 	if invalid, ok := errors.AsType[*config.Error](err); ok {
@@ -210,7 +209,6 @@ func writeFile(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// transform converts the copy of a pack to a topology, and the copy of the city's own pack to a city.
 func (c *conversion) transform(p *pack) error {
 	at := filepath.Join(c.stage, p.rel)
 	remove := []string{config.PackFile, "packs.lock", "pack.lock"}

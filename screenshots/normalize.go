@@ -8,7 +8,6 @@ import (
 
 type cellStyle struct{ fore, back, weight, line, reverse string }
 
-// seen reports whether a blank in this style differs visibly from an empty cell.
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
 // canonical returns a normal form that is the same for all lines that look the same. Without it, the result would

@@ -190,7 +190,6 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	}
 }
 
-// until returns the number of elements that are not later than at.
 func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
 	if n < 0 {

@@ -54,7 +54,6 @@ func project(ctx context.Context, file string, options string) error {
 	return errors.Join(err, lines.Err())
 }
 
-// follow reads a time and shows the tape at that time. It returns false at the end of the input.
 func follow(p *player, lines *bufio.Scanner) bool {
 	if !lines.Scan() {
 		return false

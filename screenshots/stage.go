@@ -25,7 +25,6 @@ const (
 	quiet = 600 * time.Millisecond
 )
 
-// terminalRoom is the control room as a process in a real terminal. It shows a tape at the time that the caller sets.
 type terminalRoom struct {
 	cols, rows int
 	light      bool
@@ -75,7 +74,6 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen from the terminal's output. It replies to queries about the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -162,7 +160,6 @@ func (s *terminalRoom) sees(want string) error {
 	}
 }
 
-// step is a user action, and text that appears on the screen as its result.
 type step struct {
 	keys string
 	sees string // "" = wait for a moment without output

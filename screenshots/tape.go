@@ -45,7 +45,6 @@ type timedEvent[T any] struct {
 
 type words = timedEvent[string]
 
-// timedFrame is a piece of a terminal's output, or the end of the output.
 type timedFrame struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`

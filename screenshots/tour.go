@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// tourAction is a user action in the tour, with its time in seconds since the start.
 type tourAction struct {
 	at   int
 	keys []string

@@ -40,7 +40,7 @@ func auditLog(t *testing.T) (next func() []request) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(f)
-	var part []byte // the beginning of an incomplete line
+	var part []byte
 	return func() (out []request) {
 		for {
 			line, err := in.ReadBytes('\n')

@@ -82,7 +82,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear deletes the pod of an ended session before a new start. It returns an error if the session is alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot start %q: %w", name, err)
@@ -107,7 +106,6 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	return p.delete(ctx, pod)
 }
 
-// delete deletes a pod after its agent has exited, and waits until the pod no longer exists.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -270,7 +268,6 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return p.await(ctx, func() bool { return e.exit != nil })
 }
 
-// stopPod stops a pod without an open stream by deleting it.
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

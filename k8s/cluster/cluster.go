@@ -155,7 +155,7 @@ func (p *Provider) Changes() <-chan struct{} { return p.changes }
 func signal(p *Provider) {
 	select {
 	case p.changes <- struct{}{}:
-	default: // the previous value has not been received yet
+	default:
 	}
 }
 

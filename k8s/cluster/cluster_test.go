@@ -76,7 +76,7 @@ func openAs(t *testing.T, o Options) *Provider {
 	})
 	t.Cleanup(func() {
 		if p.life.Err() != nil {
-			return // the provider that replaced this one has adopted all sessions
+			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()

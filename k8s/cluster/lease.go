@@ -143,7 +143,6 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.wrote(record, l.LeaseLock.Update(ctx, record), "update")
 }
 
-// wrote records the result of a request that changes the Lease, and returns its error.
 func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb string) error {
 	switch {
 	case err == nil:
@@ -206,7 +205,6 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.changed()
 }
 
-// nextLease returns the time by which the elector sends its next request.
 func nextLease(p *Provider) time.Time {
 	const jitter = 1 + leaderelection.JitterFactor
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))
@@ -217,7 +215,6 @@ func expired(r *resourcelock.LeaderElectionRecord) bool {
 	return time.Now().After(r.RenewTime.Add(valid))
 }
 
-// otherHolderError returns the error for operations that only the holder of the Lease may perform.
 func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
 		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use a "+

@@ -195,7 +195,6 @@ func (s *stream) err() error {
 	return s.reason
 }
 
-// note stores what the program in the pod writes to stderr.
 func (s *stream) note(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

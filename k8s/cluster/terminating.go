@@ -141,7 +141,6 @@ func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	})
 }
 
-// setGrace adds a pod's grace period to the environment of the program in the pod.
 func setGrace(pod *corev1.Pod) {
 	seconds := int64(graceSeconds)
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {

@@ -44,7 +44,6 @@ func (p *Provider) watch(ctx context.Context) {
 // errExpired means that a new list is necessary before the next watch.
 var errExpired = errors.New("the watch has expired")
 
-// setUp records that the cluster responds and that its pods have been listed.
 func setUp(p *Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

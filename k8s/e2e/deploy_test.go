@@ -184,7 +184,6 @@ func (d *deployed) inside() string {
 	return status + all
 }
 
-// running waits until the only agent runs, and returns it.
 func (d *deployed) running() (a agent) {
 	d.Helper()
 	eventually.True(d, "the agent runs", func() bool {

@@ -93,7 +93,7 @@ func (c *city) audit() (next func() []request) {
 		c.Fatal(err)
 	}
 	in := bufio.NewReader(f)
-	var part []byte // the beginning of an incomplete line
+	var part []byte
 	return func() (out []request) {
 		for {
 			line, err := in.ReadBytes('\n')

@@ -246,7 +246,6 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks the tar archive in the request body into the folder that the query names.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)

@@ -27,7 +27,6 @@ const (
 
 type ports struct{ Etcd, EtcdPeer, Kubelet, Scheduler, Controllers, Net int }
 
-// cluster manages one cluster. All its files are in dir.
 type cluster struct {
 	dir   string
 	ports ports
@@ -159,7 +158,6 @@ func (c *cluster) lastOf(part string) string {
 	return tail(data)
 }
 
-// part returns the command line of a part of the cluster, and a function that checks whether the part responds.
 func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
 	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
 	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
@@ -215,8 +213,6 @@ func (c *cluster) apiserver(etcd string) []string {
 	}
 }
 
-// controllers returns the command line of kube-controller-manager. It runs only the controllers that are needed for a
-// Deployment with a volume, and for deleting namespaces and volumes.
 func (c *cluster) controllers() []string {
 	return []string{
 		filepath.Join(cacheDir(), "kube-controller-manager"),

@@ -145,7 +145,6 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images builds the images for the tests: pause, box (busybox), gcity-pod, and those in the manifests.
 func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	box, err := busybox(ctx)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 // kubernetes is the version of the cluster. The staging modules have the same version, but with v0 instead of v1.
 const kubernetes = "v1.34.4"
 
-// programs returns the parts of the cluster that are built from Kubernetes' Go module.
 func programs() []string {
 	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
 		"kubectl"}
