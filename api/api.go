@@ -34,14 +34,14 @@ import (
 type Options struct {
 	Log       *slog.Logger  // nil = no logging
 	KeepAlive time.Duration // how often a quiet stream sends a comment; 0 = 15 s
-	// shutdown deadline of the whole program, which Serve also observes; nil = Serve has its own time limit
+	// shutdown deadline of the whole program; nil = Serve has its own time limit
 	Last *shutdown.Deadline
 	// a client that reads nothing for this long is disconnected; 0 = 10 s
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
 	Version    string // gcity's version, reported by the API for all cities
-	// checks requests if other users can connect to the listener; nil for a unix socket
+	// checks requests over TCP; nil for a unix socket
 	Guard *Guard
 }
 

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// audit writes log lines about rejected requests, and about requests over TCP that change something. It writes at most
-// one line per minute for each address and kind of request. The line says how many requests were skipped since the
-// previous line.
+// audit logs rejected requests, and changes over TCP. It writes at most one line per minute for each address and kind
+// of request.
 type audit struct {
 	log *slog.Logger
 

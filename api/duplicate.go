@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that occurs twice in an object in valid JSON, or "". Programs disagree about which
-// of the two values counts. In the outermost object, duplicateKey ignores case, because Go does so when it matches
-// field names.
+// duplicateKey returns the first duplicate key of an object in valid JSON, or "". Programs disagree about which value
+// counts. The outermost object ignores case, because Go matches field names without case.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

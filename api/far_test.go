@@ -93,7 +93,7 @@ func TestSuiteOverSocket(t *testing.T) {
 	}))
 }
 
-// Agent returns the same agent as the snapshot, even if its name is unusual.
+// Agent returns the same agent as the snapshot.
 func TestAgent(t *testing.T) {
 	f := citytest.NewFake("town", city.Agent{Name: "web", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 4096, Procs: 3}},
 		city.Agent{Name: "rig/stop", Rig: "rig", Drain: &city.DrainInfo{By: "operator"}}, city.Agent{Name: "rig/output"})

@@ -109,8 +109,7 @@ func happen(f *citytest.Fake, n int, kind string) {
 	}
 }
 
-// The merged stream contains the events of all cities. It resumes without gaps or duplicates, even if cities are added
-// or removed in between.
+// The merged stream resumes without gaps or duplicates, even if cities are added or removed.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -314,7 +313,7 @@ func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return &old, nil
 }
 
-// A page's cursor comes after all events on the page, so that no event is read twice.
+// A page's cursor comes after all events on the page.
 func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")

@@ -30,8 +30,8 @@ type missingCity struct {
 	Error string `json:"error"`
 }
 
-// cityStates requests the snapshots of all cities concurrently and returns the results sorted by name. A city that does
-// not respond in time delays only this request: no other request is sent to the city until it has responded.
+// cityStates requests the snapshots of all cities concurrently. A city that does not respond gets no other request
+// until it responds.
 func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 	seen := make([]cityState, len(all))
 	now := time.Now()
@@ -287,8 +287,7 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// requestedStates returns the states of all cities, or of those in the query parameter city. If the query has the
-// parameter index, which is a cursor, requestedStates waits for a newer state.
+// requestedStates returns the states of the selected cities. The query parameter index makes it wait for a newer state.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
@@ -329,7 +328,7 @@ func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// metrics returns the metrics of all cities. For a city that does not respond, city_up is 0.
+// For a city that does not respond, city_up is 0.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

@@ -222,7 +222,7 @@ type plain struct {
 	city.Registrar
 }
 
-// If the city turns out to have a different name, its registration is reverted, unless the city was registered before.
+// A registration under an unexpected name is reverted.
 func TestRegisterWithoutPreview(t *testing.T) {
 	m := citytest.NewDirectory(named("old"))
 	m.Folder("/old", named("old"))
@@ -268,7 +268,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, err
 }
 
-// The client follows the list of cities. Its Control for a city stays valid when the city restarts.
+// The client follows the list of cities.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("without a listener: %v", err)

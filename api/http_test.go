@@ -367,7 +367,7 @@ func TestWatchStream(t *testing.T) {
 	}
 }
 
-// The number of streams is limited. A request for one more is rejected, not queued.
+// The number of streams is limited.
 func TestStreamLimit(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
 	hc := curl(t, path)

@@ -29,8 +29,7 @@ func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// If a token changes or becomes unusable, the clients that used it are disconnected. The port and all other clients'
-// streams stay open.
+// If a token changes, only the clients that used it are disconnected.
 func TestKeysChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -163,7 +162,7 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
-// If a token changes while the body of a request arrives, the server neither executes the request nor waits for it.
+// If a token changes while a request arrives, the request is not executed.
 func TestKeyChangesDuringRequest(t *testing.T) {
 	t.Parallel()
 	town := named("town")

@@ -16,8 +16,7 @@ import (
 
 type mailHandlers struct{ *server }
 
-// mail lists messages to one address, or to all addresses. It lists unread messages or, with the parameter all, every
-// message that is not archived.
+// mail lists unread messages. The parameter all adds messages that are read but not archived.
 func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -82,7 +81,7 @@ type sendRequest struct {
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
-	// ID of the message to reply to; the reply is in the same thread
+	// ID of the message to reply to
 	ReplyTo string `json:"reply_to"`
 	// accepted but ignored, because the city's store contains all messages
 	Rig string `json:"rig"`
@@ -136,8 +135,7 @@ type markRequest struct {
 	By string `json:"by"`
 }
 
-// markMail marks a message as read and returns it, or archives it. If the message was sent to a pool, "by" names the
-// agent that has read it.
+// For a message to a pool, "by" names the agent that has read it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in markRequest
 	if err := decode(w, r, &in); err != nil {

@@ -29,7 +29,7 @@ func sample(path string) string {
 	return path
 }
 
-// Every operation in the document is a route with its method. Every route and every verb is in the document.
+// The document and the routes match.
 func TestDocumentMatchesAPI(t *testing.T) {
 	s := newServer(t.Context(), nil, Options{})
 	have, verbs := map[string]bool{}, map[string]bool{}
@@ -91,7 +91,7 @@ func TestDocumentMatchesAPI(t *testing.T) {
 	}
 }
 
-// A supervisor's document contains the operations of a city and those of the supervisor itself.
+// A supervisor's document also contains a city's operations.
 func TestFleetDocumentMatchesAPI(t *testing.T) {
 	f := newFleet(newServer(t.Context(), nil, Options{}), nil)
 	have := map[string]bool{}

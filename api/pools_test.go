@@ -66,7 +66,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 	}
 }
 
-// In responses, an agent's usage has fields of its own. They are null, and not 0, if the usage was not measured.
+// Usage that was not measured is null, and not 0.
 func TestUsageFields(t *testing.T) {
 	path, _ := serve(t, poolCity(), api.Options{})
 	hc := curl(t, path)
@@ -98,7 +98,7 @@ func TestUsageFields(t *testing.T) {
 	}
 }
 
-// item finds an item of a list by name. If name is "", it decodes a single item.
+// item finds an item of a list by name. "" decodes a single item.
 func item(t *testing.T, body, name string) map[string]any {
 	t.Helper()
 	var one map[string]any
@@ -261,7 +261,7 @@ func (s staticCity) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] 
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
-// Every field of a snapshot reaches the client, in a response and in a stream.
+// Every field of a snapshot reaches the client.
 func TestSnapshotArrivesComplete(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
 		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},

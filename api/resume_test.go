@@ -37,8 +37,7 @@ func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id
 	return id, over
 }
 
-// A client disconnects after any frame of the merged stream and resumes with the last ID. It gets each event since its
-// first connection once, in order. Each ID contains all cities.
+// A client can resume after any frame. It gets each event once, in order.
 func TestResumeAfterEveryFrame(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_cursor", "after", "after_seq", "cursor"} {
 		t.Run(cursor, func(t *testing.T) { testCutAtEveryFrame(t, cursor) })
@@ -135,8 +134,7 @@ func TestResumeAfterEveryFrameOfOneCity(t *testing.T) {
 	}
 }
 
-// The IDs include a city that is not running when a client connects. When the client resumes, it gets all of that
-// city's events.
+// The IDs include cities that are not running.
 func TestResumeBeforeCityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -161,8 +159,7 @@ func TestResumeBeforeCityRuns(t *testing.T) {
 	}
 }
 
-// Events of one city, or of all cities, are listed oldest first if the query has "since". The parameter "order" can
-// reverse this.
+// With "since", events are listed oldest first. The parameter "order" can reverse this.
 func TestSinceOrder(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
@@ -213,7 +210,7 @@ func TestSinceOrder(t *testing.T) {
 	}
 }
 
-// An unknown query parameter is rejected, and the response lists the valid ones.
+// An unknown query parameter is rejected.
 func TestUnknownParameters(t *testing.T) {
 	path, _ := serveFleet(t, citytest.NewDirectory(named("a"), named("b")), api.Options{})
 	hc := curl(t, path)

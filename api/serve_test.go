@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// If there are too many connections, the oldest one without a request is closed. If all of them have a request, the new
-// one is closed.
+// If there are too many connections, the oldest one without a request is closed.
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {

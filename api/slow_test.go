@@ -71,7 +71,7 @@ func (s slowReader) Read(b []byte) (int, error) {
 	return s.Reader.Read(b[:min(len(b), 16<<10)])
 }
 
-// A client that reads nothing is disconnected. A client that reads a lot over a slow connection is not.
+// A client that reads nothing is disconnected. A slow client is not.
 func TestSlowConnection(t *testing.T) {
 	const size = 2 << 20
 	for name, path := range map[string]string{"an answer": "/v0/events?limit=1", "a stream": "/v0/events/stream?after_seq=0"} {

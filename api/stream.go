@@ -58,8 +58,7 @@ func (s *server) acquireStream() (leave func(), err error) {
 	}
 }
 
-// write fails if the client reads nothing within the timeout. The client is then disconnected, and can resume with a
-// cursor.
+// write fails if the client reads nothing within the timeout.
 func (st *stream) write(s string) error {
 	if st.gathers {
 		st.gathered = append(st.gathered, s...)
@@ -106,7 +105,7 @@ func (s *server) errStopped() error {
 
 var errCut = errors.New("the client has disconnected or is too slow")
 
-// eventsAhead is how many events a stream reads in advance, so that it can write several of them in one call.
+// eventsAhead is how many events a stream reads in advance.
 const eventsAhead = 64
 
 func pump[T any](s *server, st *stream, r *http.Request,
@@ -218,8 +217,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream streams the events after Last-Event-ID, or else after the cursor in the query. Without either, it starts
-// with the next event. A gap event reports a cursor that is invalid or in the future, and missing parts of the log.
+// eventStream streams the events after Last-Event-ID or the query's cursor. A gap event reports an invalid cursor or
+// missing events.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {

@@ -89,8 +89,7 @@ func call(t *testing.T, method, url, body string, headers ...string) (int, http.
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// answers reports whether the response to a GET request has status 200. While the server writes to readers that stall,
-// a response to another client can take longer than the server's WriteTimeout.
+// A response can take long while the server writes to readers that stall.
 func answers(url string) bool {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	resp, err := c.Get(url)
@@ -114,7 +113,7 @@ func raw(t *testing.T, addr, text string) string {
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// If a page sends requests under a host name that was rebound to this machine, they are rejected.
+// Requests under a rebound host name are rejected.
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -147,7 +146,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages from other sites get no data. Requests that a page can make a browser send do not change anything.
+// Pages from other sites get no data and change nothing.
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -275,7 +274,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// The guard checks every request before there is a response, even for OPTIONS *. It does not wait for the body.
+// The guard checks every request, even OPTIONS *, before it reads the body.
 func TestGuardChecksEveryRequest(t *testing.T) {
 	t.Parallel()
 	everyListener(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
@@ -304,8 +303,7 @@ func TestCraftedPaths(t *testing.T) {
 	})
 }
 
-// Clients that send too little, too much, half a request or nothing are disconnected. Other clients still get
-// responses.
+// Hostile clients are disconnected. Other clients still get responses.
 func TestHostileClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -356,8 +354,7 @@ func TestHostileClients(t *testing.T) {
 	})
 }
 
-// Clients of streams that read nothing are disconnected. The number of streams is limited, and streams at the limit do
-// not block other requests.
+// Clients that read nothing are disconnected. They do not block other requests.
 func TestStalledReaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -49,7 +49,7 @@ func (h *tenantDirectory) ask(method, path, body, token string) (int, string) {
 	return code, text
 }
 
-// For any path, a tenant's token permits only that tenant's cities. No response reveals that other cities exist.
+// A tenant's token permits only that tenant's cities. No response reveals other cities.
 func TestTenants(t *testing.T) {
 	h := newTenantDirectory(t)
 	for _, c := range []struct {
@@ -207,7 +207,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// A tenant can register its own cities, within its limits on cities and agents.
+// A tenant can register cities within its limits.
 func TestTenantRegisters(t *testing.T) {
 	h := newTenantDirectory(t)
 	agents := func(n int) (all []city.Agent) {
@@ -289,8 +289,7 @@ func (s renamedCity) Preview(_ context.Context, path string) (city.Declared, err
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
-// A folder that is registered under the name of another owner's city does not belong to the tenant, whatever its
-// configuration says.
+// A tenant does not own a folder that another owner has registered.
 func TestTenantRegistersTakenName(t *testing.T) {
 	h := newTenantDirectory(t)
 	h.m.Remove("prod")
@@ -333,7 +332,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	}
 }
 
-// If a city turns out not to belong to the tenant, its registration is reverted, unless the city was registered before.
+// A registration of a foreign city is reverted, unless the city was registered before.
 func TestTenantRegistersForeignCity(t *testing.T) {
 	m := citytest.NewDirectory(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
@@ -352,7 +351,7 @@ func TestTenantRegistersForeignCity(t *testing.T) {
 	}
 }
 
-// Concurrent registrations are handled one after the other, so that together they cannot exceed the limit.
+// Concurrent registrations cannot exceed the limit together.
 func TestConcurrentTenantRegistrations(t *testing.T) {
 	h := newTenantDirectory(t)
 	h.m.Remove("prod")

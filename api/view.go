@@ -28,8 +28,7 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the underlying directory as a city.SupervisorStatus. It returns nil if the directory does not
-// implement that interface, or if the view hides some cities.
+// keeper returns nil for a view that hides cities.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)

@@ -38,7 +38,7 @@ func (n *recordingCity) Commands() []city.Command {
 	return slices.Clone(n.commands)
 }
 
-// workCity returns a city with automations and three beads. tw-1, which is in progress, is the parent of tw-2 and tw-3.
+// tw-1, which is in progress, is the parent of tw-2 and tw-3.
 func workCity(t *testing.T) *recordingCity {
 	t.Helper()
 	f := &recordingCity{City: controllertest.Town(t)}

@@ -79,8 +79,7 @@ func dialFor(serverName, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect returns the connection that Dial opened, or else a new one. It does not reuse the connection of an earlier
-// exchange, because the transport would not retry a request on it.
+// connect never reuses the connection of an earlier exchange, because the transport would not retry a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {
@@ -129,8 +128,7 @@ func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
-// request sends a request. It returns a response with status 200, which the caller must close, or the error that the
-// response contains. ctx also applies to reading the response.
+// request sends a request. The caller must close the response. ctx also applies to reading the response.
 func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable,
@@ -183,8 +181,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	return e
 }
 
-// closedIdle is the text of an error that net/http does not export. It means that the peer closed a connection before a
-// request was sent on it.
+// closedIdle is the text of an error that net/http does not export.
 const closedIdle = "server closed idle connection"
 
 func errorResponse(resp *http.Response) error {

@@ -85,8 +85,7 @@ func TestExchangeAfterServerClosed(t *testing.T) {
 	}
 }
 
-// If the controller closes the connection without a response, the client retries the request once. If the retry fails
-// too, the client reports that the controller has exited.
+// If the controller closes the connection without a response, the client retries the request once.
 func TestExchangeWithoutResponse(t *testing.T) {
 	for _, aborted := range []int32{1, 2} {
 		var requests atomic.Int32
@@ -106,7 +105,7 @@ func TestExchangeWithoutResponse(t *testing.T) {
 	}
 }
 
-// A pending request ends when its context is canceled or its client is closed, before or during the response.
+// A pending request ends when its context is canceled or its client is closed.
 func TestPendingExchangeIsCanceled(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		for _, byClose := range []bool{false, true} {

@@ -11,9 +11,8 @@ import (
 	"gcity/city"
 )
 
-// editOperations returns the operations by which Gas City's clients change the configuration. gcity supports suspending
-// agents and rigs, and adding and removing rigs. The operations for all other changes return an error that says what to
-// do instead.
+// editOperations returns the operations by which Gas City's clients change the configuration. Unsupported ones return
+// an error that says what to do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -51,8 +50,7 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended returns true if the client wants to suspend, and false if the client wants to resume. For any other change
-// it returns an error that names the table to edit.
+// suspended returns true for suspend and false for resume.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {
