@@ -22,10 +22,10 @@ const (
 
 // Invalid is the error for an invalid bead or request. Its text is for users.
 type Invalid struct {
-	// which of several beads is invalid: its ID, or "bead 3 of 7"; "" if there is only one bead
+	// ID, or "bead 3 of 7"; "" = the only bead
 	Which  string
 	Field  string // JSON name of the field, or a part of it, such as `label "x"`
-	Reason string // the rest of the sentence after the field's name, such as "is empty"
+	Reason string // ends the sentence, such as "is empty"
 }
 
 func (e *Invalid) Error() string {
@@ -92,7 +92,7 @@ func lineEnds(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// normalTime returns a time in UTC without a monotonic clock reading, so that equal times are equal values.
+// normalTime removes the monotonic clock reading, so that equal times are equal values.
 func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
 func words(list []string) []string {
@@ -105,8 +105,7 @@ func words(list []string) []string {
 	return out
 }
 
-// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, because a new bead has no
-// ID yet.
+// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid.
 func Check(b Bead) error {
 	if b.ID != "" {
 		if err := CheckID(b.ID); err != nil {

@@ -61,7 +61,7 @@ func wantRead(t *testing.T, r reader, want string) {
 	}
 }
 
-// Earlier events are sorted by time and followed by new ones, while cities are added, removed and restarted.
+// Earlier events are sorted by time and followed by new ones.
 func TestMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -129,8 +129,7 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
-// A city that is added late does not flood open streams with its earlier events. A stream gets the city's start, and
-// one gap event for everything before.
+// A late city adds one gap event for its earlier events.
 func TestMergedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +153,7 @@ func TestMergedLate(t *testing.T) {
 		wantRead(t, r, "c:503, c:504")
 		record(c, 1)
 		wantRead(t, r, "c:505")
-		// A city that merely restarts continues at its position, even after a long time.
+		// A restarted city continues at its position.
 		m.SetCondition("c", city.CityStopped, "")
 		record(c, 1)
 		time.Sleep(time.Hour)
@@ -178,8 +177,7 @@ func (h holey) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	}
 }
 
-// A stream reports events that are missing from a log, and a cursor beyond the end of a log. If a known name now
-// belongs to a different city, that city is read from the start of its log.
+// A stream reports missing events and invalid cursors. A different city with a known name is read from the start.
 func TestMergedGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -211,7 +209,7 @@ func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, err
 	return nil, ctx.Err()
 }
 
-// A city that does not respond delays the others only once, for a moment.
+// A hung city delays the others only once.
 func TestMergedStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -268,7 +266,7 @@ type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A panic in one city is reported at a limited rate. The stream still contains the events of the other cities.
+// A panic in one city does not affect the other cities.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -383,7 +381,7 @@ func TestMergedEnds(t *testing.T) {
 	}
 }
 
-// Whatever happens to cities and readers, a reader that resumes gets each event of each city once, in order.
+// A reader that resumes gets each event of each city once, in order.
 func TestMergedHistories(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A stop's report contains each agent or task that delays the stop, and repeats it only after a change. It does not
-// name every agent of a large city.
+// A report names what delays the stop, and repeats it only after a change.
 func TestStopReport(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)

@@ -26,8 +26,7 @@ const StrandedIDs = 3
 
 const strandedLines = 4
 
-// StrandedLines describes stranded work and what to do about it, in one line per agent. It does not sanitize the IDs of
-// beads.
+// StrandedLines describes stranded work and the remedy, one line per agent. It does not sanitize IDs.
 func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {

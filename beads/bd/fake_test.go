@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// tool simulates bd 1.0 as documented: its arguments, its output, hidden issues and refusals. It stores its data in one
-// file.
+// tool simulates bd 1.0. It stores its data in one file.
 type tool struct {
 	file string
 	db   struct {
@@ -94,7 +93,7 @@ func (t *tool) save() error {
 	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes might read the file at the same time
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // other processes might read the file
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return err
 	}

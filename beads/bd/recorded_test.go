@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the parsed recordings")
 
-// recording is one recorded call of bd 1.1.0. The calls are in order and use the same database.
+// recording is one recorded call of bd 1.1.0. The calls are in order.
 type recording struct {
 	Args           []string
 	Stdin          string
@@ -93,7 +93,7 @@ func understood(t *testing.T, r *recording) string {
 	return strings.Join(lines, "\n")
 }
 
-// The store can parse all recorded output of bd. Review every change to the golden file.
+// The store can parse all recorded output of bd.
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
@@ -117,8 +117,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// The simulated tool behaves like bd. For the same calls it returns the same exit codes, and the store reads the same
-// beads.
+// For the same calls, the simulated tool behaves like bd.
 func TestSimulatedToolMatchesBd(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()

@@ -1,5 +1,5 @@
-// Package beadstest is the test suite for bead stores. It contains short tests of the guarantees of beads.Store, and of
-// the optional interfaces that a store implements.
+// Package beadstest is the test suite for bead stores. It tests the guarantees of beads.Store and of its optional
+// interfaces.
 package beadstest
 
 import (

@@ -1,5 +1,4 @@
-// Package fake implements an in-memory bead store for tests. It is the simplest implementation of beads.Store's
-// guarantees. Tests can make it fail or hang.
+// Package fake implements an in-memory bead store for tests. Tests can make it fail or hang.
 package fake
 
 import (
@@ -379,7 +378,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 	return s.checkCycles(ids...)
 }
 
-// Unreadable implements beads.Auditor. The result is always empty, because this store never has unreadable records.
+// Unreadable implements beads.Auditor. The result is always empty.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

@@ -157,8 +157,7 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	}
 }
 
-// A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step;
-// TestSuite checks this.
+// A script may create a molecule in its own way.
 func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;

@@ -13,8 +13,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Create implements foreign.Backend. If the script drops fields of a new bead, Create sends them again as an update.
-// If they are still missing, Create closes the bead and returns an error that names them.
+// Create implements foreign.Backend. It sends dropped fields again as an update. If they are still missing, it closes
+// the bead and returns an error.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(createInput(want))
 	if err != nil {
@@ -91,9 +91,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change changes a bead. It calls the operation "update" unless it only has to close the bead. If "update" did not
-// store the metadata, it calls "set-metadata". It always closes a bead with "close", because "update" might not support
-// the status "closed".
+// change always closes a bead with "close", because "update" might not support the status "closed". It uses
+// "set-metadata" for metadata that "update" did not store.
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -132,8 +131,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	return k.Get(ctx, id)
 }
 
-// setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that
-// the script has stored it.
+// If a script never returns metadata, gcity assumes that it is stored.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })

@@ -75,8 +75,7 @@ func TestThirtyProcessesEditOneBead(t *testing.T) {
 	}
 }
 
-// In a read-only folder, an existing store can be read, or the error explains what to do. The store never looks empty,
-// and changes fail.
+// A store in a read-only folder never looks empty, and changes fail.
 func TestReadOnlyFolder(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)

@@ -15,9 +15,8 @@ type selection struct {
 	order string
 }
 
-// find translates a query to SQL. It chooses the index itself, because SQLite's planner has no statistics. A parent
-// or formula typically has few beads, and a label has fewer than an assignee. Without these conditions, the query
-// scans all beads, newest first.
+// find chooses the index itself, because SQLite's planner has no statistics. Parents and formulas have the fewest
+// beads, then labels, then assignees.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels

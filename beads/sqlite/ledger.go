@@ -12,8 +12,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// reserve is how many ID numbers the ledger reserves at a time, so that most new beads do not require a write to the
-// ledger.
+// reserve is how many ID numbers the ledger reserves at a time. It saves writes.
 const reserve = 64
 
 const (
@@ -82,7 +81,7 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
-// write replaces the identity in the ledger. The caller holds the store's write lock.
+// The caller holds the store's write lock.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {
 		return nil
@@ -101,8 +100,7 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger is
-// assumed to have an entry.
+// missing returns an error if the ledger has an entry for the missing file. A damaged ledger counts as an entry.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -116,8 +114,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is an
-// older copy of the store, identify raises the store's last ID number to the number in the ledger.
+// identify compares the store with the ledger. For an older copy of the store, it raises the last ID number, so that no
+// number is reused.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -146,8 +144,7 @@ func (s *Store) identify(t *txn) error {
 	return nil
 }
 
-// note writes the store's identity to the ledger and reserves ID numbers in it. It is called at the end of a
-// transaction, before the commit. The transaction is committed even if the ledger cannot be written, because `gcity
+// note must run before the commit. The transaction is committed even if the ledger cannot be written, because `gcity
 // doctor` reports that.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
@@ -179,7 +176,7 @@ func (s *Store) note(t *txn) error {
 	return nil
 }
 
-// identity reads the identity of the store. A store written by an older gcity has no ID.
+// A store from an older gcity has no ID.
 func (t *txn) identity() (id Identity, err error) {
 	if id.Last, err = t.last(); err != nil {
 		return id, err
@@ -193,8 +190,7 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name creates the store's identity, unless another process has already done so. The additional table does not need a
-// new schema version, because older versions of gcity ignore it.
+// The additional table does not need a new schema version, because older versions of gcity ignore it.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

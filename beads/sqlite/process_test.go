@@ -17,8 +17,7 @@ import (
 	"gcity/beads"
 )
 
-// The test binary also acts as another process. GCITY_BEADS_CHILD selects the task, and the first argument is the
-// folder.
+// The test binary also acts as another process. GCITY_BEADS_CHILD selects the task.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_BEADS_CHILD") {
 	case "":
@@ -96,7 +95,7 @@ func childLock(dir, begin string) {
 	<-end
 }
 
-// Four processes create a thousand beads each, and no ID is used twice.
+// Four processes never use an ID twice.
 func TestSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	const writers = 4

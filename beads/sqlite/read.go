@@ -9,8 +9,7 @@ import (
 	"gcity/beads"
 )
 
-// reading calls a function with the open file, and retries while other processes lock the file. If the file does not
-// exist, it returns errAbsent.
+// reading retries while other processes lock the file. It returns errAbsent for a missing file.
 func reading[T any](ctx context.Context, s *Store, errAbsent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {

@@ -85,8 +85,7 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed updates the store's version and last ID number. Every transaction that changes beads must call changed at its
-// end.
+// Every transaction that changes beads must call changed at its end.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -253,11 +252,10 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// probeSize is the free space in bytes that a writable store needs. It is enough for a few typical changes.
+// probeSize is the free space in bytes that a writable store needs.
 const probeSize = 64 << 10
 
-// grows returns an error if the disk is too full for the next changes. It ignores all other errors, because the
-// changes themselves report them.
+// grows ignores other errors, because the changes themselves report them.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

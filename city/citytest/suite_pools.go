@@ -15,7 +15,7 @@ import (
 
 // Pool and rig of the city under test.
 const (
-	// a pool at its minimum size; its members print Ready and echo their input, and their drains have no time limit
+	// a pool at its minimum size; its drains have no time limit
 	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
@@ -151,7 +151,7 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// An agent that has not been asked to drain cannot acknowledge a drain, and an agent that is not running cannot drain.
+// Only a draining agent can acknowledge a drain. Only a running agent can drain.
 func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	_, err := ctl.Do(ctx, city.Drain{Agent: Lazy})
@@ -221,8 +221,8 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool adds the members with the next higher numbers, and removes those with the highest ones. A draining member that
-// is wanted again keeps its session.
+// A pool adds the next higher numbers and removes the highest. A draining member that is wanted again keeps its
+// session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
@@ -284,7 +284,7 @@ func testScaleRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A wanted member of a pool restarts after a drain, like any other agent.
+// A wanted member restarts after a drain.
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})
@@ -301,7 +301,7 @@ func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// A pool can only be suspended as a whole. Commands about a session need the name of a member.
+// A pool can only be suspended as a whole.
 func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	for _, c := range []city.Command{city.Suspend{Agent: crew(1)}, city.Stop{Agent: crew(1)}} {

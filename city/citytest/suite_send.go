@@ -59,8 +59,7 @@ func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A nudge waits while there is a draft on the input line. When the draft has been removed, the nudge is typed exactly
-// once.
+// A nudge waits for a draft on the input line. It is typed exactly once.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")

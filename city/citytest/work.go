@@ -12,8 +12,7 @@ import (
 	"gcity/events"
 )
 
-// Store returns the store of a Fake, for tests that make it fail. The snapshot's counts do not include changes made
-// directly to it.
+// Store returns the store of a Fake. The snapshot's counts do not include direct changes to it.
 func (f *Fake) Store() *fake.Store { return f.store }
 
 // Beads implements city.Control.
