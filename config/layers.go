@@ -12,8 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layers returns the folders with the city's formulas and automations, lowest precedence first, followed by those of
-// the rigs. It does not include built-in formulas.
+// Layers returns the folders with formulas and automations: the city's, lowest precedence first, and then the rigs'.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has rejected invalid paths
 	out := append(slices.Clone(c.formulaLayers), formula.Layer{Dir: dir, Title: "city"})

@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// warnsOnDuplicate reports whether a warning is needed if two files set this key. For other keys, the last file
-// silently takes precedence.
+// warnsOnDuplicate is false for keys in which the last file silently wins.
 func (d decoder) warnsOnDuplicate(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// addDuplicate adds a warning if another file has already set the same key. If the option strict is set, it adds an
-// error instead.
+// addDuplicate adds a warning, or with strict an error.
 func (d decoder) addDuplicate(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.warnsOnDuplicate(key) {
 		return

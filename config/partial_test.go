@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// LoadPartial returns nil only if an error in the configuration might affect the city's name, its store or its agents.
+// LoadPartial returns nil only if an error might affect names or the store.
 func TestLoadPartial(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
 		"\"ann\"\nstart_command = \"x\"\n"

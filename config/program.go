@@ -16,10 +16,9 @@ import (
 type Program struct {
 	// key that selects the program, for example "agents.provider"; "" = the first preset that is found
 	SelectedBy string
-	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
+	// start_command; "" = Command and Args
 	Line string
-	// effective values, in which the agent's own values override the provider's. Name is "" if a start_command selects
-	// the program, or if no program is found. Origins contains the position of each value
+	// effective values. Name is "" with a start_command, or if no program is found
 	Provider
 	Dialogs []Dialog
 }
@@ -163,8 +162,7 @@ func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	}
 }
 
-// withoutAnswers returns the dialogs without their keys: gcity recognizes the questions but leaves the answers to the
-// user.
+// gcity recognizes the questions but leaves the answers to the user.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -173,8 +171,7 @@ func withoutAnswers(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed returns the provider with this name: the preset, overridden by the [providers] table with the same
-// name. Name is "" if neither exists.
+// ProviderNamed returns the preset with this name, overridden by its [providers] table. Name is "" if neither exists.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
@@ -209,8 +206,7 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name, and adds it if necessary. Several files can declare parts of the same
-// provider.
+// Several files can declare parts of one provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {

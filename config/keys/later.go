@@ -2,8 +2,8 @@ package keys
 
 import "strings"
 
-// LaterKeys returns keys that are known but not implemented. gcity rejects them rather than silently ignoring them. The
-// keys at the end of the list are Gas City keys that gcity ignores with a warning.
+// LaterKeys returns keys that are known but not implemented. gcity rejects most of them, and ignores some with a
+// warning.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string

@@ -16,12 +16,9 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that receives a value when a formula or an automation has been written, created or removed.
-// The value arrives after o.Quiet without further changes. Folders watches the given folders, as City.Layers returns
-// them, and ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it
-// does. The channel others delivers lists of folders that replace the current list; it may be nil. A new list counts as
-// a change if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended
-// and the watch has stopped.
+// Folders returns a channel that receives a value when a formula or an automation has changed, after o.Quiet without
+// changes. Folders need not exist. others delivers lists that replace the folders; nil = none. The channel holds at
+// most one value. It is closed when ctx has ended and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -139,7 +136,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// responsive returns the folders that respond, and those that hang. Folders that hang must not be watched or read.
+// Hung folders must not be watched or read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {

@@ -234,8 +234,7 @@ func TestFoldersReplacesList(t *testing.T) {
 	}
 }
 
-// The watch does not report other files in the watched folders. A changed automation does not wake the watch of the
-// configuration, and a changed configuration does not wake the watch of automations.
+// The watch does not report other files in the folders.
 func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

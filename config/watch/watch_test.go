@@ -120,8 +120,7 @@ func TestCityReportsEveryKindOfWrite(t *testing.T) {
 	}
 }
 
-// A file that is written byte by byte or rewritten 1,000 times causes only a few notifications, and the newest content
-// is read.
+// A file that is written byte by byte causes only a few notifications.
 func TestCityMergesChanges(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -157,7 +156,7 @@ func TestCityMergesChanges(t *testing.T) {
 	})
 }
 
-// If city.toml is a link through a linked folder, the watch notices changes to the link and to its target.
+// The watch notices changes to a linked city.toml and to its target.
 func TestCityFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -279,7 +278,7 @@ func TestCityReportsAnUndoneChange(t *testing.T) {
 	}
 }
 
-// If a user namespace does not allow inotify instances, the watch polls the files and logs one warning.
+// Without inotify, the watch polls and logs one warning.
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
@@ -322,7 +321,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 	}
 }
 
-// An included file is watched like city.toml as soon as a file names it, even if it does not exist yet.
+// An included file is watched even before it exists.
 func TestCityReportsIncludedFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -363,7 +362,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 	}
 }
 
-// A topology is watched as a whole: its file, the files that its agents use, and new files in its folder.
+// A topology is watched as a whole.
 func TestCityReportsTopologies(t *testing.T) {
 	dir := folder(t, "include = [\"more.toml\"]\n[workspace]\ntopology = \"p\"\n"+
 		"[topologies.far]\nsource = \"/none\"\n")
