@@ -111,7 +111,7 @@ func sorted(figures map[subject]int) []subject {
 	})
 }
 
-// formatBudgets formats the list as one paragraph per package, so that git can merge changes to different packages.
+// One paragraph per package lets git merge changes to different packages.
 func formatBudgets(figures map[subject]int) string {
 	var b strings.Builder
 	b.WriteString(budgetsHead)
@@ -126,8 +126,7 @@ func formatBudgets(figures map[subject]int) string {
 	return b.String()
 }
 
-// parseBudgets parses the list. If a subject has two entries, the larger one is used. Merge conflict markers are
-// skipped, because "make budgets" resolves conflicts.
+// The larger of two entries counts. Merge conflict markers are skipped, because "make budgets" resolves conflicts.
 func parseBudgets(text string) (map[subject]int, error) {
 	figures := map[subject]int{}
 	dir := ""

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// groupPrefix is the prefix of this program's control group names. The program's pid follows it.
+// groupPrefix precedes the program's pid.
 const groupPrefix = "gcity-bench-"
 
 const killLimit = 30 * time.Second

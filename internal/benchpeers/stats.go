@@ -74,7 +74,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// ratio divides the medians of two managers. It returns a dash if that is not possible.
+// ratio returns a dash if it cannot divide.
 func ratio(own, other []float64) string {
 	if len(own) == 0 || len(other) == 0 || median(other) == 0 {
 		return "–"
@@ -82,7 +82,7 @@ func ratio(own, other []float64) string {
 	return number(median(own)/median(other)) + "×"
 }
 
-// best returns the values of the peer with the smallest median. It ignores gcity and the peer "floor".
+// best ignores gcity and the peer "floor".
 func (t *table) best(row metric) []float64 {
 	var best []float64
 	for _, name := range t.managers {

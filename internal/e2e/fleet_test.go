@@ -222,7 +222,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 }
 
-// The test edits the registry, breaks one city and removes the folder of another. The other cities are not affected.
+// A broken or removed city does not affect the others.
 func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 4)

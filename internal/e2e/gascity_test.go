@@ -18,8 +18,7 @@ import (
 	"testing"
 )
 
-// dashboard is a client like Gas City's dashboards and scripts. It uses the paths, parameters and types of Gas City's
-// API, sends X-GC-Request, and accepts 200 and 201.
+// dashboard is a client like Gas City's dashboards and scripts.
 type dashboard struct {
 	*town
 	hc     *http.Client
@@ -62,7 +61,7 @@ func (o object) item(field, value string) object {
 	return nil
 }
 
-// request sends a request. It adds the city's prefix to every path except /health and paths below /v0/.
+// request adds the city's prefix to every path except /health and paths below /v0/.
 func (d *dashboard) request(ctx context.Context, method, path, body string) *http.Response {
 	d.t.Helper()
 	at := d.root + d.prefix + path
@@ -354,7 +353,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reads the city's event stream. It reconnects after every frame, and tries every name of the cursor parameter.
+// follows reconnects after every frame, and tries every name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)
@@ -417,7 +416,7 @@ func (d *dashboard) everything() {
 	d.documented()
 }
 
-// dashboardCity writes the configuration of a city. Edits must keep its comments. api is the city's [api] table, or "".
+// Edits must keep the comments. api is the [api] table, or "".
 func dashboardCity(t *testing.T, c *town, name, api string) {
 	t.Helper()
 	shop := t.TempDir()
@@ -554,8 +553,7 @@ func (d *dashboard) firstID(path string) string {
 	return ""
 }
 
-// followsAll reads the event stream of all cities. It reconnects after every frame, and compares the received events
-// with the logs.
+// followsAll reconnects after every frame, and compares the events with the logs.
 func (d *dashboard) followsAll(names []string) {
 	d.t.Helper()
 	all := "/v0/events/stream?"

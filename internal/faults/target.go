@@ -81,7 +81,7 @@ func (t *target) config() string {
 
 func (t *target) name(i int) string { return fmt.Sprintf("agent-%d", i) }
 
-// line returns the command of an agent. Each command is hard to stop for a different reason.
+// Each command is hard to stop for a different reason.
 func (t *target) line(i int) string {
 	said := "said=" + t.spoken[i] + "; "
 	switch i % 4 {

@@ -110,8 +110,7 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength returns the length of the quoted text at the beginning of s, including both quotes. It returns 1 if the
-// closing quote is missing.
+// quoteLength includes both quotes. It returns 1 if the closing quote is missing.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -219,8 +218,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word with quoted text at the bytes i to i+n. The quotes can contain the name or the value, as in
-// {"name":"value"} and name="value".
+// The quotes can contain the name or the value, as in {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -251,8 +249,7 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// followsName reports whether the "=" or ":" at i follows the name of a secret. Before ":", the name must not contain a
-// slash, because lists of paths also contain colons.
+// followsName rejects a slash before ":", because lists of paths also contain colons.
 func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -261,15 +258,14 @@ func followsName(w string, i int) bool {
 	return secretName(name)
 }
 
-// isProse reports whether a word with ":" may be part of a sentence, as in "cannot press keys: it is away".
+// A word with ":" may be prose, as in "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether text ends with the name of a secret. A parameter for a file, such as --token-file, does
-// not count.
+// A parameter for a file, such as --token-file, is not a secret.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {
