@@ -121,7 +121,7 @@ func (c *conversion) topologyNames(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns the agent that receives a rig's work, or "" if this agent does not exist.
+// slingTarget returns "" if the agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -136,7 +136,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the city's registered name. If it has none, cityName returns the name in its files.
+// cityName prefers the city's registered name.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -329,7 +329,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// siteOf returns a rig's settings in the site file, which is specific to a machine.
+// The site file is specific to a machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil

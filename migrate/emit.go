@@ -31,7 +31,7 @@ func (e *emitted) write(b *strings.Builder, header string) {
 
 type emitter struct {
 	*conversion
-	base string // the folder in the original city that paths in the file are relative to
+	base string // folder for relative paths, in the original city
 	rel  string // the corresponding folder in the converted city
 	pack *pack
 }
@@ -169,8 +169,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find converts a path in an agent's settings to a path for the converted file. It returns false if the path does not
-// exist.
+// find returns false if the path does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -318,8 +317,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit for an agent's sessions. If key is not set, bound uses the value of older in the agent's pool
-// table.
+// If key is not set, bound uses the value of older in the agent's pool table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -392,14 +390,13 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an older [[agent]] table declares an agent. It returns false if the city or the agent's pack
-// has an overlay.
+// table returns false if the city or the agent's pack has an overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original reverses moved: it converts a path for the converted file to a path in the original city.
+// original is the inverse of moved.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

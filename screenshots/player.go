@@ -156,8 +156,7 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return found, nil
 }
 
-// Watch implements city.Control. It yields the current screen of the running session immediately, and later output as
-// time passes.
+// Watch implements city.Control. It yields the current screen first.
 func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		all := p.tape.Frames[agent]

@@ -22,7 +22,7 @@ import (
 // length is the duration of a recording.
 const length = 110 * time.Second
 
-// cues contains the user actions in the recorded city, with their times since the start of the recording.
+// cues contains the recorded user actions.
 var cues = []struct {
 	at time.Duration
 	do city.Command

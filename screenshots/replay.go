@@ -15,8 +15,8 @@ import (
 	"gcity/tui"
 )
 
-// project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is the next time to
-// show, in seconds since the start of the tape. The control room exits when the descriptor is closed.
+// project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is the next time in
+// seconds. The control room exits when the descriptor is closed.
 func project(ctx context.Context, file string, options string) error {
 	t, err := loadRecording(file)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 const (
 	patience = 30 * time.Second // time limit for each wait
-	// a frame is complete after this time without output; it must be longer than the interval between updates of a pane
+	// a frame is complete after this time without output
 	quiet = 600 * time.Millisecond
 )
 
@@ -40,7 +40,7 @@ type terminalRoom struct {
 	gone   bool
 }
 
-// environ returns an environment that does not depend on the machine, except for PATH.
+// environ depends on the machine only for PATH.
 func environ(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",

@@ -238,7 +238,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own.
+// get does not verify certificates, because each part of the cluster has its own.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -319,7 +319,7 @@ func (c *cluster) kill(part string) error {
 	return end(pid, syscall.SIGKILL)
 }
 
-// end sends a signal to a process and waits until it has exited. After ten seconds, it kills the process.
+// After ten seconds, end kills the process.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err
