@@ -97,6 +97,9 @@ func (f *StopReport) unlessReported(line string) []string {
 
 func (a *Agent) waitLine() string {
 	text := "waiting for " + a.Name
+	if a.State == Stopping && a.Until != nil {
+		return text + ": it has until " + formatTime(*a.Until) + " to exit"
+	}
 	if a.Provider != "" {
 		text += " (" + a.Provider + ")"
 	}

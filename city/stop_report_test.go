@@ -26,7 +26,7 @@ func TestStopReport(t *testing.T) {
 	}
 	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gcity gives up " +
 		"at 12:00:35\n" +
-		"waiting for a (exec:./s): stopping since 12:00:00, the city is stopped, until 12:00:05")
+		"waiting for a: it has until 12:00:05 to exit")
 	tell("")
 	s.Agents[0].Until, s.Agents[0].Reason = nil, "it does not exit"
 	tell("waiting for a (exec:./s): stopping since 12:00:00, it does not exit")

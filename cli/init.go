@@ -87,6 +87,9 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return err
 	}
 	consent.InitTrust(e, dir)
+	if err := host.Remember(e, dir, name); err != nil {
+		e.Warn(err.Error())
+	}
 	if e.JSON {
 		return e.WriteJSON(map[string]string{"name": name, "path": dir, "file": file})
 	}

@@ -64,6 +64,18 @@ func TestInitTouchesNothing(t *testing.T) {
 	}
 }
 
+// A city that init has written is listed before it is opened.
+func TestANewCityIsListed(t *testing.T) {
+	home, dir := map[string]string{"GC_HOME": t.TempDir()}, filepath.Join(t.TempDir(), "pier")
+	if code, _, errs := runCLI(t, &fakeCity{env: home}, "init", dir, "--yes"); code != 0 {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	code, out, errs := runCLI(t, &fakeCity{env: home}, "cities")
+	if code != 0 || !strings.Contains(out, dir) || !strings.Contains(out, "stopped") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
 func TestNames(t *testing.T) {
 	for base, want := range map[string]string{"my city": "my-city", ".hidden": "hidden", "äöü": "city", "a_b.c-1": "a_b.c-1", "/": "city",
 		strings.Repeat("long", 20): strings.Repeat("long", 16)} {

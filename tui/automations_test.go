@@ -174,14 +174,14 @@ func TestFire(t *testing.T) {
 	s.point("nightly")
 	s.press("t")
 	s.wants()
-	s.shows("Fire nightly now?", "The gate is closed: cron 30 3 * * * · next Nov 22 03:30 · in 16h47m.")
+	s.shows("Fire nightly now?", "Not due until Nov 22 03:30 (in 16h47m). Fire it now anyway?")
 	s.press("enter") // "no" is preselected
 	s.wants()
 	s.press("t", "y")
 	s.wants(fire("nightly"))
 	s.point("prune-branches")
 	s.press("t")
-	s.shows("The gate is closed: condition test -d repo · retry 1 of 3 · now.")
+	s.shows("Not due: condition test -d repo; retry 1 of 3. Fire it now anyway?")
 	s.press("n")
 	s.point("sweep:rig:shop")
 	s.press("t")
@@ -272,9 +272,9 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	s.press("esc", "t")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.automation("release", func(a *city.Automation) {
-		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c"}
+		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c", MadeTitle: "crates have come"}
 	})
-	s.shows("release: created gc-3c in")
+	s.shows("release: created gc-3c: crates have come in", "The run printed nothing. It created gc-3c: crates have come.")
 	s.press("t")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Failures: []string{"release is disabled"}}}})
 	ended(s, "gc-4", "ok")
@@ -292,7 +292,7 @@ func TestAutomationDetails(t *testing.T) {
 	}
 	s.shows("loading")
 	s.find(someWork(), "")
-	s.shows("Runs", "exit 3        0.9s  manual, by operator", "Nov 20 08:42  ok            2.0s", "all is well", `unknown key "colour"`)
+	s.shows("Runs", "exit 3        0.9s  fired by operator", "Nov 20 08:42  ok            2.0s", "all is well", `unknown key "colour"`)
 	s.hides("loading")
 	s.automation("db-health", func(a *city.Automation) { a.Reason = "cooldown: 2m remaining" })
 	if _, again := effectOf[feed.QueryBeads](s); again {
@@ -300,7 +300,7 @@ func TestAutomationDetails(t *testing.T) {
 	}
 	s.automation("db-health", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-300", Opened: s.now} })
 	s.find(nil, "the store did not answer")
-	s.shows("cannot be read: the store did not answer", "exit 3        0.9s  manual, by operator")
+	s.shows("cannot be read: the store did not answer", "exit 3        0.9s  fired by operator")
 	s.press("esc")
 	s.automation("db-health", func(a *city.Automation) { a.Last = nil })
 	if _, again := effectOf[feed.QueryBeads](s); again {

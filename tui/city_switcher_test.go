@@ -202,7 +202,7 @@ func TestFleetWatcher(t *testing.T) {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
-		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + 2*feed.FleetRefreshGap)
+		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + feed.SilenceGrace + 2*feed.FleetRefreshGap)
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()
@@ -354,9 +354,9 @@ func TestSupervisorStartsLater(t *testing.T) {
 	d := &late{Directory: citytest.NewDirectory(a, b)}
 	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
 	c.sees("0 one")
-	c.insist("@", "Only alpha is shown")
+	c.insist("@", "gcity knows no other city")
 	d.come.Store(true)
-	c.sees("A supervisor is running now")
+	c.sees("all cities in one list") // the text becomes the list
 	c.keys("\x1b")
 	c.sees("1 of 2 @")
 	c.to("beta")
@@ -372,5 +372,5 @@ func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
 	alone.Rows = alone.Rows[:1]
 	s.hear(feed.News{Fleet: alone})
 	s.press("@")
-	s.shows(">   all cities in one list", "`gcity init DIR` creates another city, and `gcity` in its folder opens it.")
+	s.shows(">   all cities in one list", "`gcity init DIR` creates another city; this list then shows it.")
 }

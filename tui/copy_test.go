@@ -175,7 +175,7 @@ func TestVerbsMenu(t *testing.T) {
 	s.change(withAutomations)
 	s.choose("scout")
 	s.press("x")
-	s.shows("Actions for scout", "restart the agent", "asks for confirmation", "kill or stop", "copy from the selection")
+	s.shows("Actions for scout", "restart the agent", " asks ", "kill or stop", "copy from the selection")
 	s.hides("mark the row", "go to Agents", "fire the automation")
 	s.typeIn("drain:")
 	s.shows("scout is quarantined, so there is nothing to drain")

@@ -102,9 +102,9 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s := lobby(t, 80, 24, Options{})
 	s.press("~")
-	s.shows("~ does nothing here; ? lists the keys")
+	s.shows("\"~\" does nothing here; ? lists the keys")
 	s.press("r")
-	s.shows("r only works in a city (press enter): restart the agent or the pool")
+	s.shows("\"r\" only works in a city (press enter): restart the agent or the pool")
 	s.press("esc")
 	s.hides("works in a city")
 }
@@ -114,5 +114,18 @@ func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
 	n := demoSnapshot(epoch)
 	if got, want := fleet.Summarize(n, epoch).Running, n.Count()[city.Running]; got != want {
 		t.Errorf("%d running, want %d", got, want)
+	}
+}
+
+// In the all-cities room that was opened from a city, @ goes back to that city, whatever the cursor selects.
+func TestAllCitiesGoBackToTheCity(t *testing.T) {
+	s := lobby(t, 80, 24, Options{})
+	s.hides("@ back")
+	s.m.All, s.m.OpenedFrom = false, feed.SwitchCity{Name: "orchard", Path: "/srv/orchard"}
+	s.sail("harbour")
+	s.shows("@ back")
+	s.press("@")
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "orchard" {
+		t.Errorf("%+v", s.out)
 	}
 }

@@ -219,7 +219,7 @@ func TestFleetEnters(t *testing.T) {
 func TestSwitchListSearches(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@")
-	s.shows("✓ bright-lights", "all cities in one list")
+	s.shows("◆ bright-lights", "all cities in one list")
 	s.typeIn("harb")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Path != "/srv/harbour" {
@@ -260,7 +260,7 @@ func TestSwitchToTheCurrentCity(t *testing.T) {
 func TestSwitchWithoutAList(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("@")
-	s.shows("Other cities", "gcity start", "gcity --all")
+	s.shows("Other cities", "gcity knows no other city", "gcity init DIR")
 	s.press("esc")
 	if got, _, _ := strings.Cut(s.text(), "\n"); strings.Contains(got, "@") {
 		t.Errorf("the header mentions other cities: %s", got)
@@ -278,7 +278,7 @@ func TestSwitchByThePalette(t *testing.T) {
 // At any width, the header shows the number of problems in other cities. A wide header also shows this city's position
 // in the list.
 func TestHeaderNamesOtherCities(t *testing.T) {
-	for w, want := range map[int]string{200: "1 of 8 · 5 problems in other cities @", 120: "1 of 8 · 5 problems in other cities @", 99: "5 problems elsewhere @", 80: "@!5", 60: "@!5", 40: "@!5"} {
+	for w, want := range map[int]string{200: "1 of 8 · 4 cities in trouble @", 120: "1 of 8 · 4 cities in trouble @", 99: "4 cities in trouble @", 80: "@!4", 60: "@!4", 40: "@!4"} {
 		s := among(t, w, 20)
 		head, _, _ := strings.Cut(s.text(), "\n")
 		if !strings.Contains(head, want) {
@@ -322,9 +322,9 @@ func TestHeaderOfARoomThatRunsOneOfSeveralCities(t *testing.T) {
 		})
 		s.frame(fmt.Sprint(w))
 		head, _, _ := strings.Cut(s.text(), "\n")
-		for _, want := range []string{" elsewhere @ · runs here", "10:42"} {
+		for _, want := range []string{"4 cities in trouble @ · runs here", "10:42"} {
 			if w < 90 {
-				want = strings.Replace(want, " elsewhere @", "bright-lights · @!5", 1)
+				want = strings.Replace(want, "4 cities in trouble @", "@!4", 1)
 			}
 			if !strings.Contains(head, want) {
 				t.Errorf("%d columns: %q, want %q", w, head, want)
@@ -455,6 +455,7 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.m.Home, s.m.HomeFolder = "cottage", "/home/cottage"
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
+	s.m.HomeSnap.Name = s.m.Home
 	state.ListCities(s.m)
 	s.press("/")
 	s.typeIn("cottage")

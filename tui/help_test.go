@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
-	s.shows("1 of ", "zoom into the terminal; in Quarantine: show the", "Agents, Quarantine")
+	s.shows("1 of ", "zoom into the terminal, or show crashes", "· Agents,", "Quarantine")
 	s.press("pgdown")
 	page := s.m.Dialogs.Finder().Cursor
 	if page < 10 {
@@ -39,7 +40,33 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")
 	}
-	s.shows("Pools, asks for confirmation")
+	s.shows("decide · Pools,", "asks")
+}
+
+// On a small screen, the mark for confirmation leaves enough room for the title.
+func TestTitlesOfActionsThatAskFit(t *testing.T) {
+	asks, mark := 0, regexp.MustCompile(` asks( if several| for the name)? ┃`)
+	for _, open := range []func() *stage{
+		func() *stage { return demo(t, 80, 24) },
+		func() *stage { return lobby(t, 80, 24, Options{}) },
+	} {
+		s := open()
+		s.press("?")
+		for range s.m.Dialogs.Finder().Found {
+			for l := range strings.SplitSeq(s.text(), "\n") {
+				if !mark.MatchString(l) {
+					continue
+				}
+				if asks++; strings.Contains(l, "…") {
+					t.Errorf("the title is cut off: %s", l)
+				}
+			}
+			s.press("down")
+		}
+	}
+	if asks == 0 {
+		t.Error("no action asks")
+	}
 }
 
 func TestHelpFits(t *testing.T) {

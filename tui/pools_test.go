@@ -92,7 +92,7 @@ func TestDetailsShowThePool(t *testing.T) {
 	s.pick("triage")
 	s.shows("─ pool triage ─", "✗ failing · 1/1 live · 1-3", "output: queue.sh: giving up")
 	s.pick("worker")
-	s.shows("─ pool worker ─", "worker-3   ", "the check runs in", "last decision: scale (check returned 2: worker-3 drains)")
+	s.shows("─ pool worker ─", "worker-3   ", "the check runs in", "last decision: scale · check returned 2: worker-3 drains")
 	s.press("1")
 	s.hides("pool worker")
 }

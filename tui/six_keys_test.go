@@ -108,12 +108,11 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 // The question about restarting one member offers to restart the entire pool instead.
 func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s := longPool(t)
-	s.pool("worker", func(p *city.Pool) { p.Size = 40 })
 	s.press("r")
 	s.shows("p  pool: restart all 40 members of worker, one after the other")
 	s.press("p")
 	s.wants(city.RestartPool{Pool: "worker", Rolling: true})
-	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
+	s.members("worker", 2)
 	s.press("r")
 	s.shows("p  pool: restart both members of worker, one after the other")
 	s = demo(t, 80, 24)
@@ -125,11 +124,11 @@ func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("K")
-	s.shows("! K works in Pools (press 2): run the pool's check now")
+	s.shows("! \"K\" works in Pools (press 2): run the pool's check now")
 	s.press("t")
-	s.shows("t works in Automations (press 4): fire the automation now")
+	s.shows("\"t\" works in Automations (press 4): fire the automation now")
 	s.press("Z")
-	s.shows("Z does nothing here; ? lists the keys")
+	s.shows("\"Z\" does nothing here; ? lists the keys")
 	s.wants()
 }
 
@@ -146,7 +145,7 @@ func TestAttachToAnotherAgent(t *testing.T) {
 
 // A note about a key that does nothing disappears on esc, on the next key that does something, and after some time.
 func TestANoteAboutAKeyGoes(t *testing.T) {
-	const note = "Z does nothing here"
+	const note = "\"Z\" does nothing here"
 	s := pooled(t, 80, 24)
 	s.press("2", "Z")
 	s.shows("! " + note)
@@ -159,12 +158,12 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.hides(note)
 	s.press("Z")
 	s.shows(note)
-	s.wait(keyNoteDuration - time.Second)
+	s.wait(state.NoteDuration - time.Second)
 	s.shows(note)
 	s.wait(time.Second)
 	s.hides(note)
 	s.press("1", "K")
-	s.shows("K works in Pools (press 2)")
+	s.shows("\"K\" works in Pools (press 2)")
 	s.press("2")
 	s.hides("works in Pools")
 	s.press("1", "K")

@@ -28,7 +28,7 @@ run it between two jobs. Exit codes:
   1  the agent should not finish; no output
   2  invalid command line, or unknown agent
   3  unknown: no controller responds, and the agent has no session`,
-		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
+		Example:           "  until gc agent drain-check && gc agent drain-ack; do next_job; done",
 		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := e.Self(args)

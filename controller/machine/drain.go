@@ -45,8 +45,6 @@ func (a *record) drainTimeout() time.Duration {
 // drains asks agents to finish, waits for them, and stops those that do not finish in time.
 type drains struct{ m *Machine }
 
-// pending starts a drain if the pool no longer wants the agent. It cancels the drain if the pool wants the agent
-// again.
 func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.drain.current == nil {
 		return
@@ -57,9 +55,9 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
 		!a.drain.current.acked:
-		why := "wanted again: the member is now declared as a separate agent"
+		why := "the member is now declared as a separate agent"
 		if a.pool != nil {
-			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
+			why = fmt.Sprintf("pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
@@ -88,7 +86,11 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", why)
-	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.current.end(now),
+	end := a.drain.current.end(now)
+	if !a.drain.current.deadline.IsZero() {
+		end += " if still running"
+	}
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + end,
 		Payload: step.Payload(map[string]any{"by": by, "session": a.sess.life.ID})}
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
@@ -100,16 +102,17 @@ func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
 	}
-	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second)) + " if still running"
+	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second))
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
 	a.drain.current = nil
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
-	a.act.startReason = why
-	if actor == effect.ActorOperator {
-		a.act.startReason = "drain canceled by operator"
+	a.act.startReason = "drain canceled by operator"
+	if actor == effect.ActorController {
+		why = "drain canceled: " + why
+		a.act.startReason = why
 	}
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		replies...)
@@ -128,8 +131,6 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, with two exceptions: the user
-// asked for it to stay stopped, or it has finished after a drain by a user and its restart policy is not "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.startReason = "restarted after its drain"
 	switch {
@@ -140,7 +141,6 @@ func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	}
 }
 
-// stayFinal keeps an agent stopped until a user restarts it.
 func (a *record) stayFinal(why string) {
 	if a.want != nil {
 		a.restart.stayFinal(why)
@@ -156,7 +156,6 @@ func (dr *drains) draining(now time.Time, a *record) {
 	a.since = a.drain.current.since
 }
 
-// mark writes the drain to the session's marks, unless they contain it already.
 func (dr *drains) mark(now time.Time, a *record) {
 	if a.drain.current == nil && a.sess.life.Drain.Since.IsZero() {
 		return
@@ -199,8 +198,8 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified replies to the commands that drain an agent. It waits until the session has the mark, because only then
-// does the drain survive a restart of the controller.
+// notified replies to drain commands after the session is marked. Only a marked drain survives a restart of the
+// controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {
@@ -209,8 +208,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session. It uses the drain that the previous controller handed over or,
-// failing that, the session's marks. The drain's age is measured by the wall clock and limited to the timeout.
+// resume continues the drain of an adopted session. A handed-over drain precedes the session's marks. The drain's age
+// is limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil
@@ -235,7 +234,6 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 
-// command starts a drain for a user or for the session's host. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():

@@ -21,9 +21,8 @@ import (
 func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: show "+
-			"the crashes", "enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
-			Why: needAgent, Run: enterAgent},
+		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal, or show crashes", "enter"),
+			Short: "zoom", In: []keymap.Zone{keymap.InLists}, Why: needAgent, Run: enterAgent},
 		{ID: "agent.attach.zoomed", Key: keymap.Bind(
 			"zoom or attach: zoom into the terminal; press again to attach", "enter"),
 			Short: "attach",
@@ -44,7 +43,7 @@ func agentActions() []state.Action {
 			In:    global, Risk: keymap.Confirmed,
 			Why: needRestart, Run: askRestart},
 		{ID: state.DrainID,
-			Key:   keymap.Bind("drain: let the agent or pool finish, or cancel", "D"),
+			Key:   keymap.Bind("drain: let agent or pool finish, or cancel", "D"),
 			Short: "drain", In: global,
 			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
@@ -241,7 +240,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 			})
 		}}
 	if all == 1 {
-		q.more = restartPoolToo(m, rows)
+		addPoolRestart(m, &q, rows[0])
 	}
 	return q
 }

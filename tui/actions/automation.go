@@ -26,7 +26,7 @@ func automationActions() []state.Action {
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
-			Key:  keymap.Bind("stop the automation's run and its processes"),
+			Key:  keymap.Bind("stop the automation's run"),
 			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
 	}
@@ -110,7 +110,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
 	against := details.Obstacles(m.Details(), &r)
 	if len(against) > 0 && r.State != panel.AutomationRunning {
-		against = append(against, "The automation will fire once now.")
+		against[len(against)-1] += " Fire it now anyway?"
 	}
 	return question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire",
 		do: func(m *state.Room) []feed.Effect {

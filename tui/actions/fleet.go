@@ -28,8 +28,10 @@ func fleetActions() []state.Action {
 			}},
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
-			"enter", "@"),
+			"enter"),
 			Short: "open", In: f, Why: needCityRow, Run: enterCity},
+		{ID: "fleet.return", Key: keymap.Bind("go back to the city where you opened this list",
+			"@"), Short: "back", In: f, Run: returnToCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
 			"tab", "shift+tab"), Short: "agents", In: f, Why: needAttention, Run: switchFleetList},
@@ -44,9 +46,9 @@ func fleetActions() []state.Action {
 		{ID: "fleet.register",
 			Key: keymap.Bind(
 				"register the city in a folder and start it; also starts a registered city", "a"),
-			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
+			Short: "add", In: f, Why: needSupervisor, Run: askRegister},
 		{ID: "fleet.unregister",
-			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
+			Key:  keymap.Bind("stop and unregister the city", "ctrl+k"),
 			In:   f,
 			Risk: keymap.NameRequired, Why: needRegistered, Run: askUnregister},
 		{ID: "fleet.filter",
@@ -143,6 +145,16 @@ func needRegistrar(m *state.Room) string {
 		return describe.Fixed + "; use `gcity register`"
 	}
 	return ""
+}
+
+// needSupervisor is checked before the user types a folder, because only a supervisor registers cities.
+func needSupervisor(m *state.Room) string {
+	why := needRegistrar(m)
+	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {
+		return "no supervisor is running; run `gcity supervisor start`, or `gcity start` in the " +
+			"city's folder"
+	}
+	return why
 }
 
 func needRegistered(m *state.Room) string {
@@ -264,7 +276,7 @@ func unregisterQuestion(m *state.Room, c *fleet.City) question {
 					"stopping "+c.DisplayName+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
-			{Title: "cancel", Safe: true},
+			{Title: "no, leave it", Safe: true},
 		}}
 }
 
@@ -291,7 +303,7 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !Unseen(m, a) {
 			t := actionItem(m, a)
-			t.Note = a.Risk.String()
+			t.Note = a.Risk.Mark()
 			f.All = append(f.All, t)
 		}
 	}
@@ -302,6 +314,19 @@ func fleetMenu(m *state.Room) []feed.Effect {
 	}
 	openFinderOf(m, f)
 	return nil
+}
+
+// returnToCity goes back to the city from which the user opened the all-cities room. In a program that was started for
+// all cities, it opens the city under the cursor, which is the latest one.
+func returnToCity(m *state.Room) []feed.Effect {
+	if !m.All {
+		return state.StartSwitch(m, m.OpenedFrom)
+	}
+	if why := needCityRow(m); why != "" {
+		state.ShowFailure(m, why)
+		return nil
+	}
+	return enterCity(m)
 }
 
 func backInFleet(m *state.Room) []feed.Effect {

@@ -68,7 +68,7 @@ func showVerbs(m *state.Room) []feed.Effect {
 			continue
 		}
 		t := actionItem(m, a)
-		t.Note = a.Risk.String()
+		t.Note = a.Risk.Mark()
 		f.All = append(f.All, t)
 	}
 	openFinderOf(m, f)

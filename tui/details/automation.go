@@ -3,6 +3,7 @@ package details
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"gcity/city"
 	"gcity/describe"
@@ -104,7 +105,7 @@ func lastRun(src *Source, run *city.Run) []string {
 		lines = append(lines, src.Look.Field("problem", src.Look.Paint(themes.Bad, err)))
 	}
 	if run.Made != "" {
-		lines = append(lines, src.Look.Field("created", widget.Plain(run.Made)))
+		lines = append(lines, src.Look.Field("created", widget.Plain(run.Creation())))
 	}
 	return append(lines, outputFields(src, run)...)
 }
@@ -182,14 +183,6 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 		lines = append(lines, "rig "+widget.Plain(r.Rig)+
 			" is suspended: its automations do not fire by themselves.")
 	}
-	dot := " " + s.Look.Glyphs.Dot + " "
-	gate := r.GateText()
-	if says := r.GateState(s.Now); says != "" {
-		gate += dot + says
-	}
-	if soon := r.DueText(s.Now).Full; soon != "" {
-		gate += dot + soon
-	}
 	switch r.State {
 	case panel.AutomationDue, panel.AutomationManual:
 		return lines
@@ -202,5 +195,22 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 		}
 		return lines
 	}
-	return append(lines, "The gate is closed: "+gate+".")
+	return append(lines, notDue(s, r))
+}
+
+func notDue(s *Source, r *panel.AutomationRow) string {
+	if r.Next.After(s.Now) {
+		at := r.Next.In(s.Now.Location())
+		clock := at.Format("15:04")
+		if at.Format(time.DateOnly) != s.Now.Format(time.DateOnly) {
+			clock = at.Format("Jan 02 15:04")
+		}
+		return fmt.Sprintf("Not due until %s (in %s).", clock,
+			widget.Remaining(r.Next.Sub(s.Now)))
+	}
+	gate := r.GateText()
+	if says := r.GateState(s.Now); says != "" {
+		gate += "; " + says
+	}
+	return "Not due: " + gate + "."
 }

@@ -26,7 +26,7 @@ func City(s *Source) []string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = append(lines, s.Look.Paint(themes.Good, s.Look.Glyphs.Done)+" no problems")
+		lines = append(lines, s.Look.Paint(themes.Good, s.Look.Glyphs.OK)+" no problems")
 	}
 	c := s.Snap
 	lines = append(lines, "",

@@ -29,7 +29,7 @@ func MessageLines(k *widget.Styles, all []Message, now time.Time, w int) []strin
 	var lines []string
 	for i := range all {
 		s := &all[i]
-		sign := k.Glyphs.Done
+		sign, signs := k.Glyphs.OK, widget.Width(k.Glyphs.OK)
 		switch s.Token {
 		case themes.Bad:
 			sign = k.Glyphs.Failed
@@ -37,9 +37,10 @@ func MessageLines(k *widget.Styles, all []Message, now time.Time, w int) []strin
 			sign = k.Glyphs.Starting
 		}
 		at := k.Paint(themes.Dim, widget.Fit(widget.Clock(s.At, now), room, ""))
-		lines = append(lines, widget.Hanging(at+"  "+k.Paint(s.Token, sign)+" ", s.Text, w)...)
+		sign = k.Paint(s.Token, widget.Fit(sign, signs, ""))
+		lines = append(lines, widget.Hanging(at+"  "+sign+" ", s.Text, w)...)
 		for _, one := range s.Each {
-			lines = append(lines, widget.Hanging(widget.Spaces(room+4)+
+			lines = append(lines, widget.Hanging(widget.Spaces(room+3+signs)+
 				k.Paint(themes.Dim, k.Glyphs.Dot)+" ", one, w)...)
 		}
 	}

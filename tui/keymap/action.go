@@ -78,10 +78,15 @@ const (
 	NameRequired
 )
 
-// String returns the description for help and docs.
+// String returns the description for docs.
 func (r Risk) String() string {
 	return [...]string{"", "asks for confirmation", "asks for confirmation if several",
 		"asks for the name"}[r]
+}
+
+// Mark returns the short description for lists of actions, which the legend of the help explains.
+func (r Risk) Mark() string {
+	return [...]string{"", "asks", "asks if several", "asks for the name"}[r]
 }
 
 // Action is one command of the control room. The keys, the help, the palette, the footer and docs/keys.md are all

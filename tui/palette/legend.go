@@ -22,7 +22,8 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		{g.Above + " " + g.Below, "next to a column title: the list is sorted by this column; " +
 			keyOf("list.sort") + " or a click on a column title changes the order"},
 		{"(" + g.Below + ")",
-			"order paused: while you work in a list, its rows keep their places"},
+			"order held: while you work in a list, its rows keep their places"},
+		{"asks", "to the right of an action: it asks for confirmation before it runs"},
 	} {
 		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1]})
 	}
@@ -85,8 +86,9 @@ func states[T any](look *widget.Styles) (all []dialog.Item[T]) {
 		{g.Refused, "refused: the city cannot be opened"},
 		{g.Silent, "silent: the city's controller does not respond"},
 		{g.Stalled, "stalled: the city's controller is late"},
-		{g.Done, "done: closed work, or a successful action"},
-		{g.Done, "in the list of cities: the city of this room"},
+		{g.Done, "closed work"},
+		{g.OK, "a successful action, or no problems"},
+		{g.Here, "in the list of cities: the city of this room"},
 	} {
 		all = append(all, dialog.Item[T]{Keys: []string{row[0]}, Title: row[1]})
 	}

@@ -74,11 +74,20 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
 		})
 	}
-	if n := len(known.Decisions); n > 0 {
-		d := &known.Decisions[n-1]
-		write(themes.Dim, "last decision: "+widget.Plain(d.What)+" ("+widget.Plain(d.Why)+")")
+	if last := lastDecision(e, known.Decisions); last != "" {
+		write(themes.Dim, last)
 	}
 	return lines
+}
+
+// lastDecision returns the newest decision and its reason, or "".
+func lastDecision(e *Env, all []city.Decision) string {
+	if len(all) == 0 {
+		return ""
+	}
+	d := &all[len(all)-1]
+	return "last decision: " + widget.Plain(d.What) + " " + e.Look.Glyphs.Dot + " " +
+		widget.Plain(d.Why)
 }
 
 func (a *Agents) hourLines(e *Env, name string) []string {

@@ -367,7 +367,11 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 			l.Add(EventToken(r.Event.Type), widget.Fit(kind, kinds, more))
 		}},
 		{W: subject, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
-			l.Add(themes.Text, widget.FitName(r.Subject, subject, more))
+			name := r.Subject
+			if name == "" && w < 100 { // the type column then shows only the verb
+				name, _, _ = strings.Cut(r.Kind, ".")
+			}
+			l.Add(themes.Text, widget.FitName(name, subject, more))
 		}},
 		{Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
 			l.Add(themes.Text, widget.CutFirstItem(r.message, w-l.Width-1, more))

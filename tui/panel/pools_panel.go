@@ -259,19 +259,6 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	return "not checked yet"
 }
 
-// RestartText returns text that says what a restart does to the pool's members.
-func (r *PoolRow) RestartText() []string {
-	text := []string{fmt.Sprintf("The pool has %s. Each session ends and a new one starts. This "+
-		"does not count as a crash.", widget.Count(r.Size, "member"))}
-	switch n := len(r.Draining); {
-	case n == 1:
-		text = append(text, r.Draining[0]+" is draining and is skipped.")
-	case n > 1:
-		text = append(text, strings.Join(r.Draining, ", ")+" are draining and are skipped.")
-	}
-	return text
-}
-
 // AfterDrain returns text that says what happens when a single member has drained.
 func (r *PoolRow) AfterDrain() string {
 	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,
@@ -373,9 +360,8 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	if out != "" && r.Check.Problem == "" {
 		row(themes.Dim, "output: "+out)
 	}
-	if n := len(known.Decisions); n > 0 {
-		d := &known.Decisions[n-1]
-		row(themes.Dim, "last decision: "+widget.Plain(d.What)+" ("+widget.Plain(d.Why)+")")
+	if last := lastDecision(e, known.Decisions); last != "" {
+		row(themes.Dim, last)
 	}
 	return lines
 }

@@ -76,7 +76,7 @@ func (g *Rigs) actions() []Action {
 		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
 			"prefix, work, its agents", "enter"), Short: "details", Run: g.show}},
 		{Writes: true, Action: Key{ID: "rig.toggle",
-			Key:   keymap.Bind("suspend the rig with all its agents, or resume it", "s"),
+			Key:   keymap.Bind("suspend the rig and its agents, or resume it", "s"),
 			Short: "suspend", Risk: keymap.Confirmed, Run: ask(g.toggle)}},
 		{Writes: true, Action: Key{ID: "rig.restart",
 			Key: keymap.Bind("restart all agents in the rig", "r"), Short: "restart",
@@ -126,7 +126,7 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 	return Request{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
 		Targets: rigLines(on), Body: []string{body + " until the rig is resumed.",
-			"This is stored in the configuration."}}
+			describe.StoredIn(len(on), on[0].Source)}}
 }
 
 func rigsText(rows []*RigRow) string {
@@ -287,8 +287,10 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 		rest -= c.prefix + c.gap
 	}
 	c.agents = max(0, rest)
-	if least := min(agents, 34); rest >= least+c.gap+12 {
-		c.agents = max(least, min(agents, rest-c.gap-path))
+	// Whether there is a path does not depend on the texts, so that the column does not appear and disappear.
+	const least = 25 // room for "1 quarantined, 2 running"
+	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
+		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))
 		c.path = rest - c.agents - c.gap
 	}
 	return c

@@ -13,8 +13,8 @@ import (
 // events.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
-	if run.By != "" {
-		text += ", by " + widget.Plain(run.By)
+	if run.By != "" { // the reason only says that the run was requested
+		text = "fired by " + widget.Plain(run.By)
 	}
 	if run.Retry > 0 {
 		text += fmt.Sprintf(", retry %d", run.Retry)

@@ -362,7 +362,7 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 		note = text + "  " + found
 	}
 	if t.held(e) {
-		note += "  order paused"
+		note += "  order held"
 	}
 	return strings.TrimSpace(note)
 }

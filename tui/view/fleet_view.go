@@ -127,6 +127,9 @@ func fleetCounts(m *state.Room) []widget.Counter {
 	}
 	for i := range m.Cities.Rows {
 		h := fleet.HealthOf(&m.Look, &m.Cities.Rows[i])
+		if h.Word == "trouble" {
+			h.Word = "in trouble"
+		}
 		found := false
 		for k := range parts {
 			if strings.HasSuffix(parts[k].Text, " "+h.Word) {
@@ -217,7 +220,7 @@ func selectedCitySummary(m *state.Room, w, h int) []string {
 	all := widget.WrapAll(m.Fleet.Details(c, state.RunnerText(m, c), &m.Look, m.Now), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyText("fleet.details")+
-			" shows all"))
+			" shows all details"))
 	}
 	for _, text := range all {
 		l := widget.Line{Styles: &m.Look}
@@ -238,6 +241,7 @@ func fleetFooter(m *state.Room, w int) string {
 	}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.Short == "" || len(a.Key.Keys()) == 0 || a.WhyUnavailable(m) != "" ||
+			a.ID == "fleet.return" && m.All ||
 			slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}

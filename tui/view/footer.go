@@ -227,7 +227,7 @@ func footText(m *state.Room, a *state.Action) string {
 	case a.ID == "agent.attach.zoomed" && !m.Zoomed:
 		return "zoom"
 	case a.ID == "agent.zoom" && m.Focus == panel.IDQuarantine:
-		return "crashes"
+		return "show crashes"
 	case a.ID == "fleet.suspend" && state.ChosenCity(m) != nil &&
 		state.ChosenCity(m).Summary.Suspended:
 		return "resume"

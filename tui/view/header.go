@@ -297,8 +297,8 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityPosition returns text for the header that says which of the listed cities this is, and whether other cities need
-// attention. If brief is at least briefKey, it returns only the number of problems and the key for other cities.
+// cityPosition returns text for the header that says which of the listed cities this is, and how many other cities need
+// attention. If brief is at least briefKey, it returns only that number and the key for other cities.
 func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	key := m.Keys.KeyText("city.switch")
 	if !m.Directory || m.Fleet == nil {
@@ -312,7 +312,7 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 			others--
 		}
 	}
-	n := m.Fleet.AttentionElsewhere(m.At)
+	n := m.Fleet.TroubledElsewhere(m.At)
 	switch {
 	case others == 0:
 		return onlyCity(key, w, brief), ""
@@ -331,9 +331,12 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	}
 	if n > 0 { // move the key to the end of the text
 		position, _ = strings.CutSuffix(position, " "+key)
-		wanting = widget.Count(n, "problem") + " in other cities " + key
+		wanting = "1 city in trouble " + key
+		if n > 1 {
+			wanting = fmt.Sprintf("%d cities in trouble %s", n, key)
+		}
 		if w < 100 {
-			position, wanting = "", widget.Count(n, "problem")+" elsewhere "+key
+			position = ""
 		}
 	}
 	return position, wanting

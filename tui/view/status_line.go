@@ -45,7 +45,7 @@ func statusLine(m *state.Room, w int) string {
 	if s.Text == "" || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > state.StatusDuration {
 		return l.Fill(w)
 	}
-	sign := m.Look.Glyphs.Done
+	sign := m.Look.Glyphs.OK
 	tail := ""
 	switch {
 	case s.Failed:

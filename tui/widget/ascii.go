@@ -3,15 +3,41 @@ package widget
 import "strings"
 
 // ToASCII converts a line for a terminal that supports only ASCII. It replaces typographic characters that have an
-// ASCII equivalent of one column. Such characters occur in texts from gcity ("crashed 6×") and in the output of agents.
-// Letters are not replaced, because they have no equivalent.
+// ASCII equivalent. Such characters occur in texts from gcity ("crashed 6×") and in the output of agents. The width of
+// the line stays the same. Letters are not replaced, because they have no equivalent.
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
 		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
 		return s // nothing to replace, or part of a wider character
 	}
-	return strings.Map(inASCII, s)
+	return strings.Map(inASCII, spellArrows(s))
 }
+
+// spellArrows replaces "→" with "->", because ">" alone reads as "greater than". To keep the columns to the right in
+// place, it removes a space from the next gap in the line, or else the space before the arrow.
+func spellArrows(s string) string {
+	at := 0
+	for {
+		n := strings.Index(s[at:], "→")
+		if n < 0 {
+			return s
+		}
+		at += n
+		before, after := s[:at], s[at+len("→"):]
+		cell := after
+		if end := strings.IndexFunc(cell, isBoxDrawing); end >= 0 {
+			cell = cell[:end]
+		}
+		if gap := strings.Index(cell, "  "); gap >= 0 {
+			s = before + "->" + after[:gap] + after[gap+1:]
+		} else if spaced, ok := strings.CutSuffix(before, " "); ok {
+			s = spaced + "->" + after
+		}
+		at++
+	}
+}
+
+func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f }
 
 // inASCII returns the ASCII equivalent of a character. A character without an equivalent is returned unchanged.
 func inASCII(r rune) rune {
@@ -20,7 +46,7 @@ func inASCII(r rune) rune {
 	switch {
 	case r < 0x80:
 		return r
-	case r >= 0x2500 && r <= 0x257f: // box drawing
+	case isBoxDrawing(r):
 		switch {
 		case strings.ContainsRune("─╌┄┈╴╶", r):
 			return '-'

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Loads crates until it is asked to finish, which it checks after each crate. Then it finishes, reports that with drain-ack,
-# and waits until gcity stops it.
+# Loads crates until it is asked to finish, which it checks after each crate. Then it finishes and reports that with
+# drain-ack. If gcity has canceled the drain in the meantime, drain-ack fails, and the loader goes on. Otherwise, it waits
+# until gcity stops it.
 set -u
 
 step=0.3
@@ -10,8 +11,15 @@ told_to_finish() {
 	command -v gc >/dev/null 2>&1 && gc agent drain-check >/dev/null 2>&1
 }
 
+finish() {
+	printf '\033[33mtold to finish\033[0m: sweeping up …\n'
+	sleep 4
+	printf 'crates loaded: %d\n' "$crate"
+	gc agent drain-ack
+}
+
 crate=0
-while ! told_to_finish; do
+until told_to_finish && finish; do
 	crate=$((crate + 1))
 	printf 'crate %d  ' "$crate"
 	for part in 1 2 3 4 5 6 7 8; do
@@ -20,9 +28,4 @@ while ! told_to_finish; do
 	done
 	printf '  \033[32mloaded\033[0m\n'
 done
-
-printf '\033[33mtold to finish\033[0m: sweeping up …\n'
-sleep 4
-printf 'done after %d crates\n' "$crate"
-gc agent drain-ack
 while :; do sleep 60; done

@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// canceledDrain replaces the gc command for a loader that is asked to finish in every second check. Its first drain is
+// canceled while it finishes.
+const canceledDrain = `#!/bin/sh
+echo "$*" >>"$LOG"
+case "$1 $2" in
+"agent drain-check") [ $(($(grep -c drain-check "$LOG") % 2)) = 0 ] ;;
+"agent drain-ack") [ "$(grep -c drain-ack "$LOG")" -gt 1 ] || exit 4 ;;
+esac
+`
+
+// noSleep replaces the sleep command. It ends a loader that waits until gcity stops it.
+const noSleep = `#!/bin/sh
+[ "$1" != 60 ] || kill "$PPID"
+`
+
+// If a drain is canceled while a loader of the demo city finishes, the loader goes on.
+func TestLoaderGoesOnAfterACanceledDrain(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../../examples/demo/agents/loader.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"gc": canceledDrain, "sleep": noSleep} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", string(script))
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "LOG="+filepath.Join(dir, "log"))
+	out, _ := cmd.CombinedOutput() // the fake sleep kills the script
+	for _, want := range []string{"crates loaded: 1\n", "crates loaded: 3\n"} {
+		if strings.Count(string(out), want) != 1 {
+			t.Errorf("%q is not printed exactly once:\n%s", want, out)
+		}
+	}
+}
