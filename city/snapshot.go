@@ -102,7 +102,7 @@ type Snapshot struct {
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when the configuration became active
-	// why the newer configuration is not active
+	// why the configuration on disk is not active; "" = it is active
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Held     *Held    `json:"held,omitempty"` // a newer configuration that waits for confirmation

@@ -83,7 +83,7 @@ type Run struct {
 	ID         string `json:"id"` // ID of the bead that records the run
 	Automation string `json:"automation"`
 	Reason     string `json:"reason"`
-	// user or agent; "" = the gate
+	// user or agent that requested it; "" = the gate
 	By     string     `json:"by,omitempty"`
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
