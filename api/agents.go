@@ -12,8 +12,7 @@ import (
 
 const peekTime = 5 * time.Second // time limit for reading the output of all agents in a list
 
-// matching returns a function that compares a value with a query parameter. A parameter that is not in the query
-// matches every value.
+// matching returns a function that compares a value with a query parameter. A missing parameter matches every value.
 func matching(r *http.Request) func(filter, value string) bool {
 	q := r.URL.Query()
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }

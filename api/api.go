@@ -34,14 +34,14 @@ import (
 type Options struct {
 	Log       *slog.Logger  // nil = no logging
 	KeepAlive time.Duration // how often a quiet stream sends a comment; 0 = 15 s
-	// shutdown deadline of the whole program, which Serve also observes; nil = Serve has its own time limit
+	// shutdown deadline of the whole program; nil = Serve has its own time limit
 	Last *shutdown.Deadline
 	// a client that reads nothing for this long is disconnected; 0 = 10 s
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
 	Version    string // gcity's version, reported by the API for all cities
-	// checks requests if other users can connect to the listener; nil for a unix socket
+	// checks requests over TCP; nil for a unix socket
 	Guard *Guard
 }
 
@@ -74,11 +74,11 @@ type server struct {
 	responder
 
 	city     city.Control
-	many     bool // the server handles one of several cities, or all of them
+	many     bool
 	began    time.Time
 	life     context.Context // all streams and attached terminals end with this context
 	streams  chan struct{}   // has one element for each open stream
-	document func() []byte   // returns the OpenAPI document
+	document func() []byte
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
 	// valid query parameters by kind and method, see parametersOf
@@ -105,8 +105,6 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 	}
 }
 
-// handler handles one kind of request. If it returns an error before it has started the response, that error is the
-// response.
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

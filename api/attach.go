@@ -113,7 +113,6 @@ func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// enter handles the client's frames until the client detaches or sends an invalid one.
 func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// audit writes log lines about rejected requests, and about requests over TCP that change something. It writes at most
-// one line per minute for each address and kind of request. The line says how many requests were skipped since the
-// previous line.
+// audit logs rejected requests, and changes over TCP. It writes at most one line per minute for each address and kind
+// of request.
 type audit struct {
 	log *slog.Logger
 
@@ -30,7 +29,6 @@ const (
 	maxAuditKeys  = 1024 // maximum number of addresses to remember
 )
 
-// note logs a request, unless it has logged a line for the same address within the last minute.
 func (a *audit) note(what string, r *http.Request, status int, why string) {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -32,7 +32,6 @@ func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire
 	return one(h, w, r, rt, (*city.Snapshot).Automation)
 }
 
-// history lists the runs of an automation, newest first. It also works for an automation that has been removed.
 func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {

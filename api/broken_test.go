@@ -12,7 +12,6 @@ import (
 	"gcity/city/citytest"
 )
 
-// broken is a city with methods that are not implemented and panic.
 type broken struct{ *citytest.Fake }
 
 func (f broken) Output(context.Context, string, int) (string, error) {
@@ -33,8 +32,7 @@ func (screen) Read([]byte) (int, error) { panic("Read is not implemented") }
 
 func (screen) Close() error { return nil }
 
-// If the handler of a request panics, the client gets no response, and the log contains the reason. Other requests are
-// not affected.
+// A panic in a handler fails only its own request. The log contains the reason.
 func TestPanicFailsOneRequest(t *testing.T) {
 	log := &logBuffer{}
 	f := broken{town()}

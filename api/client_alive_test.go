@@ -15,8 +15,7 @@ import (
 	"gcity/city"
 )
 
-// A controller that accepts connections but does not respond counts as unresponsive. A read fails long before its own
-// timeout.
+// A controller that accepts connections but does not respond counts as unresponsive.
 func TestUnresponsiveController(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

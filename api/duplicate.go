@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that occurs twice in an object in valid JSON, or "". Programs disagree about which
-// of the two values counts. In the outermost object, duplicateKey ignores case, because Go does so when it matches
-// field names.
+// duplicateKey returns the first duplicate key of an object in valid JSON, or "". Programs disagree about which value
+// counts. The outermost object ignores case, because Go matches field names without case.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	type object struct {
 		keys   map[string]bool // nil = an array
-		isName bool            // the next string token is a key
+		isName bool
 	}
 	var open []object
 	for {
@@ -43,7 +42,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // in an object, a key follows each value
+			in.isName = in.keys != nil
 		}
 		switch t {
 		case json.Delim('{'):

@@ -35,7 +35,6 @@ func town() *citytest.Fake {
 	return f
 }
 
-// serve serves a city on a socket until the test ends, and then checks that Serve returns.
 func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "city.sock")
@@ -72,7 +71,6 @@ func dial(t *testing.T, path string) *client.Client {
 	return c
 }
 
-// curl returns a client that does not use package client.
 func curl(t *testing.T, path string) *http.Client {
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -95,7 +93,7 @@ func TestSuiteOverSocket(t *testing.T) {
 	}))
 }
 
-// Agent returns the same agent as the snapshot, even if its name is unusual.
+// Agent returns the same agent as the snapshot.
 func TestAgent(t *testing.T) {
 	f := citytest.NewFake("town", city.Agent{Name: "web", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 4096, Procs: 3}},
 		city.Agent{Name: "rig/stop", Rig: "rig", Drain: &city.DrainInfo{By: "operator"}}, city.Agent{Name: "rig/output"})
@@ -304,7 +302,6 @@ func TestSlowReaderResumes(t *testing.T) {
 	}
 }
 
-// countedEvents counts the event streams that clients open, and reports when one ends.
 type countedEvents struct {
 	city.Control
 	n   atomic.Int32

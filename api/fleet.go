@@ -16,9 +16,9 @@ import (
 
 const (
 	snapshotTime = 2 * time.Second // time limit for one city in a response about all cities
-	// time limit for a city's events, which is longer because reading the log can be slow
+	// time limit for a city's events; reading the log can be slow
 	historyTime      = 10 * time.Second
-	maxSnapshotCalls = 1024 // maximum number of cities with a pending snapshot request
+	maxSnapshotCalls = 1024
 )
 
 // fleet handles requests for the cities in a directory. It passes a request about one city to a server for that city.
@@ -88,8 +88,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for requests about all cities. It also reports whether this kind of request exists only
-// for all cities.
+// alone is true if this kind of request exists only for all cities.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -121,7 +120,7 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick returns the running city with this name. If name is "" and there is only one city, it returns that one.
+// pick returns the running city with this name. "" selects the only city.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
@@ -155,8 +154,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// isReachable reports whether a city accepts requests. A city that is stopping still accepts them, for example a
-// request to stop sooner.
+// A city that is stopping still accepts requests, such as a request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 func notRunning(i *city.Info) error {

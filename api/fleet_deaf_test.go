@@ -29,7 +29,7 @@ func (m *unresponsiveCity) Output(context.Context, string, int) (string, error) 
 	return "", context.Canceled
 }
 
-// A city that never returns its log or its screens blocks neither other requests nor the supervisor's shutdown.
+// A city that hangs blocks neither other requests nor the supervisor's shutdown.
 func TestCityDoesNotRespond(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// maxFleetEvents is the maximum number of events on a page for all cities, and the number requested from each city.
+// maxFleetEvents is the maximum number of events on a page for all cities.
 const maxFleetEvents = 1000
 
 type eventsAnswer struct {
@@ -27,8 +27,7 @@ type eventsAnswer struct {
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 
-// cursorOf parses a cursor over several cities, such as cityA:5,cityB:12. "0" is the start of all logs. If there is
-// only one city, a number is enough.
+// cursorOf parses a cursor such as cityA:5,cityB:12. "0" is the start of all logs.
 func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n > 0 && len(all) != 1 {
@@ -102,7 +101,6 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// endsOf returns the position in each city's log at which the pages end.
 func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
@@ -125,7 +123,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	for i := range items {
 		older[items[i].City] = items[i].Seq
 	}
-	for name, seq := range end { // cities without an item on this page
+	for name, seq := range end {
 		if _, has := older[name]; !has {
 			older[name] = seq + 1
 		}
@@ -133,8 +131,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	return older
 }
 
-// histories requests a page of events from each city that has sent a snapshot. It records the cities that do not
-// respond in time.
+// histories requests a page of events from each city. It records the cities that do not respond in time.
 func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, historyTime)
@@ -171,7 +168,6 @@ func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	return pages
 }
 
-// beginAt adds missing cities to a cursor, at the positions where their pages begin.
 func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	for _, p := range pages {
 		if len(p) == 0 {
@@ -199,8 +195,7 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p his
 	return p
 }
 
-// mergePages merges pages by time, keeping the order within each page. It reports whether the pages had more items than
-// the limit.
+// mergePages merges pages by time. It reports whether there are more items than the limit.
 func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
 	for {
 		best := -1
@@ -222,13 +217,12 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event in the merged stream, with the cursor after it. If event is nil, a city was added.
+// mergedEvent.event is nil if a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
 }
 
-// eventStream streams the events of all cities after Last-Event-ID, or else after the cursor in the query.
 func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -265,8 +259,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors yields the events of all cities with their cursors as text, because the next step modifies the cursor. It
-// logs panics.
+// copyCursors yields cursors as text, because the next step modifies the cursor.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {

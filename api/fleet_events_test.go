@@ -19,7 +19,6 @@ import (
 
 type sseItem struct{ event, id, data string }
 
-// sseStream is a stream as curl receives it.
 type sseStream struct {
 	t   testing.TB
 	s   *bufio.Scanner
@@ -60,7 +59,6 @@ func trySSE(t testing.TB, hc *http.Client, path, last string) (*sseStream, error
 	return st, nil
 }
 
-// next returns the next message, or false at the end.
 func (st *sseStream) next() (sseItem, bool) {
 	it, any := sseItem{}, false
 	for st.s.Scan() {
@@ -81,7 +79,6 @@ func (st *sseStream) next() (sseItem, bool) {
 	return it, false
 }
 
-// events returns the next n events as "city:seq", and the ID of the last event.
 func (st *sseStream) events(n int) (got, id string) {
 	st.t.Helper()
 	var all []string
@@ -112,8 +109,7 @@ func happen(f *citytest.Fake, n int, kind string) {
 	}
 }
 
-// The merged stream contains the events of all cities. It resumes without gaps or duplicates, even if cities are added
-// or removed in between.
+// The merged stream resumes without gaps or duplicates, even if cities are added or removed.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -170,7 +166,6 @@ func TestFleetStream(t *testing.T) {
 	}
 }
 
-// sameWords reports whether two texts consist of the same words, in any order.
 func sameWords(a, b string) bool {
 	n := map[string]int{}
 	for _, w := range strings.Fields(a) {
@@ -306,7 +301,6 @@ func TestFleetEventPages(t *testing.T) {
 	}
 }
 
-// staleCity is a city with a snapshot that is older than its log.
 type staleCity struct{ city.Control }
 
 func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
@@ -319,7 +313,7 @@ func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return &old, nil
 }
 
-// A page's cursor comes after all events on the page, so that no event is read twice.
+// A page's cursor comes after all events on the page.
 func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")
@@ -361,7 +355,6 @@ func TestFleetWaits(t *testing.T) {
 	}
 }
 
-// lossyCity is a city that has lost two events from its log.
 type lossyCity struct{ city.Control }
 
 func (l lossyCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {

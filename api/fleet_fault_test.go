@@ -12,7 +12,6 @@ import (
 	"gcity/events"
 )
 
-// faultyCity is a city with selected methods that panic.
 type faultyCity struct {
 	city.Control
 	look, past, live, screen bool

@@ -12,8 +12,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// Clients can parse the response to any request about several cities. A name in a path selects one city, and the
-// request does not affect the others. A tenant's token reveals nothing about other tenants' cities.
+// Clients can parse the response to any request about several cities. A tenant's token reveals nothing about other
+// tenants.
 func FuzzFleet(f *testing.F) {
 	for _, path := range []string{
 		"/v0/cities", "/v0/agents", "/v0/agents?city=foreignland&peek=1", "/v0/events?cursor=0", "/v0/events?before=foreignland:3", "/health", "/metrics", "/v0/openapi.json", "/v0/status",

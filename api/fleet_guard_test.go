@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// The guard checks requests about all cities just like requests about one city.
+// The guard also checks requests about all cities.
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -96,7 +96,7 @@ func TestStalledFleetReaders(t *testing.T) {
 	}
 }
 
-// Repeating a request has no further effect. A city that is starting rejects commands, but can be unregistered.
+// Repeating a request has no further effect.
 func TestRepeatedRequests(t *testing.T) {
 	m := citytest.NewDirectory(named("a"))
 	f := named("b")

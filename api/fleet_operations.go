@@ -7,8 +7,7 @@ import (
 	"gcity/city"
 )
 
-// fleetOperations returns the operations of a supervisor. An operation on all cities has the same path as in the API of
-// a single city.
+// An operation on all cities has the same path as in the API of a single city.
 func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),

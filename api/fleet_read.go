@@ -25,14 +25,13 @@ type cityState struct {
 	err    error
 }
 
-// missingCity is a city that a response does not cover, because the city did not respond.
 type missingCity struct {
 	City  string `json:"city"`
-	Error string `json:"error"` // the reason and what to do
+	Error string `json:"error"`
 }
 
-// cityStates requests the snapshots of all cities concurrently and returns the results sorted by name. A city that does
-// not respond in time delays only this request: no other request is sent to the city until it has responded.
+// cityStates requests the snapshots of all cities concurrently. A city that does not respond gets no other request
+// until it responds.
 func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 	seen := make([]cityState, len(all))
 	now := time.Now()
@@ -85,7 +84,6 @@ func (f *fleet) readCityState(name string) (g cityState) {
 	return g
 }
 
-// safely calls the function ask. It turns a panic in ask into an error, so that only this call fails.
 func (f *fleet) safely(name string, ask func() error) (err error) {
 	fault := recovery.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -106,7 +104,6 @@ func missingCities(seen []cityState) (out []missingCity) {
 	return out
 }
 
-// index returns the newest known event of each city as a cursor.
 func index(seen []cityState) string {
 	c := city.Cursor{}
 	for i := range seen {
@@ -178,7 +175,6 @@ func countRunning(all []city.Info) (n int) {
 	return n
 }
 
-// watchCities streams the list of cities, first immediately and then after each change.
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	st, done, err := f.open(w)
 	if err != nil {
@@ -204,7 +200,7 @@ type CityAgent struct {
 
 type agentsAnswer struct {
 	wire.List[CityAgent]
-	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not respond
+	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 
 // placeSeparator separates an agent's name from its city's name in a cursor. It cannot be part of either name.
@@ -212,7 +208,6 @@ const placeSeparator = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + placeSeparator + a.City }
 
-// byPlace compares two results of placeOf: first the agents' names, and then the cities' names.
 func byPlace(a, b string) int {
 	agent, in, _ := strings.Cut(a, placeSeparator)
 	other, there, _ := strings.Cut(b, placeSeparator)
@@ -277,7 +272,6 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 				}
 				agent := items[i].Name
 				text, ok := inTime(ctx, func() (text string) {
-					// a screen that cannot be read stays empty
 					_ = f.safely(name, func() (err error) {
 						text, err = c.Output(ctx, agent, 0)
 						return err
@@ -293,8 +287,7 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// requestedStates returns the states of all cities, or of those in the query parameter city. If the query has the
-// parameter index, which is a cursor, requestedStates waits for a newer state.
+// requestedStates returns the states of the selected cities. The query parameter index makes it wait for a newer state.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
@@ -323,7 +316,6 @@ func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	return f.cityStates(r.Context(), all), nil
 }
 
-// selectedCities returns the cities in the query parameter city, which lists names separated by commas.
 func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	v := r.URL.Query()
 	if !v.Has("city") {
@@ -336,7 +328,7 @@ func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// metrics returns the metrics of all cities. For a city that does not respond, city_up is 0.
+// For a city that does not respond, city_up is 0.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"gcity/city"
 )
 
-// registerCity registers the city in a folder. If the request's path contains a name, it must be the city's name.
 func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var e wire.Registration
 	if err := decode(w, r, &e); err != nil {
@@ -49,8 +48,7 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	return nil
 }
 
-// checkName returns an error if the city in a folder does not have the given name. It returns nil if the city's name
-// cannot be determined in advance.
+// checkName returns nil if the city's name cannot be determined in advance.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Previewer)
 	if !ok {
@@ -68,8 +66,7 @@ func otherName(path, is, asked string) error {
 		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
 }
 
-// register registers a folder. If the city turns out to have a different name, register reverts the registration,
-// unless the city was registered before.
+// register reverts the registration if the city turns out to have a different name.
 func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info,
 	error) {
 	before, err := f.dir.root().Cities(ctx)

@@ -18,7 +18,6 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// serveFleet serves the cities of a directory on a socket until the test ends, and then checks that ServeFleet returns.
 func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "supervisor.sock")
@@ -70,7 +69,6 @@ func dialFleet(t testing.TB, path string) *client.Fleet {
 	return f
 }
 
-// named returns a city that has two agents, one of them suspended.
 func named(name string) *citytest.Fake {
 	return citytest.NewFake(name, city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: name + "-only"})
 }
@@ -219,13 +217,12 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// plain is a directory that cannot preview a registration.
 type plain struct {
 	city.Directory
 	city.Registrar
 }
 
-// If the city turns out to have a different name, its registration is reverted, unless the city was registered before.
+// A registration under an unexpected name is reverted.
 func TestRegisterWithoutPreview(t *testing.T) {
 	m := citytest.NewDirectory(named("old"))
 	m.Folder("/old", named("old"))
@@ -261,7 +258,6 @@ func TestStoppingCity(t *testing.T) {
 	}
 }
 
-// stopping is a directory with cities that are all stopping.
 type stopping struct{ *citytest.Directory }
 
 func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
@@ -272,7 +268,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, err
 }
 
-// The client follows the list of cities. Its Control for a city stays valid when the city restarts.
+// The client follows the list of cities.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("without a listener: %v", err)

@@ -12,8 +12,6 @@ import (
 	"gcity/city"
 )
 
-// gascityMethods returns package gascity's handlers for a kind of request. For most kinds, the value of k is the
-// pattern of the path.
 func gascityMethods(s *server, k wire.Kind) (m methods) {
 	if k == wire.KindCity {
 		m.get = s.status

@@ -16,12 +16,11 @@ import (
 	"gcity/city"
 )
 
-// Guard checks requests over TCP before they are handled. Requests on the unix socket need no Guard, because the kernel
-// identifies their clients.
+// Guard checks requests over TCP. The unix socket needs no Guard, because the kernel identifies its clients.
 type Guard struct {
-	// host names to accept, in addition to loopback names and the connection's address
+	// additional host names to accept
 	Hosts []string
-	// token that every request needs; "" = requests need no token, unless there are tenants
+	// token that every request needs; "" = none
 	Token string
 	// ReadToken is a second token that permits only reading; "" = none. It has no effect without Token.
 	ReadToken string
@@ -33,8 +32,7 @@ type Guard struct {
 	keys *atomic.Pointer[keyring] // if not nil, replaces the tokens above
 }
 
-// requestHeader marks a request from a program. A page from another site cannot set it without a preflight request,
-// which the guard rejects.
+// requestHeader marks a request from a program. Pages from other sites cannot set it.
 const requestHeader = openapi.RequestHeader
 
 // allMethods lists all methods of the API, as in an Allow header.
@@ -76,7 +74,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 			defer by.onRevoke(func() {
 				cancel()
 				if r.ContentLength != 0 {
-					_ = rc.SetReadDeadline(time.Now()) // stop reading the body
+					_ = rc.SetReadDeadline(time.Now())
 				}
 			})()
 			r = r.WithContext(ctx)
@@ -87,7 +85,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if r.ContentLength != 0 { // the remaining body is not read
+		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close")
 			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
 		}
@@ -103,8 +101,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check returns the status 0 if a request is permitted, and the key that permits it. The key is nil if no key is
-// needed. Otherwise, check returns an HTTP status, and a message that says why the request is rejected.
+// check returns status 0 if a request is permitted. by is nil if the request needs no key.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {
@@ -155,8 +152,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knownHost reports whether a request uses a host name of this city. It rejects any other name, even one that resolves
-// to this machine. Otherwise, a page from another site could send requests under the name of that site.
+// knownHost rejects unknown names, even if they resolve to this machine. This prevents DNS rebinding.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -206,7 +202,7 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin reports whether a request comes from a page of this city, or not from a page at all.
+// sameOrigin also accepts requests that do not come from a page.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -223,8 +219,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for the request's token if that key permits the path. Its running time reveals nothing about
-// any token.
+// The running time of keyOf reveals nothing about any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

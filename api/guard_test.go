@@ -15,8 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// A request with a foreign host name, from a foreign page, or without the token gets no data about the city. A request
-// without the header does not change anything. Clients can parse every response.
+// Foreign requests get no data about the city. A request without the header does not change anything.
 func FuzzGuard(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/v0/agents", "localhost", "", ""}, {"GET", "/v0/agents", "evil.example", "", ""}, {"POST", "/v0/agent/worker/restart", "127.0.0.1:80", "1", ""},
@@ -70,7 +69,6 @@ func word(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// ours reports whether a host name should be accepted. It does not use the guard's code.
 func ours(host string) bool {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.User != nil || u.Path != "" {

@@ -287,7 +287,6 @@ func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	return s
 }
 
-// next returns the next n lines, without empty lines and comments.
 func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	t.Helper()
 	for len(out) < n {
@@ -311,7 +310,7 @@ func TestEventStreamCursors(t *testing.T) {
 	hc := curl(t, path)
 	for _, c := range []struct {
 		name, path, id string
-		want           []string // type and ID of the first event
+		want           []string
 	}{
 		{"old", "/v0/events/stream", "2", []string{"event: test.old", "id: 3"}},
 		{"the first", "/v0/events/stream", "0", []string{"event: test.old", "id: 1"}},
@@ -330,7 +329,6 @@ func TestEventStreamCursors(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	// for any cursor, the next event is received exactly once
 	gap, live := lines(t, hc, "/v0/events/stream", "99"),
 		lines(t, hc, "/v0/events/stream?type=test.new", "")
 	next(t, gap, 3)
@@ -369,7 +367,7 @@ func TestWatchStream(t *testing.T) {
 	}
 }
 
-// The number of streams is limited. A request for one more is rejected, not queued.
+// The number of streams is limited.
 func TestStreamLimit(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
 	hc := curl(t, path)
@@ -412,8 +410,8 @@ func TestHostileConnections(t *testing.T) {
 		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(c, garbage) // the server might close the connection before everything is written
-		answer, _ := io.ReadAll(c)        // ends when the server closes the connection
+		_, _ = io.WriteString(c, garbage)
+		answer, _ := io.ReadAll(c)
 		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
 			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
 			t.Errorf("%.30q: response %.80q", garbage, answer)

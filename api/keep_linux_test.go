@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A token file on a file system that hangs does not prevent the use of another token file.
+// A hung token file does not block another token file.
 func TestKeepUnreadableToken(t *testing.T) {
 	t.Parallel()
 	if !hungfs.InNamespace(t) {

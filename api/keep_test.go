@@ -19,7 +19,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// listenerProbe is a call to KeepListening that is in progress. The test sends it settings and receives its reports.
 type listenerProbe struct {
 	t     *testing.T
 	wants chan api.TCP
@@ -51,7 +50,6 @@ func kept(t *testing.T, keep func(context.Context, *listenerProbe)) *listenerPro
 	return d
 }
 
-// until waits until KeepListening reports this address, and a problem that contains this text.
 func (d *listenerProbe) until(address, problem string) {
 	d.t.Helper()
 	late := time.After(patience)
@@ -68,10 +66,9 @@ func (d *listenerProbe) until(address, problem string) {
 	}
 }
 
-var hosts atomic.Int32 // the number of loopback addresses that freeAddr has returned
+var hosts atomic.Int32
 
-// freeAddr returns a free address that no other test uses. Each has its own host, because a parallel test could get
-// the port of a listener that was closed.
+// Each address has its own host. A parallel test could get the port of a closed listener.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", fmt.Sprintf("127.83.21.%d:0", 1+hosts.Add(1)%250))
@@ -82,8 +79,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// closed returns a function that reports whether an address refuses connections. A process that another test is just
-// starting can hold a copy of the listener for a moment.
+// A process that another test is starting can briefly hold a copy of the listener.
 func closed(address string) func() bool {
 	return func() bool {
 		c, err := net.Dial("tcp", address)
@@ -94,7 +90,7 @@ func closed(address string) func() bool {
 	}
 }
 
-// The listener starts, moves and stops as requested. If the address is in use, KeepListening retries until it is free.
+// The listener starts, moves and stops as requested.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	d := keep(t)
@@ -225,8 +221,7 @@ func waitUntil(t *testing.T, done func() bool) {
 	eventually.True(t, "KeepListening to return", done)
 }
 
-// If a tenant's token cannot be read, this tenant has no access, but other tenants do. As soon as the token can be
-// read, the tenant has access again.
+// If a tenant's token cannot be read, only this tenant has no access.
 func TestKeepTenants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

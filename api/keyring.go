@@ -14,10 +14,10 @@ type keyring struct {
 	tenants map[string]*key
 }
 
-// key is a valid token. When a key is revoked, the requests that it has permitted are canceled.
+// The requests of a revoked key are canceled.
 type key struct {
 	sum   [sha256.Size]byte
-	reads bool // the key permits only reading
+	reads bool
 	life  context.Context
 	end   context.CancelFunc
 }
@@ -28,8 +28,7 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke registers the function cut, which is called when the key is revoked. The returned function cancel
-// unregisters cut. If cut is already running, cancel waits until it returns.
+// onRevoke registers cut for the key's revocation. If cut is running, cancel waits until it returns.
 func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
@@ -40,7 +39,7 @@ func (k *key) onRevoke(cut func()) (cancel func()) {
 	}
 }
 
-// revocableBody is the body of a request. It ends when the key is revoked, so that later data is not read.
+// revocableBody ends when the key is revoked.
 type revocableBody struct {
 	io.ReadCloser
 	by *key
@@ -76,7 +75,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace takes over the unchanged keys of the previous keyring, so that they stay valid. It returns the revoked keys.
+// replace keeps unchanged keys valid. It returns the revoked keys.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -98,8 +97,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// findKey returns the key with this digest if it permits the path. Its running time does not depend on whether the
-// tenant exists.
+// The running time of findKey does not depend on whether the tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches
 	all, read, own := none, none, none

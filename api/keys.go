@@ -27,8 +27,7 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads all tokens. It drops a token that cannot be used and keeps the others. If there are no tenants, a main
-// token that cannot be used is an error.
+// readKeys drops a token that cannot be used. Without tenants, an unusable main token is an error.
 func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
@@ -59,7 +58,6 @@ func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	return now, nil
 }
 
-// readTenants reads the tenants' tokens. It returns a problem for each tenant without access.
 func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}
@@ -88,8 +86,7 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns the token in a file, or "" if path is "". If the parameter make is true, it creates a missing file.
-// Errors never contain the token.
+// readToken returns "" if path is "". Errors never contain the token.
 func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil

@@ -22,7 +22,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// If the socket of a running city is removed, no client is disconnected, and new clients can soon connect again.
+// The controller renews a removed socket. Clients stay connected.
 func TestRemovedSocketIsRenewed(t *testing.T) {
 	// The path is too long for a socket, so the socket is bound at a shorter path.
 	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s")
@@ -147,8 +147,7 @@ func TestListenLongPath(t *testing.T) {
 	c.Close()
 }
 
-// A file that is not a socket is moved aside, both at startup and while the socket is in use. It is never removed or
-// followed.
+// A file that is not a socket is moved aside. It is never removed or followed.
 func TestListenMovesOtherFilesAside(t *testing.T) {
 	for kind, put := range map[string]func(path, file string) error{
 		"file":   func(path, file string) error { return os.Link(file, path) },
@@ -195,7 +194,7 @@ func TestListenMovesOtherFilesAside(t *testing.T) {
 	}
 }
 
-// A connection from another user's process is rejected, even if the mode of the socket would permit it.
+// A connection from another user is rejected, whatever the socket's mode.
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run as another user")
@@ -272,7 +271,6 @@ func connectAndRead(path string) error {
 	return err
 }
 
-// Reads from an attached terminal report whether the session or the connection has ended.
 func TestTerminalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string

@@ -16,8 +16,7 @@ import (
 
 type mailHandlers struct{ *server }
 
-// mail lists messages to one address, or to all addresses. It lists unread messages or, with the parameter all, every
-// message that is not archived.
+// mail lists unread messages. The parameter all adds messages that are read but not archived.
 func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -57,12 +56,10 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	return nil
 }
 
-// sentAs returns a key that sorts messages by time.
 func sentAs(m *mail.Message) string {
 	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
 }
 
-// newer compares keys from sentAs so that the newest message comes first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // message returns a message without marking it as read.
@@ -84,7 +81,7 @@ type sendRequest struct {
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
-	// ID of the message to reply to; the reply is in the same thread
+	// ID of the message to reply to
 	ReplyTo string `json:"reply_to"`
 	// accepted but ignored, because the city's store contains all messages
 	Rig string `json:"rig"`
@@ -138,8 +135,7 @@ type markRequest struct {
 	By string `json:"by"`
 }
 
-// markMail marks a message as read and returns it, or archives it. If the message was sent to a pool, "by" names the
-// agent that has read it.
+// For a message to a pool, "by" names the agent that has read it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in markRequest
 	if err := decode(w, r, &in); err != nil {

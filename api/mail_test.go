@@ -70,7 +70,7 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// The recipient of work is notified once, whether the work is assigned over plain HTTP or with a Client.
+// The recipient of work is notified once.
 func TestSlingNudgesOnce(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})

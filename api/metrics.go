@@ -27,10 +27,10 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
+// metricsPage groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
-	name   string   // the metric to which samples are added
+	name   string
 	names  []string // names of the metrics, in the order of the page
 	groups map[string]*strings.Builder
 }
@@ -43,7 +43,6 @@ func (p *metricsPage) text() string {
 	return b.String()
 }
 
-// writeHeader starts a metric. Samples that are added afterwards belong to it.
 func (p *metricsPage) writeHeader(name, kind, help string) {
 	p.name = "gcity_" + name
 	if p.groups[p.name] != nil {
@@ -57,7 +56,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// addSample adds a sample to the current metric. The parameter labels contains alternating names and values.
+// labels contains alternating names and values.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)

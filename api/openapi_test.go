@@ -20,7 +20,6 @@ import (
 	"gcity/city/verb"
 )
 
-// sample returns a path with names in place of placeholders.
 func sample(path string) string {
 	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker",
 		"pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard",
@@ -30,7 +29,7 @@ func sample(path string) string {
 	return path
 }
 
-// Every operation in the document is a route with its method. Every route and every verb is in the document.
+// The document and the routes match.
 func TestDocumentMatchesAPI(t *testing.T) {
 	s := newServer(t.Context(), nil, Options{})
 	have, verbs := map[string]bool{}, map[string]bool{}
@@ -69,7 +68,6 @@ func TestDocumentMatchesAPI(t *testing.T) {
 			}
 		}
 	}
-	// requests without a verb in their path have kinds of their own
 	other := []string{"emit", "create-bead", "update-bead", "sling"}
 	source, err := filepath.Glob("../city/*.go")
 	if err != nil {
@@ -93,7 +91,7 @@ func TestDocumentMatchesAPI(t *testing.T) {
 	}
 }
 
-// A supervisor's document contains the operations of a city and those of the supervisor itself.
+// A supervisor's document also contains a city's operations.
 func TestFleetDocumentMatchesAPI(t *testing.T) {
 	f := newFleet(newServer(t.Context(), nil, Options{}), nil)
 	have := map[string]bool{}

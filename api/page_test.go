@@ -13,7 +13,7 @@ import (
 	"gcity/mail"
 )
 
-// Every list can be read in pages, which together contain the whole list.
+// Every list can be read in pages.
 func TestPages(t *testing.T) {
 	f := citytest.NewFake("town", city.Agent{Name: "a"}, city.Agent{Name: "rig/b"}, city.Agent{Name: "rig/b-2"}, city.Agent{Name: "rig/b.c", State: city.Quarantined}, city.Agent{Name: "z", State: city.Quarantined})
 	f.Set(func(s *city.Snapshot) {

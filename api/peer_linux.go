@@ -13,7 +13,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// maxAncestors is the maximum number of a process's ancestors that are searched for a session.
+// maxAncestors limits the search for a process's session.
 const maxAncestors = 64
 
 // signed sets a command's actor according to the process that sent the request.
@@ -21,7 +21,7 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
 		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands that have an actor
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge:
 			p = s.local(r)
 		default:
 			return r.Context(), c, nil
@@ -40,7 +40,7 @@ func (s *server) local(r *http.Request) city.Peer {
 	if cred.Pid <= 0 { // the process is in another PID namespace
 		return city.Peer{From: "a process in another container"}
 	}
-	sessions := map[string]string{} // agents by session ID
+	sessions := map[string]string{}
 	if snap, err := s.city.Snapshot(r.Context()); err == nil {
 		for i := range snap.Agents {
 			if one := &snap.Agents[i]; one.Session != nil {
@@ -55,9 +55,8 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the name of the actor for a process. If the process or an ancestor belongs to a session, the actor is
-// that session's agent. If several of them belong to sessions, the oldest process counts. Otherwise, the actor is the
-// name in the process's environment, or else the operator. actorOf returns "" if the process cannot be read.
+// actorOf returns the agent whose session contains the process. The oldest matching ancestor counts. Without a session,
+// it returns the name in the process's environment, or else the operator. It returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

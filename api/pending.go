@@ -10,9 +10,7 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls keeps track of calls to cities that have not returned. If a call's deadline passed a while ago, its city
-// might never respond. No further calls to that city are made until the call returns, so the number of hung calls is
-// limited.
+// pendingCalls keeps track of calls to cities that have not returned. It limits the number of hung calls.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name
@@ -54,7 +52,6 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	}, nil
 }
 
-// limitedDirectory is a directory that limits the pending reads of its cities' logs and screens.
 type limitedDirectory struct {
 	city.Directory
 	calls *pendingCalls
@@ -105,7 +102,7 @@ func (a *limitedControl) Events(ctx context.Context, after uint64) iter.Seq2[eve
 	}
 }
 
-// inTime calls the function ask, which must not panic. If ctx ends first, inTime returns without a result.
+// ask must not panic.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

@@ -12,7 +12,6 @@ import (
 	"gcity/events"
 )
 
-// lateCity is a city that responds only when the test lets it.
 type lateCity struct {
 	city.Control
 	free  chan struct{}

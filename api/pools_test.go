@@ -66,7 +66,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 	}
 }
 
-// In responses, an agent's usage has fields of its own. They are null, and not 0, if the usage was not measured.
+// Usage that was not measured is null, and not 0.
 func TestUsageFields(t *testing.T) {
 	path, _ := serve(t, poolCity(), api.Options{})
 	hc := curl(t, path)
@@ -98,7 +98,7 @@ func TestUsageFields(t *testing.T) {
 	}
 }
 
-// item finds an item of a list by name. If name is "", it decodes a single item.
+// item finds an item of a list by name. "" decodes a single item.
 func item(t *testing.T, body, name string) map[string]any {
 	t.Helper()
 	var one map[string]any
@@ -172,7 +172,7 @@ func TestPoolVerbs(t *testing.T) {
 		{"/v0/city/town/agent/worker/undrain", "", city.Undrain{Agent: "worker"}},
 		{"/v0/agent/worker/drain", "", city.Drain{Agent: "worker"}},
 		{"/v0/agent/worker/drain-ack", "", city.DrainAck{Agent: "worker"}},
-		{"/v0/agent/crew/suspend", "", city.Suspend{Agent: "crew"}}, // suspends the pool's declaration
+		{"/v0/agent/crew/suspend", "", city.Suspend{Agent: "crew"}},
 		{"/v0/agent/crew/resume", "", city.Resume{Agent: "crew"}},
 		{"/v0/reload", `{"confirm":true}`, city.Reload{Confirm: true}},
 		{"/v0/city/town/reload", `{"confirm":false}`, city.Reload{}},
@@ -261,7 +261,7 @@ func (s staticCity) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] 
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
-// Every field of a snapshot reaches the client, in a response and in a stream.
+// Every field of a snapshot reaches the client.
 func TestSnapshotArrivesComplete(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
 		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},
@@ -288,7 +288,6 @@ func TestSnapshotArrivesComplete(t *testing.T) {
 	}
 }
 
-// fill gives each field a different value.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++

@@ -43,8 +43,6 @@ func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// record records a profile for the number of seconds in the query. It stops early if the client disconnects or the
-// server stops.
 func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, start func() error,
 	stop func()) error {
 	if r.URL.Query().Has("seconds") {
@@ -65,7 +63,6 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 	return nil
 }
 
-// lookup writes the current profile, as text with ?debug=1 or 2, and otherwise for `go tool pprof`.
 func lookup(w http.ResponseWriter, r *http.Request, name string) error {
 	debug, err := number(r, "debug", math.MaxInt32)
 	if err != nil {

@@ -19,8 +19,7 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// waitContext parses ?index=N&wait=30s. It reports whether the request waits for an event after N, and returns a
-// context that ends after the wait.
+// waitContext parses ?index=N&wait=30s. waits is true if the request waits for an event after N.
 func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -46,7 +45,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// requestedSnapshot returns the city's state. With ?index=N it waits for a state that is newer than event N.
+// With ?index=N, requestedSnapshot waits for a state after event N.
 func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()
@@ -61,7 +60,7 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is logged shortly before the snapshot that contains its effect, so any later snapshot is new enough.
+	// An event is logged before the snapshot that contains its effect.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -139,7 +138,6 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// await returns when the log has an event after index, or when ctx ends.
 func (s *server) await(ctx context.Context, index uint64) error {
 	leave, err := s.acquireStream()
 	if err != nil {
@@ -155,8 +153,8 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses a request's selection of events, and the position in the log at which to start. The parameter "cursor"
-// is like "after_seq", but the oldest events come first.
+// query parses a request's selection of events. The parameter "cursor" is like "after_seq", but the oldest events come
+// first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -190,7 +188,6 @@ func query(r *http.Request) (events.Query, error) {
 	return q, err
 }
 
-// selection parses a request's selection of events, without the position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

@@ -17,13 +17,11 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page returns the part of a list that ?limit=N and ?cursor=NAME select. The list is sorted by name. The total in the
-// result counts the whole list.
+// page sorts a list by name and returns the part that ?limit=N and ?cursor=NAME select.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
-// pageBy is like page, for a list in any order.
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	order func(a, b string) int) (wire.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
@@ -45,7 +43,6 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-// listing is a list from a snapshot, sorted by name.
 type listing[T any] struct {
 	snap  *city.Snapshot
 	items []T
@@ -85,14 +82,13 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 	_ = writePieces(w, body, &writeLimit{timeout: s.o.WriteTimeout})
 }
 
-// pieceSize is how many bytes a client must read within the timeout of one write. It is small enough for slow
-// connections.
+// pieceSize is how many bytes a client must read within the timeout of one write.
 const pieceSize = 32 << 10
 
 // lastWriteTimeout is the timeout of a stream's writes while the server is shutting down.
 const lastWriteTimeout = 500 * time.Millisecond
 
-// writeLimit limits the duration of each write to a client. It is safe for concurrent use.
+// writeLimit is safe for concurrent use.
 type writeLimit struct {
 	mu      sync.Mutex
 	timeout time.Duration
@@ -104,8 +100,7 @@ func (l *writeLimit) start(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.timeout))
 }
 
-// shorten reduces the timeout of the current write and all later writes, so that a client that does not read cannot
-// delay a shutdown.
+// shorten also applies to the current write, so that a slow client cannot delay a shutdown.
 func (l *writeLimit) shorten(w http.ResponseWriter) {
 	l.mu.Lock()
 	l.timeout = min(l.timeout, lastWriteTimeout)
@@ -125,7 +120,6 @@ func writePieces(w http.ResponseWriter, b []byte, limit *writeLimit) error {
 	return rc.Flush()
 }
 
-// ok sends a response that was derived from a snapshot, along with the snapshot's position in the log.
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
@@ -151,7 +145,6 @@ func (s *responder) fail(w http.ResponseWriter, err error) {
 	s.reply(w, code, e)
 }
 
-// body reads a request's body, which must be empty or a single JSON value within the limits.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -172,7 +165,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// number parses a parameter as a number from 0 to limit. If the parameter is empty, the number is 0.
+// An empty parameter is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
@@ -197,8 +190,7 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic runs a request's handler. If the handler panics, catchPanic closes the connection, because the response
-// might have started.
+// catchPanic closes the connection after a panic, because the response might have started.
 func (s *responder) catchPanic(handle func()) {
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)

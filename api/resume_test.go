@@ -12,8 +12,6 @@ import (
 	"gcity/events"
 )
 
-// readFrames reads n frames, or fewer if the last city ends earlier. It returns the seqs of the events by city, and the
-// ID of the last frame.
 func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id string, over bool) {
 	t.Helper()
 	for range n {
@@ -39,8 +37,7 @@ func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id
 	return id, over
 }
 
-// A client disconnects after any frame of the merged stream and resumes with the last ID. It gets each event since its
-// first connection once, in order. Each ID contains all cities.
+// A client can resume after any frame. It gets each event once, in order.
 func TestResumeAfterEveryFrame(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_cursor", "after", "after_seq", "cursor"} {
 		t.Run(cursor, func(t *testing.T) { testCutAtEveryFrame(t, cursor) })
@@ -71,7 +68,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 			id, _ = readFrames(t, st, min(cut-1, 3*each), got)
 		}
 		st.end()
-		a.Record(events.Event{Type: "x.y"}) // while the client is disconnected
+		a.Record(events.Event{Type: "x.y"})
 		c.Record(events.Event{Type: "x.y"})
 		resume, last := "/v0/events/stream", id
 		if cursor != "Last-Event-ID" {
@@ -137,8 +134,7 @@ func TestResumeAfterEveryFrameOfOneCity(t *testing.T) {
 	}
 }
 
-// The IDs include a city that is not running when a client connects. When the client resumes, it gets all of that
-// city's events.
+// The IDs include cities that are not running.
 func TestResumeBeforeCityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -163,8 +159,7 @@ func TestResumeBeforeCityRuns(t *testing.T) {
 	}
 }
 
-// Events of one city, or of all cities, are listed oldest first if the query has "since". The parameter "order" can
-// reverse this.
+// With "since", events are listed oldest first. The parameter "order" can reverse this.
 func TestSinceOrder(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
@@ -215,7 +210,7 @@ func TestSinceOrder(t *testing.T) {
 	}
 }
 
-// An unknown query parameter is rejected, and the response lists the valid ones.
+// An unknown query parameter is rejected.
 func TestUnknownParameters(t *testing.T) {
 	path, _ := serveFleet(t, citytest.NewDirectory(named("a"), named("b")), api.Options{})
 	hc := curl(t, path)

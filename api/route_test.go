@@ -137,7 +137,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// For any path, the names in its route are valid, and the server parses the paths that a Client builds from them.
+// The server parses the paths that a Client builds.
 func FuzzParse(f *testing.F) {
 	for _, p := range []string{"/v0/agents", "/v0/agent/rig%2Fworker/stop", "/v0/city/town/agent/a/b/stream", "/v0/agent/%2e%2e",
 		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb",
@@ -187,7 +187,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// about returns the kind of a route's target.
 func about(rt wire.Route) wire.Kind {
 	switch {
 	case rt.Kind == wire.KindAutomation, rt.Kind == wire.KindHistory, rt.Verb == "run":
@@ -203,10 +202,8 @@ func about(rt wire.Route) wire.Kind {
 	return wire.KindAgent // also for pools and rigs, because an agent can have the same name
 }
 
-// part is the last part of a path, with the kind that the path is parsed to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns the valid last parts of a path for a route's target, without verbs.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomation:
@@ -224,7 +221,6 @@ func must(path string, err error) string {
 	return path
 }
 
-// roundTrip parses a path in the form in which it arrives in a request.
 func roundTrip(t *testing.T, path string) wire.Route {
 	u, err := url.Parse("http://city" + path)
 	if err != nil {
@@ -237,7 +233,6 @@ func roundTrip(t *testing.T, path string) wire.Route {
 	return rt
 }
 
-// commandsOf returns every command for a route's target, without changes to beads.
 func commandsOf(rt wire.Route) []city.Command {
 	name := rt.Target
 	switch about(rt) {

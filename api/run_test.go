@@ -15,7 +15,6 @@ import (
 	"gcity/city/citytest"
 )
 
-// outputCity is a city in which the function script produces the output of every run.
 type outputCity struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
@@ -51,7 +50,7 @@ func TestSlowRunReader(t *testing.T) {
 	path, _ := serve(t, &outputCity{f, func(_ context.Context, yield func(city.Piece, error) bool) {
 		defer close(sent)
 		yield(city.Piece{Text: "begun"}, nil)
-		<-begun // wait until the client has the first piece, which it could otherwise miss
+		<-begun // the client could otherwise miss the first piece
 		for range n {
 			if !yield(city.Piece{Text: line}, nil) {
 				return
@@ -67,7 +66,7 @@ func TestSlowRunReader(t *testing.T) {
 		}
 		if text.Len() == 0 {
 			close(begun)
-			<-sent // the city sends everything while the client reads nothing
+			<-sent
 		}
 		text.WriteString(p.Text)
 		missed += p.Dropped
@@ -123,7 +122,7 @@ func TestRunStreamEnds(t *testing.T) {
 			broken = err
 			break
 		}
-		go stop() // the controller exits
+		go stop()
 	}
 	if e, ok := errors.AsType[*city.Error](broken); !ok || e.Code != city.Unavailable {
 		t.Errorf("the exit of the controller was reported as %v", broken)

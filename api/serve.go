@@ -16,9 +16,8 @@ import (
 	"gcity/describe"
 )
 
-// Serve handles requests for a city until ctx ends. It then waits for requests in progress, for at most 5 s or until
-// the deadline o.Last. It closes l, and returns nil when all goroutines have ended. It returns an error if it ends for
-// any other reason, or if a request is still in progress another 5 s later.
+// Serve handles requests for a city until ctx ends, and then waits for requests in progress. It closes l. It returns an
+// error if a request does not end in time.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
@@ -75,7 +74,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		select {
 		case <-o.Last.Begun():
 			o.Last.GiveUp("responding to %s", describe.Count(busy, "request"))
-		default: // the program continues; only this listener is closed
+		default:
 		}
 	}
 	cancel()
@@ -89,8 +88,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns keeps track of a server's connections. It replaces Server.Shutdown, which would wait for connections that have
-// not sent a request.
+// conns replaces Server.Shutdown, which would wait for connections without a request.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
@@ -99,7 +97,7 @@ type conns struct {
 }
 
 type connection struct {
-	number uint64 // connections are numbered in the order in which they are accepted
+	number uint64
 	state  http.ConnState
 	asks   bool // a complete request has arrived and is being handled
 	closed bool // the server has closed the connection, but it is not in StateClosed yet
@@ -111,7 +109,6 @@ func newConns() *conns {
 	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
 }
 
-// counted returns a handler that records which connections have sent a complete request.
 func (c *conns) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connKey{}).(net.Conn)
@@ -165,8 +162,8 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.changes = make(chan struct{})
 }
 
-// makeRoom closes one connection if there are too many: the oldest one without a complete request, or the new one if
-// every connection has a complete request. A client therefore cannot lock out others by keeping connections open.
+// makeRoom closes a connection if there are too many: the oldest one without a complete request, or else the new one.
+// No client can lock out others.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return
@@ -180,7 +177,7 @@ func (c *conns) makeRoom(latest net.Conn) {
 	if oldest != nil {
 		oldest.closed = true
 	}
-	_ = victim.Close() // ends the connection's goroutine
+	_ = victim.Close()
 }
 
 func (c *conns) count() (active, all int, change <-chan struct{}) {
@@ -194,14 +191,12 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits for all requests to be handled, but no longer than atMost. It returns the number of requests still in
-// progress.
+// drain returns the number of requests still in progress after atMost.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits for all connections to close, but no longer than atMost. It returns the number of those still open. The
-// caller must make them close.
+// wait returns the number of connections still open after atMost. The caller must make them close.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }

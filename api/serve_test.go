@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// If there are too many connections, the oldest one without a request is closed. If all of them have a request, the new
-// one is closed.
+// If there are too many connections, the oldest one without a request is closed.
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {
@@ -19,7 +18,7 @@ func TestTooManyConnections(t *testing.T) {
 		return server, client
 	}
 	closed := func(client net.Conn) bool {
-		if client.SetReadDeadline(time.Now()) != nil { // fails if the peer has closed the connection
+		if client.SetReadDeadline(time.Now()) != nil {
 			return true
 		}
 		_, err := client.Read(make([]byte, 1))

@@ -18,7 +18,6 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// pipes is a listener in memory that uses the test's clock.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -65,7 +64,6 @@ func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()
 	return p, func() { cancel(); wg.Wait() }
 }
 
-// slowReader reads a few bytes every second.
 type slowReader struct{ io.Reader }
 
 func (s slowReader) Read(b []byte) (int, error) {
@@ -73,7 +71,7 @@ func (s slowReader) Read(b []byte) (int, error) {
 	return s.Reader.Read(b[:min(len(b), 16<<10)])
 }
 
-// A client that reads nothing is disconnected. A client that reads a lot over a slow connection is not.
+// A client that reads nothing is disconnected. A slow client is not.
 func TestSlowConnection(t *testing.T) {
 	const size = 2 << 20
 	for name, path := range map[string]string{"an answer": "/v0/events?limit=1", "a stream": "/v0/events/stream?after_seq=0"} {

@@ -42,7 +42,7 @@ func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
 
-// loopAge returns the milliseconds since the last pass of the controller's loop, or 0 before the first pass.
+// loopAge returns milliseconds, or 0 before the first pass.
 func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	if snap.Patrol.Last.IsZero() {
 		return 0
@@ -50,7 +50,7 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	return snap.Patrol.Age(now).Milliseconds()
 }
 
-// degraded returns the city's problems as a list that is never null in JSON.
+// The result is never null in JSON.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -73,7 +73,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// Status summarizes a city in numbers. It is the response to GET /v0/status.
+// Status is the response to GET /v0/status.
 type Status struct {
 	Name      string           `json:"name"`
 	Path      string           `json:"path"`
@@ -145,8 +145,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// StatusOf derives the status from a snapshot. The parameter now determines the uptime and the age of the last loop
-// pass. Both are 0 if the snapshot is not from a controller.
+// StatusOf derives the status from a snapshot. Uptime and loop age are 0 if the snapshot is not from a controller.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

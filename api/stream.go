@@ -24,7 +24,7 @@ type stream struct {
 	limit writeLimit
 	ahead int // maximum number of items to read ahead
 
-	gathers  bool // writes are buffered until flush
+	gathers  bool
 	gathered []byte
 }
 
@@ -48,7 +48,6 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	return st, done, nil
 }
 
-// acquireStream reserves a place for a request that keeps its connection open. The number of places is limited.
 func (s *server) acquireStream() (leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
@@ -59,8 +58,7 @@ func (s *server) acquireStream() (leave func(), err error) {
 	}
 }
 
-// write fails if the client reads nothing within the timeout. The client is then disconnected, and can resume with a
-// cursor.
+// write fails if the client reads nothing within the timeout.
 func (st *stream) write(s string) error {
 	if st.gathers {
 		st.gathered = append(st.gathered, s...)
@@ -107,10 +105,9 @@ func (s *server) errStopped() error {
 
 var errCut = errors.New("the client has disconnected or is too slow")
 
-// eventsAhead is how many events a stream reads in advance, so that it can write several of them in one call.
+// eventsAhead is how many events a stream reads in advance.
 const eventsAhead = 64
 
-// pump sends the items of a sequence until either side ends. It sends comments while there are no items.
 func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	err := pumpItems(s, st, r, from, send)
@@ -220,8 +217,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream streams the events after Last-Event-ID, or else after the cursor in the query. Without either, it starts
-// with the next event. A gap event reports a cursor that is invalid or in the future, and missing parts of the log.
+// eventStream streams the events after Last-Event-ID or the query's cursor. A gap event reports an invalid cursor or
+// missing events.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -274,7 +271,6 @@ func (st *stream) sendEvent(e events.Event) error {
 	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
 }
 
-// eventName returns the name of an event in a stream, or "" if the name is reserved for the stream's own messages.
 func eventName(kind string) string {
 	if strings.HasPrefix(kind, "!") {
 		return ""
@@ -282,8 +278,6 @@ func eventName(kind string) string {
 	return kind
 }
 
-// ownCursor reads a city's position from a cursor. The cursor is either a sequence number or a cursor over several
-// cities.
 func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok bool) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, true
@@ -300,8 +294,6 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-// outputStream streams an agent's last lines, first immediately and then after each change. It continues across
-// restarts of the agent.
 func outputStream(s *server) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 		return streamOutput(s, w, r, rt)

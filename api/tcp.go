@@ -41,13 +41,12 @@ const (
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second // timeout for reading a file
 
-	// maximum number of pending reads; more than one, so that a read that hangs does not block the others
+	// more than one, so that a hung read does not block the others
 	tokensAtOnce = 8
 )
 
-// KeepListening serves the API over TCP until ctx ends, always with the newest settings from configs. It reports each
-// change of the address, and why it is not listening. It retries after failures. If the address changes, all
-// connections are closed. If a token changes, the connections that used the old token are closed.
+// KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports each change
+// of the address and each problem. It retries after failures. A changed token closes only the connections that used it.
 func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	c city.Control, o Options) {
 	k := &listenerKeeper{section: "[api]", o: o, notify: report}
@@ -57,8 +56,8 @@ func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Lis
 	k.run(ctx, configs)
 }
 
-// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant has no access if the tenant's token
-// cannot be read. The reports mention this.
+// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant without a readable token has no
+// access.
 func KeepFleetListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	d city.Directory, o Options) {
 	k := &listenerKeeper{section: "[supervisor]", fleet: true, o: o, notify: report}
@@ -101,7 +100,6 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 	}
 }
 
-// listenerKeeper is the state of one KeepListening call.
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool

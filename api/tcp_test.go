@@ -30,7 +30,6 @@ const (
 	patience = eventually.Timeout // timeout of every wait; no test measures it
 )
 
-// overTCP serves a city on a port until the test ends, and then checks that Serve returns.
 func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +61,6 @@ func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr str
 	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewDirectory(town()), g, api.Options{})) })
 }
 
-// call sends a request without package client. Headers have the form "Name: value" and can include Host.
 func call(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -91,15 +89,13 @@ func call(t *testing.T, method, url, body string, headers ...string) (int, http.
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// answers reports whether the response to a GET request has status 200. While the server writes to readers that stall,
-// a response to another client can take longer than the server's WriteTimeout.
+// A response can take long while the server writes to readers that stall.
 func answers(url string) bool {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	resp, err := c.Get(url)
 	return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-// raw sends bytes and returns everything that arrives until the server closes the connection.
 func raw(t *testing.T, addr, text string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -110,14 +106,14 @@ func raw(t *testing.T, addr, text string) string {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // the server might close the connection before everything is written
+	_, _ = io.WriteString(c, text)
 	b, _ := io.ReadAll(c)
 	return string(b)
 }
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// If a page sends requests under a host name that was rebound to this machine, they are rejected.
+// Requests under a rebound host name are rejected.
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -150,7 +146,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages from other sites get no data. Requests that a page can make a browser send do not change anything.
+// Pages from other sites get no data and change nothing.
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -278,7 +274,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// The guard checks every request before there is a response, even for OPTIONS *. It does not wait for the body.
+// The guard checks every request, even OPTIONS *, before it reads the body.
 func TestGuardChecksEveryRequest(t *testing.T) {
 	t.Parallel()
 	everyListener(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
@@ -307,8 +303,7 @@ func TestCraftedPaths(t *testing.T) {
 	})
 }
 
-// Clients that send too little, too much, half a request or nothing are disconnected. Other clients still get
-// responses.
+// Hostile clients are disconnected. Other clients still get responses.
 func TestHostileClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -332,7 +327,6 @@ func TestHostileClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open = append(open, c); i%2 == 0 {
-				// the connection might already be closed
 				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local")
 			}
 		}
@@ -351,7 +345,7 @@ func TestHostileClients(t *testing.T) {
 			"two lengths":                        begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
 			"a length and chunks":                begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		} {
-			got := raw(t, addr, request) // returns when the server closes the connection
+			got := raw(t, addr, request)
 			if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
 				t.Errorf("%s: %.200s", name, got)
 			}
@@ -360,8 +354,7 @@ func TestHostileClients(t *testing.T) {
 	})
 }
 
-// Clients of streams that read nothing are disconnected. The number of streams is limited, and streams at the limit do
-// not block other requests.
+// Clients that read nothing are disconnected. They do not block other requests.
 func TestStalledReaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -434,7 +427,7 @@ func TestReadToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		mode os.FileMode
-		want string // contained in the error
+		want string
 	}{
 		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "a valid token"},
 		"empty": {"", 0o600, "a valid token"}, "two": {token + "\n" + token, 0o600, "a valid token"}, "long": {strings.Repeat("x", 513), 0o600, "a valid token"}, "odd": {token + "ü", 0o600, "a valid token"},

@@ -43,7 +43,6 @@ func (t TenantConfig) Same(u TenantConfig) bool {
 
 const tenantPrefix = "/v0/tenant/"
 
-// tenantPath splits an escaped path into the tenant's name, or "" if that is invalid, and the rest.
 func tenantPath(path string) (tenant, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {
@@ -57,7 +56,7 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// asTenant handles a request with a tenant's path. The guard has already permitted the request.
+// The guard has already permitted the request.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
@@ -95,8 +94,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	own.route(w, r, rt)
 }
 
-// ServeTenant is like ServeFleet for one tenant, without a token. Every client that can connect acts as the tenant.
-// Paths can begin with /v0/tenant/NAME.
+// ServeTenant is like ServeFleet for one tenant, without a token. Every client acts as the tenant.
 func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Directory,
 	o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler {
@@ -132,8 +130,7 @@ type tenancy struct {
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// tenanciesOf returns the tenants of a guard. Each has its own limits, so that no tenant can use up all connections or
-// streams.
+// Each tenant has its own limits on connections and streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {
@@ -163,8 +160,7 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	return nil
 }
 
-// checkRegistration returns the name of the city in a folder. It returns an error if registering the city would exceed
-// the tenant's limits, or if the folder does not belong to the tenant.
+// checkRegistration returns the name of the city in a folder. It enforces the tenant's limits.
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
 	t := f.tenant
@@ -217,7 +213,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	return about.Name, nil
 }
 
-// rejectFolder returns the error for a folder that does not belong to the tenant. The reason goes only to the log.
+// The reason goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
 	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
 		"path", path, "why", why, "called", is)
@@ -226,8 +222,7 @@ func (f *fleet) rejectFolder(path, is string, why error) error {
 		path, f.tenant.name)}
 }
 
-// redact returns the error to show to a tenant. It replaces an error that concerns the whole machine, because such an
-// error can contain the names of other tenants' files.
+// redact hides machine errors from a tenant, because they can name other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {

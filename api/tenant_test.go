@@ -17,7 +17,6 @@ import (
 
 const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-0123456789"
 
-// tenantDirectory is a machine with two tenants, and with a city that belongs to neither.
 type tenantDirectory struct {
 	t         *testing.T
 	m         *citytest.Directory
@@ -50,7 +49,7 @@ func (h *tenantDirectory) ask(method, path, body, token string) (int, string) {
 	return code, text
 }
 
-// For any path, a tenant's token permits only that tenant's cities. No response reveals that other cities exist.
+// A tenant's token permits only that tenant's cities. No response reveals other cities.
 func TestTenants(t *testing.T) {
 	h := newTenantDirectory(t)
 	for _, c := range []struct {
@@ -64,7 +63,7 @@ func TestTenants(t *testing.T) {
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agents", 200},
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agent/worker/output", 200},
 		{acmeToken, "POST", "/v0/tenant/acme/city/prod/agent/worker/restart", 200},
-		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // the status of the tenant's only city
+		{acmeToken, "GET", "/v0/tenant/acme/status", 200},
 		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
 
 		{acmeToken, "DELETE", "/v0/tenant/acme/city/prod/rig/yard", 403},
@@ -192,13 +191,11 @@ func TestTenantStream(t *testing.T) {
 	h.m.Add("staging", "/staging", staging)
 	h.big.Record(events.Event{Type: "x.y"})
 	staging.Record(events.Event{Type: "x.y"})
-	// the position in secretproject comes from the client, and never advances
 	if got, id := st.events(1); got != "staging:1" || id != "prod:1,secretproject:0,staging:1" {
 		t.Error(got, id)
 	}
 }
 
-// withToken sends all requests to one address, and adds a token.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string
@@ -210,7 +207,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// A tenant can register its own cities, within its limits on cities and agents.
+// A tenant can register cities within its limits.
 func TestTenantRegisters(t *testing.T) {
 	h := newTenantDirectory(t)
 	agents := func(n int) (all []city.Agent) {
@@ -286,15 +283,13 @@ func TestTenantAsksTooMuch(t *testing.T) {
 	}
 }
 
-// renamedCity is a machine on which a city has been renamed since the registration was previewed.
 type renamedCity struct{ *citytest.Directory }
 
 func (s renamedCity) Preview(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
-// A folder that is registered under the name of another owner's city does not belong to the tenant, whatever its
-// configuration says.
+// A tenant does not own a folder that another owner has registered.
 func TestTenantRegistersTakenName(t *testing.T) {
 	h := newTenantDirectory(t)
 	h.m.Remove("prod")
@@ -337,7 +332,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	}
 }
 
-// If a city turns out not to belong to the tenant, its registration is reverted, unless the city was registered before.
+// A registration of a foreign city is reverted, unless the city was registered before.
 func TestTenantRegistersForeignCity(t *testing.T) {
 	m := citytest.NewDirectory(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
@@ -356,7 +351,7 @@ func TestTenantRegistersForeignCity(t *testing.T) {
 	}
 }
 
-// Concurrent registrations are handled one after the other, so that together they cannot exceed the limit.
+// Concurrent registrations cannot exceed the limit together.
 func TestConcurrentTenantRegistrations(t *testing.T) {
 	h := newTenantDirectory(t)
 	h.m.Remove("prod")

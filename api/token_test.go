@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// Without a token, KeepListening creates one that only this user can read, and reports its file.
+// Without a token, KeepListening creates a private token file.
 func TestKeepMakesToken(t *testing.T) {
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "api.token")
@@ -44,7 +44,7 @@ func TestKeepMakesToken(t *testing.T) {
 	}
 }
 
-// KeepListening does not replace a file or link in the place of the token file, and the port stays closed.
+// KeepListening never replaces a file in the place of the token file.
 func TestKeepDoesNotReplaceFiles(t *testing.T) {
 	dir := t.TempDir()
 	d := keep(t)
@@ -59,8 +59,7 @@ func TestKeepDoesNotReplaceFiles(t *testing.T) {
 	}
 }
 
-// A read-only token permits only GET requests and streams. It must differ from the other tokens, and does not affect
-// requests with them.
+// A read-only token permits only GET requests and streams.
 func TestReadOnlyToken(t *testing.T) {
 	t.Parallel()
 	d := keep(t)
@@ -103,7 +102,7 @@ func TestReadOnlyToken(t *testing.T) {
 	}
 }
 
-// A token file that belongs to another user is rejected, because that user knows the token.
+// A token file of another user is rejected.
 func TestTokenOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can change a file's owner")

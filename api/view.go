@@ -28,8 +28,7 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the underlying directory as a city.SupervisorStatus. It returns nil if the directory does not
-// implement that interface, or if the view hides some cities.
+// keeper returns nil for a view that hides cities.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)
@@ -44,7 +43,6 @@ func (v visibleCities) keeper() city.SupervisorStatus {
 	}
 }
 
-// troubles returns the supervisor's problems, if the view is allowed to show them.
 func (v visibleCities) troubles() []string {
 	if k := v.keeper(); k != nil {
 		return k.Problems()

@@ -9,7 +9,6 @@ import (
 	"gcity/city"
 )
 
-// listed is a directory with a Watch that yields given lists.
 type listed struct {
 	city.Directory
 	lists [][]city.Info

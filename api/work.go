@@ -37,7 +37,6 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// beadQuery parses a selection of beads, as encoded by client.BeadValues.
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
@@ -76,7 +75,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	return q, err
 }
 
-// queriedStatus converts a status in a query. Other clients use "hooked" for work in progress.
+// Other clients use "hooked" for work in progress.
 func queriedStatus(s string) beads.Status {
 	if s == "hooked" {
 		return beads.StatusInProgress
@@ -106,7 +105,7 @@ func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route
 	return nil
 }
 
-// createBead creates a bead. The body is the bead. The parameter or field rig selects the store.
+// The parameter or field rig selects the store.
 func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -174,8 +173,7 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
-// closeBead closes a bead. The request has no body. With force=true it also closes a molecule that has open steps, and
-// leaves the steps open.
+// With force=true, closeBead also closes a molecule with open steps. The steps stay open.
 func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -38,7 +38,7 @@ func (n *recordingCity) Commands() []city.Command {
 	return slices.Clone(n.commands)
 }
 
-// workCity returns a city with automations and three beads. tw-1, which is in progress, is the parent of tw-2 and tw-3.
+// tw-1, which is in progress, is the parent of tw-2 and tw-3.
 func workCity(t *testing.T) *recordingCity {
 	t.Helper()
 	f := &recordingCity{City: controllertest.Town(t)}
@@ -60,7 +60,6 @@ func workCity(t *testing.T) *recordingCity {
 	return f
 }
 
-// run runs an automation and waits for its end.
 func (n *recordingCity) run(t *testing.T, name string) {
 	t.Helper()
 	r, err := n.Do(t.Context(), city.Fire{Automation: name})
@@ -299,7 +298,6 @@ func TestFailingStore(t *testing.T) {
 	}
 }
 
-// asked is a city that records the queries for work that it receives.
 type asked struct {
 	city.Control
 	queries []beads.Query

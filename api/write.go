@@ -9,7 +9,6 @@ import (
 	"gcity/city/verb"
 )
 
-// do executes the command that a route selects, and responds when the command is done.
 func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -52,8 +51,7 @@ func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command)
 	return nil
 }
 
-// debug serves the profiles of net/http/pprof, but not the command line. It serves them only on a unix socket, because
-// they can contain secrets.
+// debug serves profiles only on a unix socket, because they can contain secrets.
 func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if s.o.Guard != nil {
 		s.fail(w, wire.UnknownPath())

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// Batch is a list of beads to create in one operation: either all of them are created, or none. A Batcher calls
-// NewBatch, checks that the beads in ExternalLinks exist and that the IDs in GivenIDs are unused, and then calls
-// AssignIDs.
+// Batch is a list of beads to create in one operation. A Batcher calls NewBatch, checks ExternalLinks and GivenIDs, and
+// then calls AssignIDs.
 type Batch struct {
 	beads []Bead
-	names map[string]int // index into beads, by "$name" or by an ID that the caller chose
+	names map[string]int // index into beads, by "$name" or given ID
 }
 
-// NewBatch checks beads that will be created together. An error names the invalid bead.
+// NewBatch checks beads that will be created together.
 func NewBatch(all []Bead) (*Batch, error) {
 	x := &Batch{beads: make([]Bead, len(all)), names: map[string]int{}}
 	for i, b := range all {
@@ -58,7 +57,7 @@ func (x *Batch) label(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates and normalizes a bead and registers its name. It treats a link to a "$name" like a link to an ID.
+// take treats a link to a "$name" like a link to an ID.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -126,8 +125,7 @@ func Cycle(ids []string, next func(id string) []string) []string {
 
 func arrows(path []string) string { return strings.Join(path, " → ") }
 
-// AddedLinks returns the IDs that the changed bead links to but the old bead does not. The store must check that they
-// exist.
+// AddedLinks returns the IDs that only the changed bead links to. The store must check that they exist.
 func AddedLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {
@@ -200,9 +198,8 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The first bead gets the
-// creation time now. Each later bead is one nanosecond newer than the previous one, so that the beads keep their order.
-// The caller owns the result.
+// AssignIDs assigns the missing IDs and replaces "$name" links. Each bead is one nanosecond newer than the previous
+// one, so that the order is kept. The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

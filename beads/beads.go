@@ -1,6 +1,5 @@
-// Package beads defines work: tasks, their assignees, their dependencies and their results. It contains the data types,
-// the Store interface, and the rules that do not depend on a store. Subpackages implement the stores: sqlite is the
-// embedded store, and fake is for tests. Package beadstest is the test suite that all stores pass.
+// Package beads defines work: tasks, their assignees, their dependencies and their results. Subpackages implement the
+// stores: sqlite is the embedded store, and fake is for tests. All stores pass the suite in package beadstest.
 //
 // A bead is never changed in place. A store returns copies, applies a Patch, and counts revisions.
 package beads
@@ -100,7 +99,6 @@ func (b Bead) Same(o Bead) bool {
 		b.UpdatedAt.Equal(o.UpdatedAt)
 }
 
-// equalContent reports whether two beads are equal except for their times and revisions.
 func (b Bead) equalContent(o Bead) bool {
 	return b.ID == o.ID && b.Title == o.Title && b.Status == o.Status && b.Type == o.Type &&
 		b.Priority == o.Priority &&
@@ -110,29 +108,28 @@ func (b Bead) equalContent(o Bead) bool {
 		maps.Equal(b.Metadata, o.Metadata)
 }
 
-// Store stores beads. Its methods may be called concurrently, and several processes may use one store at the same time.
-// All methods respect the context's deadline. A read that fails returns an error, never an empty result. A write that
-// has succeeded survives a power failure.
+// Store stores beads. Its methods may be called concurrently, also by several processes. All methods respect the
+// context's deadline. A failed read returns an error, never an empty result. A successful write survives a power
+// failure.
 type Store interface {
-	// Get returns the bead with this ID. It fails with ErrNotFound if the ID is unknown.
+	// Get returns the bead with this ID, or ErrNotFound.
 	Get(ctx context.Context, id string) (Bead, error)
-	// List returns beads, newest first by CreatedAt. If beads have the same time, the most recently written bead comes
-	// first. List omits records that this program cannot read; see Auditor.
+	// List returns beads, newest first by CreatedAt. For equal times, the most recently written bead comes first.
+	// Unreadable records are omitted; see Auditor.
 	List(ctx context.Context, q Query) ([]Bead, error)
 	// Create writes a new bead. The store sets the times and Rev, and the ID if it is empty. Create fails with *Invalid
 	// if the bead is invalid, and with ErrConflict if the ID is taken.
 	Create(ctx context.Context, b Bead) (Bead, error)
-	// Update applies a patch and returns the result. A patch that changes nothing succeeds and does not change the
-	// revision, for example a patch that closes a closed bead. Update fails with ErrNotFound, with *Invalid, or with
-	// ErrConflict if the bead is not at the revision in the patch.
+	// Update applies a patch and returns the result. A patch that changes nothing succeeds and keeps the revision.
+	// Update fails with ErrNotFound, with *Invalid, or with ErrConflict if Patch.IfRev does not match.
 	Update(ctx context.Context, id string, p Patch) (Bead, error)
 }
 
-// Optional abilities of stores. Callers use a type assertion and report an ability that is missing.
+// Optional abilities of stores. Callers use a type assertion.
 type (
-	// Batcher creates several beads, or none if one of them cannot be created. It returns the new beads in the order of
-	// its argument. Within the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces
-	// these names with IDs. Each bead is created a nanosecond after the previous one.
+	// Batcher creates all given beads, or none. It returns the new beads in the same order. Within the batch, Needs and
+	// ParentID may be a "$name", which the store replaces with an ID. Each bead is a nanosecond newer than the previous
+	// one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -142,8 +139,7 @@ type (
 		Count(ctx context.Context, q Query) (int, error)
 	}
 
-	// ShareCounter counts the beads that match a query, grouped by assignee and labels, in any order. It ignores the
-	// query's Limit and Before.
+	// ShareCounter counts matching beads by assignee and labels. It ignores the query's Limit and Before.
 	ShareCounter interface {
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
@@ -155,27 +151,24 @@ type (
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}
 
-	// Versioner returns a number that changes with every change by any process. The call costs one lookup, regardless
-	// of the size of the store. A store that has never been written has version 0.
+	// Versioner returns a number that changes with every change by any process. The call is cheap. A store that has
+	// never been written has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober makes the smallest possible write to check whether the store is writable. It does not change visible data,
-	// but it can create the files that the first real write would create.
+	// Prober makes the smallest possible write to check whether the store is writable. It does not change visible data.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}
 
-	// Restorer writes all given beads, or none of them, and keeps their IDs, times and revisions. If the store already
-	// has a bead with the same ID, Merge decides which version to keep. The beads that a restored bead links to need
-	// not exist.
+	// Restorer writes all given beads, or none, and keeps their IDs, times and revisions. Merge resolves conflicts with
+	// existing beads. Links to missing beads are allowed.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// CallLimiter returns the timeout for one call. Stores that run another program implement it, because the default
-	// timeout is too short for them.
+	// CallLimiter returns the timeout for one call, for stores that run another program.
 	CallLimiter interface {
 		CallLimit() time.Duration
 	}
@@ -193,15 +186,13 @@ type Share struct {
 	N        int
 }
 
-// Unreadable is a record that this program cannot read, because a newer version wrote it or it was edited by hand. The
-// store keeps it.
+// Unreadable is a record that this program cannot read. The store keeps it.
 type Unreadable struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// Errors that callers distinguish. Stores wrap them in an error that names the bead and the cause. An *Invalid is an
-// error in the request. Any other error is a failure of the store itself.
+// Errors that callers distinguish. An *Invalid is an error in the request. Any other error is a failure of the store.
 var (
 	ErrNotFound   = errors.New("not found")
 	ErrConflict   = errors.New("conflict with the current state")
@@ -211,7 +202,6 @@ var (
 // NotFound returns an ErrNotFound for the bead with this ID.
 func NotFound(id string) error { return suggest.NoSuch(suggest.Bead, id).As(ErrNotFound) }
 
-// conflict is an ErrConflict with its own message.
 type conflict string
 
 // Conflict returns an ErrConflict with the given message.

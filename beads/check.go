@@ -22,10 +22,10 @@ const (
 
 // Invalid is the error for an invalid bead or request. Its text is for users.
 type Invalid struct {
-	// which of several beads is invalid: its ID, or "bead 3 of 7"; "" if there is only one bead
+	// ID, or "bead 3 of 7"; "" = the only bead
 	Which  string
 	Field  string // JSON name of the field, or a part of it, such as `label "x"`
-	Reason string // the rest of the sentence after the field's name, such as "is empty"
+	Reason string // ends the sentence, such as "is empty"
 }
 
 func (e *Invalid) Error() string {
@@ -48,7 +48,6 @@ func Prepare(b Bead, now time.Time) (Bead, error) {
 	return b, Check(b)
 }
 
-// normalize returns a deep copy of a bead in the form that stores keep.
 func normalize(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {
@@ -82,7 +81,6 @@ func normalize(b Bead) Bead {
 	return b
 }
 
-// lineEnds replaces CRLF with LF.
 func lineEnds(s string) string {
 	if !strings.Contains(s, "\r\n") {
 		return s
@@ -94,10 +92,9 @@ func lineEnds(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// normalTime returns a time in UTC without a monotonic clock reading, so that equal times are equal values.
+// normalTime removes the monotonic clock reading, so that equal times are equal values.
 func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// words trims the strings, and removes duplicates and empty strings.
 func words(list []string) []string {
 	var out []string
 	for _, w := range list {
@@ -108,8 +105,7 @@ func words(list []string) []string {
 	return out
 }
 
-// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, because a new bead has no
-// ID yet.
+// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid.
 func Check(b Bead) error {
 	if b.ID != "" {
 		if err := CheckID(b.ID); err != nil {
@@ -226,7 +222,6 @@ func checkMetadata(b Bead) error {
 	return nil
 }
 
-// about adds a label or metadata key to an error.
 func about(err error, what string) error {
 	if i, ok := err.(*Invalid); ok {
 		return &Invalid{Which: i.Which, Field: i.Field + " " + quote(what), Reason: i.Reason}
@@ -290,7 +285,6 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// quote shortens and quotes a string for a message.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

@@ -12,8 +12,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// A screen shows every valid character unchanged. Combining marks and joiners are tested together with other
-// characters.
+// A screen shows every valid character unchanged.
 func TestHiddenCharactersAreRejected(t *testing.T) {
 	const many = 1 << 8 // number of characters per check, because single checks are slow
 	for first := rune(0); first <= utf8.MaxRune; first += many {

@@ -1,7 +1,6 @@
 package beads
 
-// ClosedError is returned for calls to a store that has failed repeatedly. gcity does not call the store until the
-// next probe.
+// ClosedError means that a store has failed repeatedly. gcity does not call it until the next probe.
 type ClosedError struct {
 	Text string
 	Why  error

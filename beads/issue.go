@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// An issue is a piece of work in the format of the tool `bd`. Issue fields that beads do not have are stored in the
-// bead's metadata, under keys with a special prefix, and Export restores them. Bead fields that issues do not have are
-// stored in the issue's metadata.
+// An issue is a piece of work in the format of the tool `bd`. Metadata keys with a special prefix keep the fields that
+// only issues or only beads have.
 const (
 	// prefix of a metadata key, followed by the name of the issue's field
 	foreign       = "bd."
@@ -82,8 +81,7 @@ func put(out map[string]any, field string, v any, have bool) {
 	}
 }
 
-// mappedStatus reports whether StatusOf converts an issue's status to the bead's status. If so, Export can write the
-// issue's original status.
+// mappedStatus reports whether Export can write the issue's original status.
 func mappedStatus(b Bead, status string) bool {
 	s, known := StatusOf(status)
 	return s == b.Status && !known && status != statusDeleted
@@ -103,8 +101,7 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether an issue's field must be kept as metadata. Such a field has no counterpart in a bead,
-// and bd does not compute it.
+// foreignField reports whether an issue's field must be kept as metadata.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -114,7 +111,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue parses a line of an import. It returns errOther if the line must be ignored.
+// fromIssue returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -200,8 +197,7 @@ func decodeError(err error) error {
 	return err
 }
 
-// takeLinks sets the needs and the parent from the dependencies of an issue. It stores the remaining dependencies
-// unchanged.
+// takeLinks stores the remaining dependencies unchanged.
 func (b *Bead) takeLinks(links []json.RawMessage) error {
 	var others [][]byte
 	for _, raw := range links {
@@ -225,8 +221,7 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText returns the value of an issue's field as metadata text. A string is stored unchanged, unless it is valid JSON
-// or has invalid characters. Any other value is stored as JSON. Empty values become "".
+// toText keeps a string unchanged, unless it is valid JSON. Other values become JSON. Empty values become "".
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {

@@ -86,7 +86,7 @@ func TestIssueShape(t *testing.T) {
 	}
 }
 
-// An import keeps fields, statuses and kinds of dependencies that only bd has. It skips records that are not issues.
+// An import keeps what only bd has. It skips records that are not issues.
 func TestImportForeignIssues(t *testing.T) {
 	s, done := imported(t, `
 {"_type":"issue","id":"mh-a3f","title":"Fix the door","description":"It squeaks.\r\nOil it.","notes":"hall","design":"","acceptance_criteria":"silence","status":"blocked","priority":1,"issue_type":"bug","assignee":"ann","owner":"ann@example.org","estimated_minutes":30,"created_at":"2025-10-16T20:46:02.1+02:00","created_by":"ann","updated_at":"2025-10-17T08:00:00Z","labels":["house","house"],"dependencies":[{"issue_id":"mh-a3f","depends_on_id":"mh-1","type":"blocks","created_at":"2025-10-16T20:46:02Z","created_by":"ann"},{"issue_id":"mh-a3f","depends_on_id":"mh-2","type":"parent-child"},{"issue_id":"mh-a3f","depends_on_id":"mh-3","type":"discovered-from","metadata":"{}"}],"comments":[{"id":1,"text":"really"}],"comment_count":1,"dependency_count":3,"metadata":{"n":42,"s":"text","o":{"a": 1},"none":null}}

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// maxLine is the maximum length of an imported line, in bytes. It is enough for the largest bead with every character
-// escaped.
+// maxLine is the maximum length of an imported line, in bytes.
 const maxLine = 4 << 20
 
 // Export writes all beads in a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
@@ -60,9 +59,8 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Reason)
 }
 
-// Import imports lines written by Export or `bd export` into a store, which must be a Restorer. Importing the same
-// lines again has no effect. An issue replaces the bead with the same ID if the issue was updated later. Invalid lines
-// are listed in the result. Either all valid lines are imported, or none.
+// Import imports lines of Export or `bd export` into a Restorer. It is idempotent. The version that was updated last
+// wins. It imports all valid lines or none, and lists invalid ones in the result.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
 	store, ok := s.(Restorer)
@@ -83,7 +81,7 @@ func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	return done, nil
 }
 
-// read collects the beads to restore. If two lines have the same ID, the later line is used.
+// For duplicate IDs, the last line counts.
 func read(r io.Reader, done *Imported) ([]Bead, error) {
 	var all []Bead
 	index := map[string]int{}
@@ -125,7 +123,7 @@ func read(r io.Reader, done *Imported) ([]Bead, error) {
 
 var errLong = fmt.Errorf("the line has more than %d bytes", maxLine)
 
-// readLine returns the next line. It returns errLong for a line that is too long, and io.EOF after the last line.
+// readLine returns errLong for a line that is too long, and io.EOF after the last line.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false

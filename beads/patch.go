@@ -18,7 +18,7 @@ type Patch struct {
 	Ref         *string   `json:"ref,omitempty"`
 	Needs       *[]string `json:"needs,omitempty"` // replaces all needs
 	Description *string   `json:"description,omitempty"`
-	// labels to add; a label that the bead already has keeps its position
+	// an existing label keeps its position
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key
@@ -29,8 +29,7 @@ type Patch struct {
 // Closing returns the patch that closes a bead.
 func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 
-// Apply returns the patched bead. If the patch changes nothing, the revision stays the same. The store must check
-// that a new parent and new needs exist.
+// Apply returns the patched bead. A patch without effect keeps the revision. The store must check that new links exist.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
 		return Bead{}, Conflict("bead %s was changed in the meantime (revision %d, not %d); "+

@@ -9,8 +9,7 @@ import (
 // Query selects beads. The zero value selects the newest of all beads.
 type Query struct {
 	Status []Status // any of these statuses; empty = any status
-	// only beads with all of these labels; put the rarest label first, because a store might scan all beads with the
-	// first one
+	// only beads with all of these labels; put the rarest label first, for speed
 	Labels   []string
 	Type     string // "" = any type that is not in NotType
 	NotType  []string
@@ -21,8 +20,7 @@ type Query struct {
 	Ready    bool // only open beads without open needs
 	// only beads closed at this time or later; zero = any
 	ClosedSince time.Time
-	// for the next page: only beads after the one with this ID, in List's order; ErrNotFound if this bead no longer
-	// exists
+	// for the next page: the last ID of the previous one; ErrNotFound if it no longer exists
 	Before string
 	Limit  int // maximum number of beads; 0 = DefaultLimit, negative = no limit
 }
@@ -49,8 +47,7 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a query selects a bead. It looks only at the bead itself. It therefore ignores Before and
-// Limit, and does not check whether the bead's needs are met.
+// Match reports whether a query selects a bead. It ignores Before, Limit and unmet needs.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	for _, l := range q.Labels {
@@ -66,8 +63,7 @@ func (q Query) Match(b Bead) bool {
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }
 
-// ByUrgency is a comparison for slices.SortStableFunc. It sorts beads in the order in which agents should do them: most
-// urgent first, and oldest first within a priority.
+// ByUrgency sorts with slices.SortStableFunc: most urgent first, and oldest first within a priority.
 func ByUrgency(a, b Bead) int {
 	if a.Priority != b.Priority {
 		return int(a.Priority - b.Priority)

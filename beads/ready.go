@@ -2,9 +2,8 @@ package beads
 
 import "slices"
 
-// Ready returns the open beads without unmet needs, in the given order. A need is met if the needed bead is closed or
-// missing. A missing bead counts as purged, so the argument must contain every bead that is not closed. It can also
-// contain closed beads.
+// Ready returns the open beads without unmet needs, in the given order. A missing bead counts as purged, so the
+// argument must contain every bead that is not closed.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead
@@ -16,9 +15,8 @@ func Ready(all []Bead) []Bead {
 	return ready
 }
 
-// Next returns the next step of a molecule: the first step that is open and has no unmet needs. It reports whether such
-// a step exists. The argument contains the steps in List's order, with or without the root. Needs outside the molecule
-// count as met.
+// Next returns the next step of a molecule: the first open step without unmet needs. The argument is in List's order.
+// Needs outside the molecule count as met.
 func Next(molecule []Bead) (Bead, bool) {
 	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool {
 		return b.Type == TypeMolecule

@@ -35,9 +35,8 @@ func (r *Restored) Count(o Outcome) {
 	}
 }
 
-// Merge decides which version of a restored bead to store. The parameter have is the store's bead with the same ID, or
-// nil. If both exist, Merge chooses the version that was updated later. It replaces missing (zero) times with those of
-// the store's bead, or with the current time, now. Every error is an *Invalid.
+// Merge decides which version of a restored bead to store. have is the store's bead, or nil. The version that was
+// updated later wins. Missing times come from have or now. Every error is an *Invalid.
 func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if have != nil && b.CreatedAt.IsZero() {
 		b.CreatedAt = have.CreatedAt

@@ -8,7 +8,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine rejects a string that a terminal cannot display unchanged, so that every reader sees the same text.
+// checkLine rejects undisplayable strings, so that every reader sees the same text.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -22,8 +22,7 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// Plain replaces each undisplayable character with this one. Its other changes, such as shorter emoji sequences, do
-	// not matter here.
+	// Plain replaces undisplayable characters with this one.
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "contains characters that cannot be displayed: %s", quote(s))
@@ -61,7 +60,7 @@ func Text(field, s string, most int) (string, error) {
 	return s, checkText(field, s, most)
 }
 
-// ordinary reports whether a string is one line of printable ASCII. Such a string needs no further checks.
+// An ordinary string needs no further checks.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -71,9 +70,8 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden reports whether a terminal would replace a character, or whether the character changes how other characters
-// are displayed. This applies to control characters, direction marks and invisible characters. Joiners are not hidden,
-// because some scripts and emoji need them.
+// hidden includes control characters, direction marks and invisible characters. Joiners are not hidden, because some
+// scripts and emoji need them.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:

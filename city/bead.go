@@ -11,24 +11,21 @@ import (
 	"gcity/mail"
 )
 
-// RunType is the type of the bead that records a run. The beads that a formula run creates have other types, but the
-// same label; see RunLabel.
+// RunType is the type of the bead that records a run. Other beads of a run have RunLabel.
 const RunType = "run"
 
-// ConvoyType is the type of a bead that groups other beads, which are its children. Each child can have its own
-// assignee.
+// ConvoyType is the type of a bead that groups its children.
 const ConvoyType = "convoy"
 
-// NotWork lists the types of beads that are not work: run records, messages, convoys, digests and gates. Queries for
-// work exclude them with NotType.
+// NotWork lists the types of beads that are not work. Queries exclude them with NotType.
 func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
-// Getter is a Control that can return one bead by its ID without listing all beads. GetBead uses it.
+// Getter is a Control that returns one bead without listing all beads.
 type Getter interface {
 	Bead(ctx context.Context, id string) (beads.Bead, error)
 }
 
-// GetBead returns the bead with this ID. If c is not a Getter, it searches the list of all beads. Errors are *Error.
+// GetBead returns the bead with this ID. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, WorkError(beads.NotFound(id))
@@ -46,11 +43,10 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	return beads.Bead{}, WorkError(beads.NotFound(id))
 }
 
-// BeadPrefix returns the prefix of a bead's ID, or "" if the ID has none. All IDs that a store assigns have the same
-// prefix.
+// BeadPrefix returns the prefix of a bead's ID, or "".
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-// Prefix is the prefix of a rig's bead IDs, or of the city's own if Rig is "".
+// Prefix is the prefix of a rig's bead IDs. Rig "" is the city.
 type Prefix struct{ Rig, Prefix string }
 
 const prefixesMost = 12
@@ -72,8 +68,7 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts an error from a bead store to an *Error. If err is nil or already an *Error, WorkError returns it
-// unchanged.
+// WorkError converts a bead store's error to an *Error. It keeps nil and an *Error.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

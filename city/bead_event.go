@@ -23,10 +23,8 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for a change to a bead. old is the bead before the change, or nil for a new bead; b is
-// the bead after it. The parameter by is the author of the change, or "" for an operator. It is ignored for a new
-// message, because the message contains its sender. depth is the value for automation.Depth. If nothing has changed,
-// the event has no type.
+// BeadEvent returns the event for a change to a bead. old is nil for a new bead. by is the author, or "" for an
+// operator. If nothing has changed, the event has no type.
 func BeadEvent(old *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
@@ -59,8 +57,7 @@ func BeadEvent(old *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	return e
 }
 
-// ChangeText describes a change to a bead in words, for changes that the event type does not describe well enough. For
-// other changes it returns "".
+// ChangeText describes a change that the event type does not describe well enough. For other changes it returns "".
 func ChangeText(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -89,8 +86,8 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns UseReserve if a client's event is allowed to use the disk reserve when the disk is full. Events about
-// beads are allowed to, because the change has already happened. After an error, the client might repeat the change.
+// RoomOf returns UseReserve if a client's event may use the disk reserve. Events about beads may, because the change
+// has already happened.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

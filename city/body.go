@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody decodes a single JSON value and rejects unknown fields. An empty body is valid, and leaves the destination
-// unchanged. Errors are *Error and describe the problem in terms of JSON.
+// DecodeBody decodes a single JSON value and rejects unknown fields. An empty body leaves the destination unchanged.
+// Errors are *Error.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -49,8 +49,7 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// bodyField returns a field's name as it appears in the request: without the wrapper of a bead or an event, and without
-// the names of embedded Go types.
+// bodyField returns a field's name as in the request, without wrappers and embedded Go types.
 func bodyField(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, ".") {
@@ -67,7 +66,7 @@ func bodyField(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// jsonWord converts the decoder's name for a kind of JSON value to a phrase, such as "a list" for "array".
+// jsonWord returns a phrase such as "a list" for "array".
 func jsonWord(kind string) string {
 	switch kind {
 	case "string":
@@ -82,7 +81,6 @@ func jsonWord(kind string) string {
 	return "a " + kind
 }
 
-// typeWord describes the JSON values that can be decoded into a Go type.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

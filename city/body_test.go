@@ -8,7 +8,7 @@ import (
 	"gcity/city/verb"
 )
 
-// Errors about a body use the terms of JSON, and no names of Go types, packages or functions.
+// Errors about a body contain no Go names.
 func TestDecodeBody(t *testing.T) {
 	for _, c := range []struct{ verb, target, body, want string }{
 		{"create-bead", "", `{"bead":{"title":5}}`, "title must be a string but is a number"},

@@ -45,13 +45,12 @@ type FormulaVar struct {
 type NewRig struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute, or relative to the city's folder
-	// prefix of the rig's bead IDs; "" = derive it from the name
+	// prefix of the bead IDs; "" = derived from the name
 	Prefix    string `json:"prefix,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
 }
 
-// RigEditor is a city that can add rigs to its city.toml and remove them, without changing comments or other tables.
-// Remote cities need not implement it.
+// RigEditor is a city that can add rigs to its city.toml and remove them. It is optional.
 type RigEditor interface {
 	AddRig(ctx context.Context, r NewRig) (Receipt, error)
 	// RemoveRig removes a rig from city.toml, but not its folder. It fails if the rig has agents or work in progress.

@@ -20,11 +20,10 @@ type Control interface {
 	// Snapshots yields the current snapshot, and a new one after each change. A slow reader misses snapshots in
 	// between. The sequence ends when ctx ends, or with an error when the controller exits.
 	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
-	// Inspect returns details of one agent that are not in a snapshot: its spec, its environment without secrets, its
-	// drift by field, and its crashes. Each call queries the sessions and the event log.
+	// Inspect returns details of one agent that are not in a snapshot, without secrets. Each call queries the sessions
+	// and the event log.
 	Inspect(ctx context.Context, agent string) (*Inspection, error)
-	// Output returns an agent's last lines as plain text without control sequences, or the current screen if lines <=
-	// 0.
+	// Output returns an agent's last lines without control sequences. lines <= 0 selects the current screen.
 	Output(ctx context.Context, agent string, lines int) (string, error)
 	// History returns a page of events.
 	History(ctx context.Context, q events.Query) ([]events.Event, error)
@@ -32,18 +31,16 @@ type Control interface {
 	Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
 	// Beads lists work, newest first.
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Watch yields an agent's raw terminal output, which the reader must interpret (L12).
+	// Watch yields an agent's raw terminal output (L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
-	// RunOutput yields the output of a run: first the stored output, which has at most 64 KiB, and then new output. It
-	// yields at most a few pieces per second. The sequence ends without an error when the run ends. If the run has
-	// already ended, RunOutput yields the output in the run's record, or more if more is still available. A slow reader
-	// misses output but delays nothing. If the run is unknown, or the bead is not a run, the error is NotFound.
+	// RunOutput yields the stored output of a run, at most 64 KiB, and then new output. The sequence ends without an
+	// error when the run ends. A slow reader misses output but delays nothing. If there is no such run, the error is
+	// NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. It filters the program's output; see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
-	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire command is
-	// done when its run has started. The run might first have to wait for a free slot; if ctx ends before the run
-	// starts, it is canceled.
+	// Do executes a command and returns when it is done. Errors are *Error. A Fire command is done when its run has
+	// started; if ctx ends before, the run is canceled.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -56,7 +53,7 @@ type Frame struct {
 	Dropped uint64 `json:"dropped,omitempty"`
 }
 
-// Piece is a part of a run's output. It can end within a line, but not within a character.
+// Piece is a part of a run's output. It contains only whole characters.
 type Piece struct {
 	Text string `json:"text"` // contains only printable text and line ends (L12)
 	// number of bytes missing before Text; if it is not 0, Text starts on a new line
@@ -66,8 +63,7 @@ type Piece struct {
 // Viewer is the user's terminal, to which an agent's terminal is attached.
 type Viewer struct {
 	Cols, Rows int
-	// Raw requests all bytes. Otherwise, sequences that do more than draw, such as writes to the clipboard, are dropped
-	// unless [session] passthrough allows them.
+	// Raw requests all bytes. Otherwise, sequences that do more than draw are dropped.
 	Raw bool
 }
 
@@ -120,7 +116,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// NotRunning is the error that a client returns if no process listens on a socket.
+// NotRunning means that no process listens on a socket.
 type NotRunning struct {
 	Program string // the program that should listen on the socket: "controller" or "supervisor"
 	Socket  string
@@ -136,7 +132,7 @@ func (e *NotRunning) Unwrap() error { return &Error{Code: Unavailable, Message: 
 // Listener is the state of the city's TCP listener.
 type Listener struct {
 	Address string // "127.0.0.1:8080"; "" = not listening
-	// TokenFile is the file with the token that requests need; "" = they need none.
+	// TokenFile is the file with the requests' token; "" = no token is needed.
 	TokenFile string
 	// why the listener is closed or rejects some clients, and what to do; "" = no problem
 	Problem string

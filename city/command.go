@@ -7,7 +7,7 @@ import (
 	"gcity/events"
 )
 
-// Command is an operation on a city. The set of commands is closed. Encode and verb.Decode are the only codec.
+// Command is an operation on a city. The set of commands is closed.
 type Command interface {
 	Verb() string   // the command's name in URLs and on the command line
 	Target() string // agent, pool, rig, automation or bead; "" = the city
@@ -58,11 +58,11 @@ type (
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
-		// why the agent's host wants the drain, such as "its pod is terminating"; "" = a user wants it. After a drain
-		// with a reason, the agent restarts regardless of its restart policy.
+		// why the agent's host wants the drain; "" = a user wants it. With a reason, the agent restarts regardless of
+		// its policy.
 		Why string `json:"why,omitempty"`
 	}
-	// Undrain cancels a Drain. The session keeps running or, if a Final drain has already stopped it, a new one starts.
+	// Undrain cancels a Drain. After a Final drain, a new session starts.
 	Undrain struct {
 		Agent string `json:"-"`
 	}
@@ -70,15 +70,14 @@ type (
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
-	// Scale sets a pool's size, within its bounds. The size overrides the pool's check until a Scale command sets Auto.
+	// Scale sets a pool's size within its bounds. Auto returns control to the pool's check.
 	Scale struct {
 		Pool string `json:"-"`
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool at the same time. If Rolling is set, it restarts them one by
-	// one, each as soon as the previous one is running. The command is done when all members run, and fails if one of
-	// them does not start.
+	// RestartPool restarts all wanted members of a pool: at the same time, or with Rolling one by one. The command is
+	// done when all members run. It fails if a member does not start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
@@ -95,12 +94,12 @@ type (
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge types text into an agent's terminal and submits it. The nudge is queued until the agent is ready and the
-	// input line contains no draft. The receipt says how far the nudge has got.
+	// Nudge types text into an agent's terminal and submits it. It waits until the agent is ready and the input line is
+	// empty. The receipt contains the stage.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
-		// type the text even if there is a draft on the input line
+		// ignore a draft on the input line
 		Now bool `json:"now,omitempty"`
 	}
 	// Unsend cancels queued nudges.
@@ -118,12 +117,12 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun stops an automation's current run with all its processes. The run counts as failed and is not retried.
+	// EndRun stops an automation's current run. The run counts as failed and is not retried.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// CreateBead creates a bead in the store of a rig, or of the city if Rig is "".
+	// CreateBead creates a bead. Rig "" is the city's store.
 	CreateBead struct {
 		Rig  string     `json:"rig,omitempty"`
 		Bead beads.Bead `json:"bead"`
@@ -135,8 +134,7 @@ type (
 		// also close a molecule that has open steps, and leave the steps open
 		Force bool `json:"force,omitempty"`
 	}
-	// Reload reads the configuration now. With Confirm, it applies a configuration that is waiting for confirmation
-	// because it would remove most of the running agents.
+	// Reload reads the configuration now. Confirm applies a configuration that waits for confirmation.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
 		// revision to confirm; "" = the one that is waiting

@@ -75,7 +75,6 @@ func TestCodecRoundTrip(t *testing.T) {
 	}
 }
 
-// verbs finds all commands in the source code.
 func verbs(t *testing.T) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "command.go", nil, parser.SkipObjectResolution)
@@ -146,8 +145,7 @@ func TestDecodeRejects(t *testing.T) {
 	}
 }
 
-// Decode accepts a size that is out of a pool's bounds, because only the city knows them. A Scale with Auto has no
-// size.
+// Decode does not check a pool's bounds, because only the city knows them.
 func TestDecodeScale(t *testing.T) {
 	for body, want := range map[string]city.Scale{
 		`{"size":0}`:                {Pool: "rig/worker"},
@@ -163,7 +161,7 @@ func TestDecodeScale(t *testing.T) {
 	}
 }
 
-// Any input is either rejected or decoded to a command that stays the same when it is encoded and decoded again.
+// Decoded input is stable when it is encoded and decoded again.
 func FuzzDecode(f *testing.F) {
 	for _, c := range commands {
 		body, err := city.Encode(c)

@@ -16,14 +16,13 @@ import (
 
 // Directory is the list of the cities on a machine. All methods are safe for concurrent use.
 type Directory interface {
-	// Cities lists all registered cities by name, whether or not they are running. It never waits for a city.
+	// Cities lists all registered cities by name. It never waits for a city.
 	Cities(ctx context.Context) ([]Info, error)
 	// Watch yields the result of Cities, immediately and after each change. A slow reader misses lists in between. The
 	// sequence ends when ctx ends, or with an error when the directory becomes unavailable.
 	Watch(ctx context.Context) iter.Seq2[[]Info, error]
-	// City returns the city with this name. If the name is unknown, the error is an *Error with code NotFound. The
-	// result stays valid when the city is stopped and started again. While the city is not running, its methods fail
-	// with code Unavailable and the reason.
+	// City returns the city with this name. It fails with code NotFound for an unknown name. The result stays valid
+	// across restarts. Its methods fail with code Unavailable while the city is not running.
 	City(name string) (Control, error)
 }
 
@@ -31,13 +30,12 @@ type Directory interface {
 // later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
-// Starter is a Directory that also lists cities that no supervisor runs: the registered cities while no supervisor is
-// running, and the recently opened cities.
+// Starter is a Directory that also lists cities that no supervisor runs.
 type Starter interface {
 	// Supervised reports whether a supervisor maintains the list.
 	Supervised() bool
-	// Start starts a city in the list that has no controller: it registers the city with the supervisor or, if none is
-	// running, starts a controller in its own process. It returns when the city runs.
+	// Start starts a city that has no controller. Without a supervisor, it starts a controller in its own process. It
+	// returns when the city runs.
 	Start(ctx context.Context, name string) error
 }
 
@@ -45,26 +43,22 @@ type Starter interface {
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
-	// Problems describes the process's own problems, such as an invalid registry. It omits the problems of cities, and
-	// does not block.
+	// Problems describes the process's own problems, not those of cities. It does not block.
 	Problems() []string
 }
 
 // Registrar is a Directory that cities can be added to.
 type Registrar interface {
-	// Register adds the city in a folder and starts it. path must be absolute. The city's configuration determines its
-	// name. Registering a city twice is not an error. If another folder is registered under this name, the error is an
-	// *Error with code Conflict. Its message contains the path of that folder.
+	// Register adds the city in a folder and starts it. path must be absolute. Registering a city twice is not an
+	// error. If another folder has the same name, the error is an *Error with code Conflict.
 	Register(ctx context.Context, path string) (Info, error)
-	// Unregister stops a city and its agents and removes the city from the list. If the name is unknown, the error has
-	// code NotFound.
+	// Unregister stops a city and its agents and removes it from the list. An unknown name has code NotFound.
 	Unregister(ctx context.Context, name string) (Receipt, error)
 }
 
 // Previewer is a Registrar that can preview what Register would do.
 type Previewer interface {
-	// Preview only reads the configuration of the city in a folder. path must be absolute. The errors are those of
-	// Register.
+	// Preview only reads the city's configuration. path must be absolute. The errors are those of Register.
 	Preview(ctx context.Context, path string) (Declared, error)
 }
 
@@ -79,20 +73,19 @@ type Declared struct {
 type Condition string
 
 const (
-	// gcity is opening the city, or is stopping sessions from an earlier run
+	// opening, or stopping sessions from an earlier run
 	CityStarting  Condition = "starting"
 	CityRunning   Condition = "running"
 	CitySuspended Condition = "suspended" // running, but suspended
 	CityStopping  Condition = "stopping"
 	// the city's controller crashed, but its agents keep running; the next attempt is at Until
 	CityCrashed Condition = "crashed"
-	// the city cannot start because of its configuration, its folder or another controller; the next attempt is at
-	// Until
+	// cannot start; next attempt at Until
 	CityRefused Condition = "refused"
 	CityStopped Condition = "stopped"
 )
 
-// Info is a registered city in a list. The API uses its JSON form.
+// Info is a registered city.
 type Info struct {
 	Name    string    `json:"name"`
 	Path    string    `json:"path"` // absolute, without symbolic links
@@ -102,15 +95,15 @@ type Info struct {
 	Error string     `json:"error,omitempty"`
 	Since time.Time  `json:"since,omitzero"`  // when the city reached this status
 	Until *time.Time `json:"until,omitempty"` // when the next attempt is due
-	// the controller's mode; "" = the city is not running, or the supervisor runs it; "unknown" = it does not respond
+	// the controller's mode; "" = not running, or supervised; "unknown" = does not respond
 	Mode    string `json:"mode,omitempty"`
 	PID     int    `json:"pid,omitempty"` // process ID of that controller; 0 = unknown
 	Crashes int    `json:"crashes,omitempty"`
-	// number of sessions from an earlier run that are still running; set only if the city is not running
+	// sessions from an earlier run that still run; only if the city is not running
 	LeftoverSessions int `json:"left,omitempty"`
 }
 
-// Same reports whether two values are equal. It compares the times that the Until fields point to, not the pointers.
+// Same reports whether two values are equal. It compares the times in Until, not the pointers.
 func (i Info) Same(j Info) bool {
 	if (i.Until == nil) != (j.Until == nil) || i.Until != nil && !i.Until.Equal(*j.Until) {
 		return false
@@ -129,7 +122,7 @@ type Tagged struct {
 // read. A city without an entry is read from the end of its log, and a city with seq 0 from the start.
 type Cursor map[string]uint64
 
-// String returns "cityA:5,cityB:12", sorted by name. The merged stream uses this form as the ID of an event.
+// String returns "cityA:5,cityB:12", sorted by name.
 func (c Cursor) String() string {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(c)) {

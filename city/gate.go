@@ -6,11 +6,10 @@ import (
 	"gcity/beads"
 )
 
-// GateType is the type of a gate. A gate is a bead that blocks other beads until a user or an automation run closes the
-// gate. Agents do not work on gates.
+// GateType is the type of a gate. A gate is a bead that blocks other beads until a user or an automation run closes it.
 const GateType = "gate"
 
-// AwaitingGate is the status text of a bead that is blocked by an open gate.
+// AwaitingGate is the status text of a blocked bead.
 const AwaitingGate = "awaiting gate"
 
 // Gates maps IDs to open gates.
@@ -27,8 +26,7 @@ func GatesIn(all []beads.Bead) Gates {
 	return gates
 }
 
-// GatesFor returns the open gates in a store. It queries the store only if one of the beads might be waiting for a
-// gate.
+// GatesFor returns the open gates in a store. It does not query the store if no bead has needs.
 func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
 	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {
@@ -41,7 +39,7 @@ func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]be
 	return nil, nil
 }
 
-// Block returns the first gate that a bead is waiting for. ok is false if it waits for no gate.
+// Block returns the first gate that blocks a bead. ok is false if no gate does.
 func (g Gates) Block(b beads.Bead) (gate beads.Bead, ok bool) {
 	if b.Status == beads.StatusClosed {
 		return gate, false

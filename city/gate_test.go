@@ -7,7 +7,7 @@ import (
 	"gcity/beads"
 )
 
-// A bead waits for a gate as long as both are open. A store is queried for gates only if a bead has needs.
+// A bead waits for a gate as long as both are open.
 func TestGates(t *testing.T) {
 	gate := func(id string, s beads.Status) beads.Bead { return beads.Bead{ID: id, Type: GateType, Status: s} }
 	all := []beads.Bead{gate("g-1", beads.StatusOpen), gate("g-2", beads.StatusClosed), gate("g-3", beads.StatusInProgress), {ID: "t-1", Type: "task", Status: beads.StatusOpen}}

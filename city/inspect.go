@@ -7,8 +7,7 @@ import (
 	"gcity/events"
 )
 
-// MaxCrashes is the maximum length of Inspection.Crashes. CrashAge is how far back the event log is searched. Without
-// this limit, a search for an agent that never crashed would read the whole log.
+// MaxCrashes is the maximum length of Inspection.Crashes. CrashAge limits the search in the event log.
 const (
 	MaxCrashes = 10
 	CrashAge   = 7 * 24 * time.Hour
@@ -32,7 +31,7 @@ type Inspection struct {
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
 	Drift []Difference `json:"drift"` // how the session in Life differs from Spec, by field
-	// crashes in the event log that are at most CrashAge old; newest first, at most MaxCrashes
+	// newest first; limited by CrashAge and MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why details are missing
 }
@@ -41,7 +40,7 @@ type Inspection struct {
 type Spec struct {
 	Source  string `json:"source"` // where the agent is declared: "city.toml:12:1"
 	Command string `json:"command"`
-	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
+	// "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
 	// no provider is configured, so Program is the first preset found on this machine
 	Found    bool   `json:"program_found,omitempty"`
@@ -62,7 +61,7 @@ type Spec struct {
 	// kinds of hook files to install in Dir
 	Hooks []string `json:"install_agent_hooks,omitempty"`
 
-	// start of the line that appears on the screen when the agent is ready
+	// start of the screen line that means ready
 	ReadyPrefix string        `json:"ready_prefix,omitempty"`
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`
 	// the start fails after this time; 0 = no limit
@@ -138,8 +137,7 @@ func CrashQuery(agent string, now time.Time) events.Query {
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf converts a crash event to a Crash. The second result is false for any other event. Fields that the payload
-// lacks stay empty.
+// CrashOf converts a crash event to a Crash. ok is false for any other event.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}
 	switch e.Type {

@@ -38,8 +38,7 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all messages in a store that are not archived. If the store is a beads.ShareCounter, the store
-// counts them itself.
+// TallyMail counts all unarchived messages in a store. A beads.ShareCounter counts them itself.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.ShareCounter); ok {
@@ -69,7 +68,7 @@ func (t MailTally) Merge(o MailTally) {
 }
 
 // CountMail sets the message counts in a snapshot before it is published. An agent's count includes messages to its
-// pool. The count for users includes all messages to addresses that belong to neither an agent nor a pool.
+// pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -171,8 +170,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. m.To can be any name that Address accepts. If m.From is empty, the sender is a user. If no
-// agent can currently read the message, it waits in the inbox, and the receipt says so.
+// SendMail sends a message. m.To can be any name that Address accepts. An empty m.From is a user. The receipt says if
+// no agent can currently read the message.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -196,7 +195,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns text for the receipt if no agent currently reads mail to an address. Otherwise it returns "".
+// unread returns "" if an agent currently reads mail to the address.
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
@@ -223,10 +222,9 @@ func (s *Snapshot) unread(to string) string {
 	return "; this pool member is not running and will read the message when it runs again"
 }
 
-// Mail returns the messages to an address, newest first: the unread ones or, if all is set, also those that have been
-// read. It never returns archived messages. Any name that Address accepts can be the recipient. For an agent, Mail
-// returns its own messages, and those to its pool that no other member has taken. For the recipient "", Mail returns
-// the messages for users, with addresses that belong to neither an agent nor a pool.
+// Mail returns the unread messages to an address, newest first. all adds those that have been read, but not archived
+// ones. Address resolves the recipient. An agent also gets its pool's messages that no other member has taken. ""
+// selects the messages for users.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -269,8 +267,8 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 	return found, nil
 }
 
-// MayRead reports whether a reader may read a message. An agent may read its own messages and those of its pool. Users
-// ("") may read messages to addresses that belong to neither an agent nor a pool.
+// MayRead reports whether a reader may read a message. Agents may read their pool's messages. Users ("") may read
+// messages to users.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.isUserAddress(m.To)
@@ -316,8 +314,8 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail is like ReadMail, for an agent. If the message was sent to the agent's pool, it then belongs to the agent.
-// If another member has taken the message first, the error has code Conflict.
+// TakeMail is like ReadMail, for an agent. A message to the agent's pool then belongs to the agent. If another member
+// was first, the error has code Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {

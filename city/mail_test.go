@@ -44,7 +44,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// Every message counts for its recipient: an agent, the members of a pool, or users.
+// Every message counts for its recipient.
 func TestCountMail(t *testing.T) {
 	s := post()
 	s.CountMail(city.MailTally{

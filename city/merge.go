@@ -66,11 +66,9 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 }
 
 const (
-	// maxEventDelay is how long the stream waits for an event that could be the oldest. Events of slower cities are
-	// yielded when they arrive.
+	// maxEventDelay is how long the stream waits for an older event from a slow city.
 	maxEventDelay = time.Second
-	// retryMin and retryMax limit the delay before a city is queried again. The delay doubles each time that a running
-	// city fails to deliver events.
+	// retryMin and retryMax limit the delay before a city is queried again.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
 	// readBefore is how far back to read the events of an added city. The city might have started before the directory
 	// listed it.
@@ -79,7 +77,7 @@ const (
 	finishTimeout = 2 * time.Second
 )
 
-// merge is one merged stream. The reader's goroutine owns all fields except channels.
+// The reader's goroutine owns all fields except channels.
 type merge struct {
 	ctx        context.Context
 	dir        Directory
@@ -179,8 +177,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain handles all messages that have arrived. Otherwise, a busy stream would not notice new lists of cities, and a
-// city could count as slow although its event has arrived.
+// drain handles all messages that have arrived. A busy stream must not miss new lists or offers.
 func (m *merge) drain() {
 	for {
 		select {
@@ -194,7 +191,6 @@ func (m *merge) drain() {
 	}
 }
 
-// opening reports whether the stream should still wait for a city to report its start position.
 func (m *merge) opening(now time.Time) bool {
 	for _, f := range m.feeds {
 		if !f.open && !f.slow && now.Before(f.asked.Add(maxEventDelay)) {
@@ -204,9 +200,8 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// completeCursor returns the cursor with an entry for every city in the directory. The entry is 0 if the end of a log
-// is unknown, because the city is not running or does not respond. A reader that resumes from 0 gets all of the city's
-// events.
+// completeCursor returns the cursor with all cities of the directory. 0 = the end of the log is unknown, so a resuming
+// reader gets all events.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -224,7 +219,6 @@ func (m *merge) completeCursor() Cursor {
 	return all
 }
 
-// yieldNext yields the event that a city has offered, and lets the city's feed continue.
 func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	e, fault := f.nextEvent, f.fault
 	f.nextEvent, f.beyond = nil, false
@@ -238,8 +232,8 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event. It returns nil while another city might still report an older event. In
-// that case, wake is the time at which the stream must act even if no message arrives; zero = never.
+// next returns the feed with the oldest event, or nil while another city might have an older one. wake is when the
+// stream must act without a message; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -271,7 +265,6 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// handleOffer handles an offer from a feed. It reports whether the offer has added a city.
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {

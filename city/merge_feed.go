@@ -10,10 +10,9 @@ import (
 	"gcity/internal/recovery"
 )
 
-// feed reads one city's events for a merged stream.
 type feed struct {
 	name string
-	// where to begin in the log of a city that was added after the start of the stream; zero = at the end of the log
+	// where to begin in the log of a late city; zero = at the end
 	startAt time.Time
 	// start of the stream; a gap event stands for the events between began and startAt
 	began    time.Time
@@ -29,7 +28,7 @@ type feed struct {
 
 	nextEvent *events.Event // the next event to yield
 	headTime  time.Time     // time of nextEvent; feeds are sorted by this time
-	// the fault that nextEvent reports; if set, nextEvent is not from the log
+	// if set, nextEvent is not from the log
 	fault error
 	asked time.Time // time of the latest request for an event
 	slow  bool      // the stream no longer waits for this feed
@@ -51,7 +50,6 @@ func (f *feed) before(g *feed) bool {
 	return f.name < g.name
 }
 
-// run reads until ctx ends or the city becomes unavailable.
 func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	offers chan<- offer) {
 	say := func(o offer) bool {
@@ -128,8 +126,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// startPosition returns where to start reading a city that the cursor does not contain. If the city wrote earlier
-// events while the stream was open, startPosition also returns a gap event that stands for them.
+// startPosition also returns a gap event for the earlier events that the stream skips.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.startAt.IsZero() {
@@ -159,10 +156,10 @@ func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after
 	return after, past, err
 }
 
-// gapActor is the actor of gap events that are not from a log.
+// gapActor is the actor of inserted gap events.
 const gapActor = "api"
 
-// IsInsertedGap reports whether an event is not from a log, but was inserted by a stream in place of missing events.
+// IsInsertedGap reports whether a stream inserted this event in place of missing events.
 func IsInsertedGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
 // GapEvent returns a gap event that stands for events that are missing from a log.
@@ -178,8 +175,7 @@ func gapEvent(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns a gap event for a cursor that does not belong to a log. The parameter last is the seq of the newest
-// event in the log.
+// BeyondLog returns a gap event for a cursor that does not belong to a log. last is the newest seq.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

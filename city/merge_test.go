@@ -27,7 +27,6 @@ func record(f *citytest.Fake, n int) {
 	}
 }
 
-// reader is a merged stream that reads only when the test asks for it.
 type reader struct {
 	next func() (city.Tagged, error, bool)
 	end  func()
@@ -38,7 +37,6 @@ func merged(ctx context.Context, d city.Directory, from city.Cursor) reader {
 	return reader{next, stop}
 }
 
-// read returns the next n events as "city:seq".
 func (r reader) read(t *testing.T, n int) string {
 	t.Helper()
 	var got []string
@@ -63,7 +61,7 @@ func wantRead(t *testing.T, r reader, want string) {
 	}
 }
 
-// Earlier events are sorted by time and followed by new ones, while cities are added, removed and restarted.
+// Earlier events are sorted by time and followed by new ones.
 func TestMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -131,8 +129,7 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
-// A city that is added late does not flood open streams with its earlier events. A stream gets the city's start, and
-// one gap event for everything before.
+// A late city adds one gap event for its earlier events.
 func TestMergedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -147,7 +144,7 @@ func TestMergedLate(t *testing.T) {
 		wantRead(t, r, "a:1")
 		record(c, 500) // c is not in the directory yet
 		time.Sleep(time.Hour)
-		record(c, 2) // c starts again shortly before it is added
+		record(c, 2)
 		m.Add("c", "/c", c)
 		e, err, ok := r.next()
 		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.IsInsertedGap(&e.Event) || !strings.Contains(e.Message, "city c was added") {
@@ -156,7 +153,7 @@ func TestMergedLate(t *testing.T) {
 		wantRead(t, r, "c:503, c:504")
 		record(c, 1)
 		wantRead(t, r, "c:505")
-		// A city that merely restarts continues at its position, even after a long time.
+		// A restarted city continues at its position.
 		m.SetCondition("c", city.CityStopped, "")
 		record(c, 1)
 		time.Sleep(time.Hour)
@@ -165,7 +162,6 @@ func TestMergedLate(t *testing.T) {
 	})
 }
 
-// holey is a city that has lost some events from its log.
 type holey struct {
 	city.Control
 	lost func(seq uint64) bool
@@ -181,8 +177,7 @@ func (h holey) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	}
 }
 
-// A stream reports events that are missing from a log, and a cursor beyond the end of a log. If a known name now
-// belongs to a different city, that city is read from the start of its log.
+// A stream reports missing events and invalid cursors. A different city with a known name is read from the start.
 func TestMergedGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -207,7 +202,6 @@ func TestMergedGaps(t *testing.T) {
 	})
 }
 
-// stuck is a city that does not return its events.
 type stuck struct{ city.Control }
 
 func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, error) {
@@ -215,7 +209,7 @@ func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, err
 	return nil, ctx.Err()
 }
 
-// A city that does not respond delays the others only once, for a moment.
+// A hung city delays the others only once.
 func TestMergedStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -268,12 +262,11 @@ func TestMergedDead(t *testing.T) {
 	})
 }
 
-// broken is a city that panics when its log is read.
 type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A panic in one city is reported at a limited rate. The stream still contains the events of the other cities.
+// A panic in one city does not affect the other cities.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -309,7 +302,6 @@ func TestMergedFault(t *testing.T) {
 	})
 }
 
-// counting is a city that counts the events that are read from it.
 type counting struct {
 	city.Control
 	n *atomic.Int64
@@ -367,7 +359,6 @@ func TestMergedSlowReaderInOrder(t *testing.T) {
 	})
 }
 
-// gone is a directory with a Watch that fails.
 type gone struct{ city.Directory }
 
 func (gone) Watch(context.Context) iter.Seq2[[]city.Info, error] {
@@ -390,7 +381,7 @@ func TestMergedEnds(t *testing.T) {
 	}
 }
 
-// Whatever happens to cities and readers, a reader that resumes gets each event of each city once, in order.
+// A reader that resumes gets each event of each city once, in order.
 func TestMergedHistories(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// CompareNames compares names in natural order: worker-2 before worker-10. It compares runs of digits by value and
-// everything else by byte. Only equal strings compare as 0: if names differ only in leading zeros, the one with fewer
-// zeros at the first difference comes first.
+// CompareNames compares names in natural order: worker-2 before worker-10. Only equal strings compare as 0, so leading
+// zeros also count.
 func CompareNames(a, b string) int {
 	zeros := 0
 	for a != "" && b != "" {

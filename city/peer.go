@@ -12,7 +12,7 @@ import (
 
 // Peer is the program that sends a command.
 type Peer struct {
-	// the actor of events that the peer causes: an agent, an automation, "operator", "api"; "" = unknown
+	// actor of the peer's events; "" = unknown
 	Actor  string
 	From   string // where the peer is: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // connected over TCP
@@ -28,9 +28,8 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
-// SessionHeader is the header that names the session that a request comes from. Session helpers set it when they
-// forward requests from agents on other machines. It grants no additional rights, because any local process can claim a
-// session through its environment.
+// SessionHeader names the session that a request comes from. Session helpers set it when they forward requests. It
+// grants no additional rights.
 const SessionHeader = "Gcity-Session"
 
 // PeerOfSession returns the sender of a forwarded request. The parameter agent is "" if the session is unknown.
@@ -40,8 +39,7 @@ func PeerOfSession(id, agent string) Peer {
 
 type peerKey struct{}
 
-// componentNames returns the actors of events that gcity itself writes. A process cannot claim one of these names
-// through its environment, but city.toml can give an agent such a name.
+// A process cannot claim one of these names through its environment.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
 // WithPeer returns a context for commands that p sends.
@@ -55,8 +53,6 @@ func PeerOf(ctx context.Context) Peer {
 	return p
 }
 
-// isReportedBySelf reports whether gcity's own commands write events of this type after they have changed a store or
-// the configuration.
 func isReportedBySelf(kind string) bool {
 	return slices.Contains([]string{
 		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported,
@@ -95,8 +91,7 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns the author of a command that names an author. An agent can name only itself. Programs outside all
-// sessions can name anyone.
+// An agent can name only itself. Programs outside all sessions can name anyone.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -107,8 +102,7 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the author to record for a command that gives name as its author. It returns an error if the peer must
-// not use that name.
+// sign returns an error if the peer must not use the name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:

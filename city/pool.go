@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pool is a group of identical agents in the JSON form of the API. A check determines its size.
+// Pool is a group of identical agents. A check determines its size.
 type Pool struct {
 	Name        string `json:"name"` // qualified name: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -94,7 +94,7 @@ type Next struct {
 	What string `json:"what"`
 }
 
-// Held is a configuration that waits for confirmation, because it would remove too many running agents.
+// Held is a configuration that waits for confirmation.
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`

@@ -7,7 +7,7 @@ import (
 	"gcity/beads"
 )
 
-// Stage says how far a nudge has got on its way to an agent.
+// Stage is the progress of a nudge.
 type Stage string
 
 const (
@@ -19,8 +19,7 @@ const (
 	GivenUp      Stage = "given up" // has not been typed and will not be; Why says why
 )
 
-// OutputSince describes what has happened since an acknowledged nudge was submitted. Output from an agent does not
-// prove that the agent has read the nudge.
+// OutputSince describes an acknowledged nudge. Output does not prove that the agent has read it.
 const OutputSince = "new output since"
 
 // Text describes the stage.
@@ -56,11 +55,11 @@ func (h Hold) Text() string {
 	return string(h)
 }
 
-// Over reports whether gcity will not try to type the nudge again. A submitted nudge can still be acknowledged later.
+// Over reports whether gcity will not type the nudge again.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be
-// typed. Nudges with Now set come before all others; otherwise, older nudges come first.
+// Send is a text that was sent with Nudge. Queued nudges are in the order of typing: first those with Now, then the
+// older ones.
 type Send struct {
 	ID    uint64 `json:"id"`   // unique while the controller runs
 	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes
@@ -80,8 +79,8 @@ const (
 	MaxSend      = 1 << 20 // maximum size of one nudge, and of all nudges queued for one agent
 )
 
-// Tidy returns a command with its text as it will be typed. It rejects text that a bead could not contain. A terminal
-// would interpret control characters as keys, and users would not see the whole text.
+// Tidy returns a command with its text as it will be typed. It rejects control characters, because a terminal would
+// interpret them as keys.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
 	if !ok || len(n.Text) > MaxSend { // a nudge that is too long is rejected later

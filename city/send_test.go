@@ -25,7 +25,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// The error about a text that cannot be typed describes the text, and does not mention the rules for beads.
+// The error does not mention the rules for beads.
 func TestTidyRejectsControls(t *testing.T) {
 	_, err := Tidy(Nudge{Text: "a\x03"})
 	const want = "cannot type the text: it contains the character U+0003, which is invisible or hides other characters, in line 1: remove it"

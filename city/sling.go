@@ -22,7 +22,7 @@ type SlingRequest struct {
 	Nudge       bool              `json:"nudge,omitempty"`
 	By          string            `json:"by,omitempty"`    // the author; "" = a user
 	Force       bool              `json:"force,omitempty"` // take the work from another assignee
-	// number of automation runs that led to the request, each triggered by an event of the previous one
+	// number of automation runs that led to the request
 	Depth int `json:"depth,omitempty"`
 }
 
@@ -58,16 +58,15 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-// Sling assigns work to an agent, a pool or a rig. An agent becomes the assignee; the members of a pool find the work
-// by its label. The receipt contains the bead. If a requested nudge cannot be typed, the work is still assigned, and
-// the receipt contains the reason. Errors are *Error, with code Conflict if the work is closed or assigned to another
-// agent.
+// Sling assigns work to an agent, a pool or a rig, and nudges the recipient on request. The receipt contains the bead,
+// and the reason if the nudge cannot be typed. Errors are *Error. The code is Conflict if the work is closed or another
+// agent has it.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
 		return Receipt{}, err
 	}
 	nudge := s.Nudge
-	s.Nudge = false // Sling sends the notification itself
+	s.Nudge = false
 	r, err := c.Do(ctx, SlingWork{s})
 	if err != nil || !nudge || r.Bead == nil {
 		return r, err
@@ -94,8 +93,7 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// agentToNotify returns the agent to notify about work: its assignee, or a running member of the pool in its labels,
-// preferably one without work.
+// agentToNotify returns the assignee or a running member of the pool, preferably one without work.
 func (s *Snapshot) agentToNotify(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

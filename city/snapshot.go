@@ -7,8 +7,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// State is the state of an agent. Every state has a reason and a start time. A state that ends by itself at a known
-// time also has an end time (L14).
+// State is the state of an agent. Every state has a reason, a start time and, if known, an end time (L14).
 type State string
 
 const (
@@ -24,7 +23,7 @@ const (
 	Exited      State = "exited"      // exited, and `restart` says not to restart it
 	Stopped     State = "stopped"     // has no session, and no controller is running to start one
 	Failed      State = "failed"      // cannot start; the next attempt is at Until
-	// the process was alive when last seen, but now its provider does not respond
+	// the provider does not respond
 	Unknown State = "unknown"
 )
 
@@ -51,8 +50,7 @@ func (s State) Urgency() int {
 	return 0
 }
 
-// Level says where the suspension of an agent or a pool comes from: its own setting, or that of its rig or city. It is
-// "" if the agent or pool is not suspended.
+// Level says where a suspension comes from. It is "" without a suspension.
 type Level string
 
 const (
@@ -91,10 +89,10 @@ type Snapshot struct {
 	Console Console   `json:"console"`
 	// the city's TCP address: "127.0.0.1:8080"; "" = none
 	API string `json:"api,omitempty"`
-	// file with the token for the address in API; "" = no token is needed
+	// file with the token for API; "" = none
 	APIToken string   `json:"api_token_file,omitempty"`
 	Degraded []string `json:"degraded"`
-	// why the city's folder is not at its path; nothing starts until it is back
+	// why the city's folder is not at its path
 	Away     string  `json:"away,omitempty"`
 	ShutDown bool    `json:"shutting_down,omitempty"`
 	Ending   *Ending `json:"ending,omitempty"` // set while the city stops its agents
@@ -160,8 +158,7 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// number of restarts after an exit, including those after a quarantine; restarts by a user do not count. A new
-	// controller continues the count after a handover, and after a crash if the crash history is on disk
+	// number of restarts after an exit; restarts by a user do not count
 	Restarts int `json:"restarts"`
 	RecentCrashes
 	Exit *Exit `json:"exit,omitempty"`
@@ -175,7 +172,7 @@ type Agent struct {
 
 	Workload
 
-	// set if the agent has work but its output has not changed for stuck_after
+	// set if the agent has work but no new output for stuck_after
 	Stuck *Stuck `json:"stuck,omitempty"`
 
 	Refusal
@@ -194,7 +191,7 @@ type Refusal struct {
 
 // Workload describes an agent's mail and work.
 type Workload struct {
-	// unread messages for the agent and its pool, except those that another member has taken
+	// unread messages for the agent and its pool
 	Mail int `json:"mail,omitempty"`
 	// newest of the agent's beads in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
@@ -216,7 +213,7 @@ type Declaration struct {
 	Source string `json:"source,omitempty"`
 	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// hash of the declaration, 12 hex digits; an agent with a different hash counts as a different agent
+	// hash of the declaration, 12 hex digits; a different hash is a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`

@@ -13,11 +13,10 @@ import (
 // after it is closed.
 const WispLabel = "wisp"
 
-// DigestType is the type of a bead that summarizes a wisp. The bead is closed from the start.
+// DigestType is the type of a closed bead that summarizes a wisp.
 const DigestType = "digest"
 
-// digestOf is the prefix of a digest's label; the ID of the wisp follows. The label ensures that a wisp gets only one
-// digest, even if a failed attempt is repeated.
+// digestOf is the prefix of a digest's label, before the wisp's ID. The label ensures that a wisp gets only one digest.
 const digestOf = "digest-of:"
 
 // DigestKey is the metadata key under which a wisp has the ID of its digest.
@@ -29,7 +28,7 @@ type Wisp struct {
 	Done, Open []beads.Bead
 }
 
-// Over reports whether a wisp has steps and all of them are closed. Such a wisp can be closed without losing work.
+// Over reports whether a wisp has steps and all of them are closed.
 func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
 
 // Line describes the progress of a wisp: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
@@ -42,7 +41,7 @@ func (w *Wisp) Line() string {
 	return text
 }
 
-// Wisps returns the wisps of an agent: those assigned to it, and those that describe how to do its work.
+// Wisps returns the wisps that are assigned to an agent or describe its work.
 func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -85,7 +84,7 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	return out, nil
 }
 
-// Squash writes a digest of a finished wisp and closes the wisp. It can be called again if it was interrupted.
+// Squash writes a digest of a finished wisp and closes the wisp. It can be repeated.
 func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead,
 	err error) {
 	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType,
@@ -101,7 +100,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// Force, because a step might have been added since the steps were read; such a step stays open
+	// Force, because a step might have been added; such a step stays open
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
@@ -126,7 +125,7 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	return *r.Bead, nil
 }
 
-// rigOf returns the rig with the prefix of an ID, or "" for the city.
+// rigOf returns "" for the city.
 func (s *Snapshot) rigOf(id string) string {
 	for i := range s.Rigs {
 		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {

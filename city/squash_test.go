@@ -11,8 +11,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// wisped returns a city and three wisps of the agent ann: a finished one, an unfinished one, and one that describes how
-// to do an assigned bead. The city also contains other molecules.
+// wisped returns three wisps of the agent ann: a finished one, an unfinished one, and one that describes a bead.
 func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	c = citytest.NewFake("town")
 	create := func(b beads.Bead) string {
@@ -100,7 +99,6 @@ func TestSquash(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
-// limited is a city that accepts a number of commands and rejects all others.
 type limited struct {
 	city.Control
 	left *int

@@ -8,15 +8,14 @@ import (
 	"gcity/beads"
 )
 
-// MoleculeKey is the metadata key under which a bead has the ID of the molecule that describes how to do it.
+// MoleculeKey is a bead's metadata key for the ID of the molecule that describes the bead.
 const MoleculeKey = "molecule_id"
 
 // Lister lists beads, like Store.List.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// A step belongs to the agent that has its molecule, so other agents must not find it. If a molecule describes how to
-// do a bead, the molecule and its steps belong to the agent that has the bead. A step that has an assignee or a pool
-// label of its own belongs to that assignee or pool.
+// A step belongs to the agent that has its molecule, or the bead that the molecule describes. A step with its own
+// assignee or pool label belongs there.
 
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
@@ -24,7 +23,7 @@ func routed(b beads.Bead) bool {
 	})
 }
 
-// WithoutAssigned removes from a list of ready beads those that are part of assigned work.
+// WithoutAssigned removes beads that are part of assigned work.
 func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {
@@ -39,7 +38,6 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	// a molecule that describes how to do an assigned bead belongs to that bead's assignee
 	isAssigned := func(root *beads.Bead) bool {
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)
@@ -56,8 +54,7 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 	}), nil
 }
 
-// StepsOf returns the ready beads that are part of an agent's work: steps in the order of their creation, and molecules
-// with only closed steps.
+// StepsOf returns the ready beads of an agent's work: steps in order of creation, and molecules with only closed steps.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := list(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -66,7 +63,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// keyed by the molecule's ID, because a molecule can be found twice: directly and through its bead
+	// keyed by ID, because a molecule can be found twice
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

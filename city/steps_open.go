@@ -18,7 +18,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 		if err != nil {
 			return nil, err
 		}
-		for i := len(steps) - 1; i >= 0; i-- { // in the order of their creation
+		for i := len(steps) - 1; i >= 0; i-- {
 			if b := steps[i]; !seen[b.ID] {
 				seen[b.ID] = true
 				line = append(line, b.ID)
@@ -34,8 +34,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 // namedSteps is the maximum number of open steps that a message lists.
 const namedSteps = 5
 
-// Closable returns an error if a molecule has open steps. It ignores the steps with the given IDs, which will be closed
-// together with the molecule.
+// Closable returns an error if a molecule has open steps. It ignores the steps with the given IDs.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
@@ -66,8 +65,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed returns an error if the change would close a molecule with open steps and Force is not set. A store would
-// accept such a change. If the bead does not exist, Allowed returns nil, because the store reports that.
+// Allowed returns an error if the change would close a molecule with open steps and Force is not set. A missing bead is
+// not an error.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

@@ -9,8 +9,7 @@ import (
 	"gcity/city"
 )
 
-// The steps of a molecule are listed only for the agent that has the molecule, or the bead that the molecule describes.
-// If no agent has it, every agent finds the steps.
+// The steps of a molecule are listed only for the agent that has it. If no agent has it, every agent finds the steps.
 func TestSteps(t *testing.T) {
 	s := fake.New("tw")
 	put := func(b beads.Bead) string {
@@ -72,7 +71,7 @@ func TestSteps(t *testing.T) {
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	wants("bob's", titles(city.StepsOf(t.Context(), s.List, "bob")), "")
 
-	// an agent that has both the molecule and its bead gets each step only once
+	// each step is listed only once
 	change(way, beads.Patch{Assignee: new("ann")})
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	change(way, beads.Patch{Assignee: new("")})
@@ -91,6 +90,6 @@ func TestSteps(t *testing.T) {
 	change(steps[0].ID, beads.Closing())
 	wants("what is left is to close it", titles(city.StepsOf(t.Context(), s.List, "ann")), "way, anns2")
 
-	change(pooled, beads.Closing()) // after the molecule is closed, its steps belong to no agent but are still listed
+	change(pooled, beads.Closing())
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled1, free")
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Ending is the progress of stopping the city. It does not list the agents that are still running; see Snapshot.Agents.
+// Ending is the progress of stopping the city.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
@@ -22,12 +22,10 @@ type StopReport struct {
 	counted  map[string]bool // agents that a report has counted but not named
 }
 
-// maxNamedAgents is the maximum number of agents that a report names. If more agents are left, the report names some
-// and counts the others.
+// maxNamedAgents is the maximum number of agents that a report names.
 const maxNamedAgents = 8
 
-// NewLines returns the lines that have not been reported yet: the deadlines, and the agents and tasks that the stopping
-// city is waiting for.
+// NewLines returns the new lines: deadlines, and agents and tasks that delay the stop.
 func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
@@ -48,8 +46,7 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that is still starting or stopping. It is used for one-shot runs, which apply
-// the configuration and then exit.
+// Unsettled returns a line for each agent that is starting or stopping, for one-shot runs.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }
@@ -87,7 +84,6 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	return lines
 }
 
-// unlessReported returns a slice with the line, or nil if the line has been reported before.
 func (f *StopReport) unlessReported(line string) []string {
 	if f.reported[line] {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A stop's report contains each agent or task that delays the stop, and repeats it only after a change. It does not
-// name every agent of a large city.
+// A report names what delays the stop, and repeats it only after a change.
 func TestStopReport(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)
@@ -46,7 +45,6 @@ func TestStopReport(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
-	// The remaining agents are named, even if there were too many of them before.
 	s.Agents = s.Agents[len(s.Agents)-2:]
 	tell("waiting for m98: stopping since 12:00:00, \nwaiting for m99: stopping since 12:00:00, ")
 	tell("")

@@ -24,11 +24,9 @@ const StrandedAfter = 10 * time.Minute
 // StrandedIDs is the maximum number of IDs to list per agent.
 const StrandedIDs = 3
 
-// strandedLines is the maximum number of agents in the report.
 const strandedLines = 4
 
-// StrandedLines describes stranded work and what to do about it, in one line per agent. It does not sanitize the IDs of
-// beads.
+// StrandedLines describes stranded work and the remedy, one line per agent. It does not sanitize IDs.
 func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {

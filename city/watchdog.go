@@ -10,7 +10,7 @@ import (
 type Remedy string
 
 const (
-	// no session is running: clean up after the previous one, then start the agent
+	// no session is running: start the agent
 	RemedyStart Remedy = "start"
 	RemedyWake  Remedy = "wake" // the agent has been silent for too long: type the wake text
 	// the agent has been silent for too long, and the provider cannot type: restart it
@@ -35,12 +35,11 @@ type WatchMode string
 const (
 	ByTriage     WatchMode = "triage"     // an agent that is started for each check decides
 	ByThresholds WatchMode = "thresholds" // the age of the heartbeat decides
-	// like ByThresholds, but restarts the agent instead of waking it, because the provider cannot type
+	// like ByThresholds, for providers that cannot type
 	ByRestart WatchMode = "restart"
 )
 
-// Watchdog is a watchdog in a snapshot, in the JSON form of the API: the agent that it monitors, its state, and its
-// latest decisions.
+// Watchdog is a watchdog in a snapshot.
 type Watchdog struct {
 	Name    string `json:"name"`
 	Watches string `json:"watches"` // name of the monitored agent
@@ -55,8 +54,8 @@ type Watchdog struct {
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// time of the latest heartbeat, by the controller's clock; if there has been none yet, the time from which one was
-	// expected; for a triage agent, the time of its latest decision
+	// time of the latest heartbeat, by the controller's clock. Before the first one, it is the time when the watchdog
+	// began to wait
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread messages for the monitored agent
@@ -66,7 +65,7 @@ type Watchdog struct {
 	HealthyAgents   *int `json:"healthy_agents,omitempty"`
 	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
 
-	// when the next check is due; nil = no checks, because the watchdog is suspended or stopping
+	// next check; nil = suspended or stopping
 	Next    *time.Time `json:"next,omitempty"`
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
@@ -114,8 +113,7 @@ type Stuck struct {
 	Task  string    `json:"task"`
 }
 
-// Reports returns the counts of healthy and unhealthy agents in a heartbeat: "agents: 3 healthy, 1 unhealthy". It
-// returns "" if there are no counts.
+// Reports returns the counts in a heartbeat: "agents: 3 healthy, 1 unhealthy". It returns "" without counts.
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {
@@ -145,17 +143,16 @@ type (
 	Beat struct {
 		Watchdog string `json:"-"`
 	}
-	// Decide submits the decision of a triage agent or a user about a check.
+	// Decide submits a decision about a check.
 	Decide struct {
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		// ID of the check; "" = the current one; if the check is over, the error has code Conflict
+		// ID of the check; "" = the current one; the error for an ended check has code Conflict
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation. The escalation is then no longer shown as new, and is
-	// sent again only after a change.
+	// Acknowledge records that a user has seen an escalation. It is sent again only after a change.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

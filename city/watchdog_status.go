@@ -9,8 +9,7 @@ const (
 // IsEscalated reports whether the watchdog has escalated and no user has acknowledged that.
 func (w *Watchdog) IsEscalated() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// StatusWord returns the status of a watchdog as gcity shows it everywhere: the freshness of the heartbeat, unless the
-// watchdog has escalated or is suspended.
+// StatusWord returns the status that users see: an escalation, a suspension, or the freshness of the heartbeat.
 func (w *Watchdog) StatusWord() string {
 	switch {
 	case w.IsEscalated():
@@ -21,8 +20,7 @@ func (w *Watchdog) StatusWord() string {
 	return string(w.Freshness)
 }
 
-// NeedsAttention reports whether a user should look at a watchdog: it has escalated, its mode is not the configured
-// one, or the monitored agent has been silent for too long. If the watchdog is suspended, only an escalation counts.
+// NeedsAttention reports whether a user should look at a watchdog. If it is suspended, only an escalation counts.
 func (w *Watchdog) NeedsAttention() bool {
 	if w.Suspended {
 		return w.IsEscalated()

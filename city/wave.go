@@ -22,17 +22,15 @@ func (w Wave) String() string {
 	return text
 }
 
-// Large reports whether a wave has too many agents to follow in a list, so that the header should show their number.
+// Large reports whether the header should show the wave, because a list would be too long.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
-// Waves detects in successive snapshots that many agents start, drain or stop at the same time. The zero value is ready
-// to use.
+// Waves detects waves in successive snapshots. The zero value is ready to use.
 type Waves struct {
 	stop, drain, start wave
 }
 
-// wave is the state of one wave. A wave begins with the first snapshot that contains agents in its state, and ends with
-// the first that contains none.
+// A wave lasts as long as snapshots contain agents in its state.
 type wave struct {
 	since       time.Time
 	left, total int

@@ -43,7 +43,7 @@ func TestWaves(t *testing.T) {
 	see(33*time.Second, "", up)
 }
 
-// During a stop of the city, the wave includes every agent that is still running.
+// The wave includes every agent that is still running.
 func TestWaveDuringStop(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var waves city.Waves

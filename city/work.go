@@ -11,7 +11,7 @@ type Automation struct {
 	Name        string `json:"name"` // scoped: "x", or "x:rig:demo"
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
-	// path of the automation's file; relative to the city if it is in the city
+	// file path; relative to the city if possible
 	Source string `json:"source"`
 	Layer  string `json:"layer,omitempty"`
 
@@ -83,7 +83,7 @@ type Run struct {
 	ID         string `json:"id"` // ID of the bead that records the run
 	Automation string `json:"automation"`
 	Reason     string `json:"reason"`
-	// the user or agent that requested it; "" = the gate started it
+	// user or agent that requested it; "" = the gate
 	By     string     `json:"by,omitempty"`
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
@@ -109,14 +109,13 @@ func (r *Run) Creation() string {
 	return r.Made + ": " + r.MadeTitle
 }
 
-// RunVoid is the outcome of a run that never started, because it was canceled before its record was written.
+// RunVoid is the outcome of a run that was canceled before its start.
 const RunVoid = "void"
 
-// RunLabel is the prefix of the label on an automation's runs and on the beads that the runs create. The automation's
-// name follows it.
+// RunLabel is the prefix of the label on an automation's runs and their beads. The automation's name follows it.
 const RunLabel = "automation-run:"
 
-// PoolLabel is the prefix of the label that assigns a bead to a pool. The pool's name follows it.
+// PoolLabel is the prefix of the label that assigns a bead to a pool.
 const PoolLabel = "pool:"
 
 // Metadata keys of the bead that records a run.

@@ -46,8 +46,7 @@ func newAgentFileCache() agentFileCache {
 
 type agentFileReader struct{ *loading }
 
-// checkResponds returns an error if a folder does not respond. Callers check a folder before they read it, because a
-// read from a hung file system might never return. Each folder is checked only once.
+// checkResponds must precede a read, because a hung file system might never return. Each folder is checked only once.
 func (d agentFileReader) checkResponds(folder string) error {
 	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
@@ -89,8 +88,7 @@ func (d agentFileReader) warnUnusedFragments() {
 			"that need one, or remove this key"})
 }
 
-// pathOf returns the absolute path for a path in an agent's key. The path is relative to the file with the key. If the
-// path is invalid, pathOf returns "".
+// A path is relative to the file with the key. pathOf returns "" for an invalid path.
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -190,7 +188,6 @@ func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 	}
 }
 
-// source reads a file that a prompt uses, and adds it to the configuration's sources.
 func (d agentFileReader) source(path string) (prompt.File, error) {
 	if err := d.agentFiles.fileErrors[path]; err != nil {
 		return prompt.File{}, err
@@ -261,7 +258,7 @@ func (d agentFileReader) overlay(a *Agent) {
 	if !known {
 		var err error
 		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
-			d.agentFiles.folderHashes[a.OverlayDir] = "" // the folder does not exist yet
+			d.agentFiles.folderHashes[a.OverlayDir] = ""
 			d.agentFiles.overlayErrors[a.OverlayDir] = err
 		}
 		d.agentFiles.overlays[a.OverlayDir] = t
@@ -291,8 +288,7 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	addWarning(d, p)
 }
 
-// addUnusable records a problem with a file that an agent needs. The problem is an error if another user can change
-// the file.
+// The problem is an error if another user can change the file.
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -303,8 +299,7 @@ func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// addMisuse records a problem with a path or a template. In a fetched topology the problem is an error, because it
-// might be an attack. Otherwise it is a warning.
+// In a fetched topology the problem is an error, because it might be an attack. Otherwise it is a warning.
 func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.addError(at, key, msg)

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A prompt or overlay in a folder that does not respond is reported and does not block loading.
+// A hung prompt or overlay folder does not block loading.
 func TestHungPromptsAndOverlays(t *testing.T) {
 	t.Parallel()
 	if !hungfs.InNamespace(t) {

@@ -70,8 +70,7 @@ pool = { max = 3 }
 	}
 }
 
-// A broken prompt, fragment or overlay causes a warning with its position. The agent runs without the file, gets the
-// prompt verbatim, or cannot be started. Other agents are not affected.
+// A broken prompt, fragment or overlay causes a warning and affects no other agent.
 func TestPromptAndOverlayProblems(t *testing.T) {
 	const failed = "; the agent cannot be started"
 	agent := "[[agents]]\nname = \"a\"\n"

@@ -85,7 +85,7 @@ func (d checker) cityName() {
 	}
 }
 
-// sessionOf sets the name of an agent's sessions. It reports an invalid template only once for all agents.
+// An invalid template is reported only once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
@@ -105,7 +105,6 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	taken[name], a.SessionName = a.Qualified(), name
 }
 
-// script sets the hash of an agent's script. It reads each script only once.
 func (d checker) script(a *Agent, path string) {
 	if path == "" {
 		return

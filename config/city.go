@@ -37,14 +37,13 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
-// Prefix returns the ID prefix of the city's own beads. It is derived from the city's name and differs from every
-// rig's prefix.
+// Prefix returns the ID prefix of the city's own beads. It differs from every rig's prefix.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}) {
-		return "gc" // no prefix can be derived from the name
+		return "gc"
 	}
 	return p
 }
@@ -57,8 +56,7 @@ func (c *City) PrefixOf(rig string) string {
 	return c.Prefix()
 }
 
-// RigAgents returns the qualified names of the agents and pools that the configuration declares for a rig. It omits
-// agents from the rig's topologies, because removing the rig also removes those.
+// RigAgents returns the qualified names of a rig's agents and pools. It omits those from the rig's topologies.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
 // RigTopologyAgents returns the qualified names of the agents and pools that come from a rig's topologies.
@@ -117,9 +115,8 @@ func (c *City) ownFragments(a *Agent) []string {
 	return out
 }
 
-// Member returns member i of an agent's pool as a separate agent, for i from 1 to Max. The copy differs from the agent
-// only in its name and in values that depend on its name. If the pool has only one member, or the agent has no pool,
-// Member returns the agent itself.
+// Member returns member i of an agent's pool, for i from 1 to Max. Without a pool, or with a single member, it returns
+// the agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {
@@ -141,8 +138,7 @@ func (c *City) TriageOf(agent string) *Watchdog {
 	return nil
 }
 
-// Parts returns the configuration's files in the order in which they were read, followed by the folders of its
-// topologies. Some of the files can be in these folders.
+// Parts returns the configuration's files in reading order, and then the folders of its topologies.
 func (c *City) Parts() []Part {
 	var out []Part
 	for _, path := range c.Sources {
@@ -154,8 +150,7 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote returns the topology with this name, and adds it if necessary. Several files can declare parts of the same
-// topology.
+// Several files can declare parts of one topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {
@@ -165,8 +160,7 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// remoteTopology describes what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder
-// relative to the file that contains the key.
+// A source that is neither a URL nor HOST:PATH is a relative folder.
 func (c *City) remoteTopology(r *Remote) topology.Remote {
 	w := topology.Remote{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

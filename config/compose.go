@@ -13,7 +13,6 @@ import (
 	"gcity/topology"
 )
 
-// composer adds the topologies' agents, providers, watchdogs and formulas to the city and its rigs.
 type composer struct{ *loading }
 
 func (d composer) compose() {
@@ -60,8 +59,7 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir resolves a reference to a topology. The parameter base is the folder of the file that contains the
-// reference.
+// base is the folder of the file with the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -74,7 +72,6 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// a topology outside the city may use all files next to it
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}
@@ -84,8 +81,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the topologies' agents to the rig r, or to the city if r is nil. It returns the topologies' formula
-// layers.
+// apply adds the topologies' agents to the rig r; nil = the city. It returns their formula layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -159,8 +155,7 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames returns the names of the agents that topologies declare for the city. It returns nil if no topology
-// distinguishes city agents from rig agents.
+// cityNames returns nil if no topology distinguishes city agents from rig agents.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -191,7 +186,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {
-			return n // checkPools reports this error
+			return n
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {
@@ -214,7 +209,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 	return n
 }
 
-// addProviders adds a topology's providers. Keys that the city or an earlier topology has set take precedence.
+// Keys that are already set take precedence.
 func (d composer) addProviders(p *pack) {
 	c := d.city
 	if d.providersAdded[p] {

@@ -14,8 +14,7 @@ import (
 	"gcity/topology"
 )
 
-// Lists from all files are joined, with the root file's entries first. For other values the last file takes precedence,
-// key by key. Extra files (Source.Files) are read last.
+// Lists from all files are joined. For other values the last file takes precedence, key by key.
 func TestMerge(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more/one.toml"]
@@ -111,8 +110,7 @@ prefix = "zz"
 	}
 }
 
-// Agents of included topologies come first, with paths relative to their own topology. A rig's overrides take
-// precedence over everything else.
+// Agents of included topologies come first. A rig's overrides take precedence over everything.
 func TestIncludedTopologies(t *testing.T) {
 	outside := folderOf(t, map[string]string{
 		"base/pack.toml": "[pack]\nname = \"base\"\nschema = 1\n[[agent]]\nname = \"low\"\n" +
@@ -232,7 +230,7 @@ func TestTopologyRevision(t *testing.T) {
 	}
 }
 
-// A topology from a repository is read from its local copy. The lock file is part of the configuration.
+// A topology from a repository is read from its local copy.
 func TestRemoteTopology(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

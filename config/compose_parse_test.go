@@ -12,8 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Any topology file produces either a valid city or problems with valid places, and never a panic. Agent names are
-// unique, and the printed configuration can be loaded again.
+// Any topology file produces a valid city or problems with places. The printed configuration can be loaded again.
 func FuzzTopology(f *testing.F) {
 	stories, err := os.ReadFile("testdata/compose.txt")
 	if err != nil {

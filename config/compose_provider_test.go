@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Providers from several files are merged field by field and variable by variable. A topology's provider is used only
-// if the city does not define it. A rig's override can change everything that a patch can.
+// Providers from several files are merged key by key. A topology's provider is used only if the city does not define
+// it.
 func TestComposedProviders(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more.toml"]
@@ -80,8 +80,7 @@ Z = "2"
 	}
 }
 
-// The city's provider settings win over those of its topology, key by key. The printed configuration can be loaded
-// again.
+// The city's provider settings win over those of its topology.
 func TestProviderOfCityAndTopology(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"t\"\n[providers.own]\nprompt_mode = \"typed\"\nenv " +

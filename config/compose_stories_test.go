@@ -33,7 +33,7 @@ func TestComposeStories(t *testing.T) {
 	}
 }
 
-// saidOf returns all errors and warnings for a city that consists of these files. Its folder is shown as DIR.
+// saidOf returns all problems of a city. Its folder is shown as DIR.
 func saidOf(t *testing.T, files *txtar.Archive) string {
 	t.Helper()
 	all := map[string]string{}

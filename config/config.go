@@ -42,10 +42,10 @@ type City struct {
 	Formulas    Formulas
 	Automations Automations
 	Revision    string // SHA-256 of all source files, in hexadecimal
-	// the files that were read, as absolute paths; the configuration itself is first
+	// absolute paths; the configuration itself is first
 	Sources  []string
 	Warnings []Problem // problems that are not errors
-	// positions of the keys outside lists of tables, by path such as "daemon.patrol_interval"
+	// positions of keys, by path such as "daemon.patrol_interval"
 	Origins map[string]Origin
 
 	Remotes []Remote // topologies from git repositories
@@ -68,8 +68,7 @@ type Origin struct {
 	Column int    // counted from 1, in bytes
 }
 
-// String returns the position as "city.toml:12:3", or "default". A source without lines has only its name:
-// "environment GC_SESSION".
+// String returns "city.toml:12:3", "default", or a source such as "environment GC_SESSION".
 func (o Origin) String() string {
 	switch {
 	case o.File == "":
@@ -113,7 +112,7 @@ type patches struct {
 // Agent is one [[agents]] table.
 type Agent struct {
 	Name string
-	// relative to the city, created if it is missing; may be a template; "" = the city's folder
+	// relative to the city; may be a template; "" = the city's folder
 	Dir          string
 	Description  string
 	Suspended    bool
@@ -150,7 +149,7 @@ type Agent struct {
 	Patches []Origin // positions of the tables that change the agent; the last one takes precedence
 }
 
-// Startup contains the keys for starting a program and passing the prompt. Agents and providers have these keys.
+// Startup contains the keys for starting a program and passing the prompt.
 type Startup struct {
 	Args                   []string
 	PromptMode, PromptFlag string        // "" = the provider's value
@@ -178,7 +177,7 @@ type Routing struct {
 
 // Derived contains values that are computed while the configuration is loaded.
 type Derived struct {
-	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own; see City.Member.
+	// SessionName and ScriptHash are empty for a pool of several members; see City.Member.
 	SessionName string
 	ScriptHash  string // SHA-256 of the setup script, in hexadecimal
 
@@ -191,8 +190,7 @@ type Derived struct {
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
-// Provider is one [providers.X] table: an agent's program and how it is started. The preset with the same name supplies
-// the values that are not set.
+// Provider is one [providers.X] table: an agent's program. The preset with the same name supplies missing values.
 type Provider struct {
 	Name        string
 	DisplayName string
@@ -221,7 +219,7 @@ type Rig struct {
 	Prefix    string // ID prefix of the rig's beads, unique in the city
 	Suspended bool
 
-	// absolute folder of the rig's own formulas and automations; it might be missing; "" = none
+	// absolute folder, possibly missing; "" = none
 	FormulasDir string
 
 	Topologies         []string // as in Workspace
@@ -231,14 +229,14 @@ type Rig struct {
 	formulaLayers      []formula.Layer // formula layers of the rig's topologies
 	DefaultSlingTarget string
 
-	// why the rig's folder cannot be used; "" = it can be used. An unusable folder is not an error.
+	// why the rig's folder cannot be used; "" = no problem. This is not an error.
 	Problem string
 
 	Origin  Origin
 	Origins map[string]Origin
 }
 
-// Qualified returns the full name of an agent or pool: "rig/name", or "name" if it belongs to no rig.
+// Qualified returns the full name of an agent or pool: "rig/name" or "name".
 func (a *Agent) Qualified() string {
 	if a.Rig == "" {
 		return a.Name
@@ -271,15 +269,14 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server that bd uses. bd chooses the values that are empty.
+// Dolt is the [dolt] table: the database server for bd. bd chooses the values that are empty.
 type Dolt struct {
 	Host    string
 	Port    int  // 0 = not set
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the server's address. Parts that are not set have their defaults, whether or not gcity runs the
-// server.
+// Server returns the server's address, with defaults for empty parts.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -289,7 +286,7 @@ func (d Dolt) Server() (host string, port int) {
 
 // Formulas is the [formulas] table.
 type Formulas struct {
-	Dir string // relative to the city if city.toml sets it, absolute if another file does
+	Dir string // relative to the city in city.toml, otherwise absolute
 }
 
 // Automations is the [automations] table.
@@ -327,7 +324,7 @@ type Events struct {
 
 // Console is the [console] table.
 type Console struct {
-	Theme  string // theme of the control room for users who have not chosen one; "" = none
+	Theme  string // default theme; "" = none
 	Colour string // color of the city, as accepted by color.Parse; "" = none
 }
 

@@ -65,8 +65,8 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns the header of a table inside the given table that supports the key, or "". For the top level of a file,
-// it looks only in [[agents]].
+// inner returns the header of an inner table that supports the key, or "". For the top level, it looks only in
+// [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -93,7 +93,7 @@ func (d decoder) tableWith(name string) string {
 	return ""
 }
 
-// supportedKeys returns the names of the supported keys in a table. If no key is supported, it returns all names.
+// If no key is supported, supportedKeys returns all names.
 func (d decoder) supportedKeys(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
@@ -107,8 +107,7 @@ func (d decoder) supportedKeys(table string) []string {
 	return out
 }
 
-// addUnsupported reports keys that are not implemented yet, once per table. Unknown and dropped keys are reported
-// separately.
+// addUnsupported reports keys that are not implemented yet, once per table.
 func (d decoder) addUnsupported(n *toml.Node, k *keys.Key) {
 	report := true
 	for _, t := range toml.TablesOf(n) {
@@ -209,8 +208,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list for a table. It returns a place that refers to the element and is valid until
-// the next call.
+// element appends to the list for a table. The result is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {
@@ -225,7 +223,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 			watchPatch{Watchdog{Origin: at, Origins: origins}})
 		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].values}
 	case "rigs.overrides":
-		r := &c.Rigs[len(c.Rigs)-1] // the rig that is being decoded
+		r := &c.Rigs[len(c.Rigs)-1]
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
 	case "patches.rigs":

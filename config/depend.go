@@ -39,11 +39,10 @@ func (d dependencies) depend() {
 	d.checkCycles()
 }
 
-// needed returns the agent or pool that a name refers to. The agent's own rig takes precedence over the city. If the
-// name is invalid, the first result is nil and the second one is the reason. The reason is "" if an unreadable file
-// might declare the name.
+// needed returns the agent or pool that a name refers to. The agent's own rig takes precedence. For an invalid name, it
+// returns nil and the reason. An empty reason means that an unreadable file might declare the name.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
-	var at []string // where the name might be declared
+	var at []string
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
 	}
@@ -101,7 +100,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// checkCycles reports agents that depend on each other in a cycle. If cycles overlap, it can miss some of them.
+// checkCycles can miss some overlapping cycles.
 func (d dependencies) checkCycles() {
 	const (
 		open = 1 + iota

@@ -33,8 +33,8 @@ depends_on = ["demo/db"]
 	for _, a := range c.Agents {
 		got = append(got, fmt.Sprintf("%s: %s", a.Qualified(), strings.Join(a.Needs, " ")))
 	}
-	// A name refers to an agent of the same rig if there is one, and otherwise to the city's. If the depends_on of an
-	// agent in a rig contains the agent's own name, it refers to the city's agent with this name.
+	// A name refers to an agent of the same rig if there is one, and otherwise to the city's. An agent's own name
+	// refers to the city's agent.
 	want := []string{"demo/web: cache demo/db worker", "demo/db: db", "db: ", "cache: ",
 		"worker: demo/db"}
 	if !slices.Equal(got, want) {

@@ -67,8 +67,7 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// derivedRows returns rows for the values that are derived from an agent's values. For a pool with several members, it
-// omits the rows that differ between members.
+// For a pool, derivedRows omits rows that differ between members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1

@@ -2,16 +2,15 @@ package config
 
 import "slices"
 
-// failedSources records sources that could not be read. They could declare any name, so an unknown name is not
-// reported as an error.
+// failedSources records unreadable sources. They could declare any name, so unknown names are not errors.
 type failedSources struct {
-	// a file that is included or given on the command line could not be read
+	// an included or additional file is unreadable
 	files bool
-	// names of the rigs ("" = the city) with a topology that could not be read
+	// rigs with an unreadable topology; "" = the city
 	topologies map[string]bool
 }
 
-// affects reports whether the city (the name "") or one of these rigs uses a source that could not be read.
+// The name "" means the city.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

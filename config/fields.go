@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// place is the struct that contains a table's values: one of the city's tables, or an element of a list. Decoding
-// writes to it, and printing reads from it.
+// place is the struct with a table's values. Decoding writes to it, and printing reads from it.
 type place struct {
 	city *City
 
@@ -49,7 +48,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to a key's field. The field has the key's name, or a tag "key" with that name.
+// The field has the key's name or a tag "key".
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -94,7 +93,6 @@ func (p place) values() any {
 	return p.city
 }
 
-// fieldName returns a key's name in the spelling that fieldIndexes uses: without underscores, but with dots.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
 // fieldIndexes maps each struct type that contains configuration values to the indexes of its fields by fieldName.

@@ -32,7 +32,7 @@ func placeFor(table string) place {
 	return p
 }
 
-// Every key with a value has a field with a type that the decoder can fill. No two keys of a table share a field.
+// Every key has a field of a suitable type. No two keys share a field.
 func TestEveryKeyHasAField(t *testing.T) {
 	check := func(s keys.Schema, at func(table string) place) {
 		for table, all := range s.Tables {

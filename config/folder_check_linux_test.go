@@ -11,8 +11,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A rig whose folder does not respond gets a problem, and other rigs are not affected. The folder is not accessed twice
-// at the same time. When it responds again, the problem goes away.
+// A hung rig folder causes a problem only for this rig. It is not accessed twice at the same time.
 func TestHungRigFolder(t *testing.T) {
 	t.Parallel()
 	if !hungfs.InNamespace(t) {

@@ -19,7 +19,7 @@ const (
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// parseFile parses a file and makes it the current file of the decoder. It returns nil if the file is invalid.
+// parseFile makes the file the decoder's current file. It returns nil if the file is invalid.
 func (d decoder) parseFile(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
@@ -42,7 +42,7 @@ func (d decoder) include(root *toml.Node) {
 	}
 	if len(d.city.Include) != len(n.Kids) {
 		d.failedSources.files = true
-		return // an error was already reported
+		return
 	}
 	if len(n.Kids) > maxIncludes {
 		d.failedSources.files = true
@@ -125,8 +125,7 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decodePart decodes a file other than city.toml. It appends to lists, and overwrites other values from earlier
-// files.
+// decodePart appends to lists and overwrites other values.
 func (d decoder) decodePart(path string) error {
 	data, err := d.readIncluded(path)
 	if err != nil {
@@ -152,8 +151,7 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts the agents by their positions, starting with the agent at the given index. The parser returns
-// [[agent]] and [[agents]] as separate lists.
+// sortByPosition sorts agents from index on. The parser returns [[agent]] and [[agents]] as separate lists.
 func (d decoder) sortByPosition(index int) {
 	slices.SortStableFunc(d.city.Agents[index:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

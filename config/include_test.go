@@ -23,8 +23,7 @@ name = "a"
 dir = "demo"
 `
 
-// The agents and rigs from all files are joined. Those from city.toml come first. Paths other than dir are relative to
-// the file that contains them. Problems and origins name that file.
+// Agents and rigs from all files are joined, with city.toml first. Paths are relative to their file.
 func TestInclude(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"teams/one.toml\", '//two.toml']\n[workspace]\nname = " +
@@ -92,7 +91,7 @@ func TestIncludeFromOutside(t *testing.T) {
 	}
 }
 
-// All includes that fail are reported together, with their places. Problems that might cause other problems come first.
+// All failed includes are reported together.
 func TestIncludeErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [
@@ -157,7 +156,7 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 	}
 }
 
-// A text in Source.Contents replaces the content of an included file or a topology file. It is not written to disk.
+// Source.Contents replaces a file without writing it.
 func TestSourceContents(t *testing.T) {
 	was := map[string]string{
 		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +
@@ -199,8 +198,7 @@ func TestSourceContents(t *testing.T) {
 	}
 }
 
-// An agent lists the positions of the patches and overrides that change it, in order of application. Without any, the
-// list is empty.
+// An agent lists the positions of its patches and overrides, in order.
 func TestPatchOrigins(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +

@@ -14,8 +14,7 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// schemaValidator validates values against the subset of JSON Schema that JSONSchema uses. It reports the invalid part
-// and its place.
+// schemaValidator supports only the part of JSON Schema that JSONSchema uses.
 type schemaValidator struct {
 	root     *keys.SchemaNode
 	patterns map[string]*regexp.Regexp
@@ -117,7 +116,7 @@ func typeOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// asEditor decodes TOML with a different parser than gcity's, as an editor would.
+// asEditor uses a different parser than gcity's.
 func asEditor(t testing.TB, text string) any {
 	t.Helper()
 	var v map[string]any
@@ -147,7 +146,6 @@ func normalized(v any) any {
 	return v
 }
 
-// samples returns values of all kinds. Some are valid for some keys, and others for no key.
 func samples() []string {
 	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`,
 		"{ X = 1 }", "1.5", "1979-05-27"}
@@ -172,8 +170,7 @@ func samples() []string {
 	return out
 }
 
-// For every key, the schema accepts each sample value that the parser accepts. Both accept at least one sample and
-// refuse at least one.
+// For every key, the schema accepts each sample that the parser accepts.
 func TestSchemaAgrees(t *testing.T) {
 	j, s := newValidator(t, "city"), keys.City()
 	nodes, values := map[string]*toml.Node{}, map[string]any{}
@@ -253,7 +250,7 @@ func TestSchemaOfTables(t *testing.T) {
 	}
 }
 
-// An included file may have every key except include. A topology has its own keys. Every kind of file has a schema.
+// An included file may have every key except include. Every kind of file has a schema.
 func TestSchemaOfOtherFiles(t *testing.T) {
 	for of, texts := range map[string]map[string]bool{
 		"include": {

@@ -12,8 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layers returns the folders with the city's formulas and automations, lowest precedence first, followed by those of
-// the rigs. It does not include built-in formulas.
+// Layers returns the folders with formulas and automations: the city's, lowest precedence first, and then the rigs'.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has rejected invalid paths
 	out := append(slices.Clone(c.formulaLayers), formula.Layer{Dir: dir, Title: "city"})
@@ -76,7 +75,6 @@ const (
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault sets a wisp key to its default if only the other key is set, and adds a warning.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
@@ -113,7 +111,6 @@ func (d checker) override(o *override) {
 	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
 }
 
-// poolOf adds a warning if the pool that an override names does not exist.
 func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string

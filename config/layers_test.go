@@ -12,8 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// The city's formula folder is a layer even if it is not configured. A rig has a layer only if it sets formulas_dir,
-// which is relative to the file that contains it.
+// The city's formula folder is always a layer. A rig has a layer only with formulas_dir.
 func TestLayers(t *testing.T) {
 	if got, want := load(t, "[workspace]\n").Layers(), "/.gc/formulas"; len(got) != 1 ||
 		filepath.Base(filepath.Dir(got[0].Dir)) != ".gc" || got[0].Title != "city" {
@@ -40,7 +39,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// Problems with the settings for automations are reported at the settings' positions in city.toml.
+// Problems are reported at the settings' positions.
 func TestAutomationOptions(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		".gc/formulas/automations/sweep/automation.toml": "[automation]\nexec = \"true\"\ngate = " +

@@ -79,8 +79,7 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns the path of the key that an environment entry overrides, and its value. For any other entry, it
-// returns "" as the path.
+// overridden returns path "" if the entry overrides no key.
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
@@ -104,9 +103,8 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns a hash of the sources, and of the topology, fragment and overlay folders. It also covers which rig
-// folders are missing, because creating them changes the effect of the configuration. Sources that cannot be read are
-// omitted; they are reported as errors.
+// revision also covers missing rig folders, because creating them changes the effect of the configuration. It omits
+// unreadable sources.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

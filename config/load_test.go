@@ -21,7 +21,7 @@ import (
 	"gcity/restart"
 )
 
-// No test may leak a goroutine: a watch ends with its context (L10).
+// No test leaks a goroutine (L10).
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func load(t *testing.T, text string, environ ...string) *City {
@@ -253,7 +253,7 @@ escalate_after = 1000
 		"city.toml:69:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
-	for path, k := range keys.City().ByPath { // the test covers every key
+	for path, k := range keys.City().ByPath {
 		if _, elsewhere := ofPrograms(path); elsewhere {
 			continue
 		}
@@ -362,7 +362,7 @@ func TestLoadResolvesLinks(t *testing.T) {
 	}
 }
 
-// A missing file, a folder in its place and a file that is too large each have their own error.
+// Missing, oversized and wrong files have their own errors.
 func TestLoadErrors(t *testing.T) {
 	gone, other := folder(t, ""), folder(t, "")
 	path := filepath.Join(gone, FileName)
@@ -396,7 +396,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// Input that exceeds a limit is rejected before it uses much time or memory.
+// Input that exceeds a limit is rejected early.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder
@@ -434,7 +434,7 @@ func TestLimits(t *testing.T) {
 			text := strings.ReplaceAll(tt.text, "'''", "<<<")
 			c, err := Parse("/srv/app", []byte(text))
 			if err == nil && strings.Contains(c.Agents[0].Fault, tt.want) {
-				return // only this agent cannot be started
+				return
 			}
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%.300v", err)
@@ -511,7 +511,7 @@ session = "exec:bin/screen"
 	}
 }
 
-// The revision changes if the content of any source changes, and only then.
+// Only changed content changes the revision.
 func TestRevision(t *testing.T) {
 	dir := folder(t, "")
 	path, script := filepath.Join(dir, FileName), filepath.Join(dir, "s.sh")

@@ -17,8 +17,7 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// checkPools checks the limits of the pools, and reports whether the city's total number of agents is within the
-// limit.
+// checkPools reports whether the total number of agents is within the limit.
 func (d checker) checkPools() bool {
 	c, total := d.city, 0
 	defer func() { d.rigChecked = nil }()

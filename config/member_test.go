@@ -34,7 +34,7 @@ pool.max = 0
 name = "plain"
 `
 
-// A pool member has its own name, session, folder and script. All other values come from the pool.
+// A pool member has its own name, session, folder and script.
 func TestMember(t *testing.T) {
 	dir := folderOf(t, map[string]string{FileName: poolCity, "worker-1.sh": "true\n",
 		"worker-2.sh": "false\n"})

@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// warnsOnDuplicate reports whether a warning is needed if two files set this key. For other keys, the last file
-// silently takes precedence.
+// warnsOnDuplicate is false for keys in which the last file silently wins.
 func (d decoder) warnsOnDuplicate(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// addDuplicate adds a warning if another file has already set the same key. If the option strict is set, it adds an
-// error instead.
+// addDuplicate adds a warning, or with strict an error.
 func (d decoder) addDuplicate(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.warnsOnDuplicate(key) {
 		return
@@ -42,7 +40,6 @@ func (d decoder) mergedTable(field any, by map[string]string) map[string]string 
 	return out
 }
 
-// withoutApplied omits redundant keys: other values already show their effect.
 func withoutApplied(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

@@ -24,7 +24,7 @@ const packNeeds = "a topology needs [topology] with name and schema"
 
 // pack is the content of one topology file.
 type pack struct {
-	dir  string // absolute
+	dir  string
 	file string // path of the file, as shown in an Origin
 
 	Topology packTable
@@ -46,8 +46,7 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// withIncludes returns a topology and all topologies that it includes, without duplicates. Included topologies come
-// before the topology that includes them.
+// withIncludes returns a topology after those that it includes, without duplicates.
 func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
@@ -63,14 +62,13 @@ func (p *pack) withIncludes() []*pack {
 	return out
 }
 
-// packRef is a topology that is currently being read. The reader keeps a list of them to detect cycles.
+// packRef detects cycles between topologies.
 type packRef struct {
 	dir, name string
 	at        Origin // position of the reference to the topology
 }
 
-// topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error and
-// returns nil. The parameter chain contains the references that led to the topology, ending with the current one.
+// topology returns nil after an error. chain contains the references to this topology, to detect cycles.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {
@@ -145,7 +143,7 @@ func (d composer) openPack(dir, key string, ref packRef) *pack {
 	d.required(root, p)
 	if len(d.problems) > before {
 		d.markCauses(before)
-		return nil // these errors must be fixed first
+		return nil
 	}
 	d.packFormulas(p)
 	return p

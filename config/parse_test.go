@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Any input produces either a valid city or problems with places within the file, and never a panic. The printed
-// configuration can be loaded again.
+// Any input produces a valid city or problems with places. The printed configuration can be loaded again.
 func FuzzParse(f *testing.F) {
 	stories, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {
@@ -31,7 +30,7 @@ func FuzzParse(f *testing.F) {
 			lines := strings.Split(string(data), "\n")
 			for _, p := range e.Problems {
 				if p.File != FileName {
-					continue // an included file that happens to exist here
+					continue
 				}
 				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
 					(p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
@@ -56,7 +55,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("the output of TOML cannot be loaded: %v\n%s", err, c.TOML())
 		}
-		for i := range min(len(c.Agents), len(again.Agents)) { // error texts contain positions, which differ
+		for i := range min(len(c.Agents), len(again.Agents)) {
 			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
 		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// LoadPartial returns the readable part of an invalid configuration, for callers that only need the store and the
-// agents' names. It returns nil if an error might affect these. The result must not be used to run the city.
+// LoadPartial returns the readable part of an invalid configuration, for callers that need only the store and the
+// agents' names. It returns nil if an error might affect these.
 func (s Source) LoadPartial() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -28,8 +28,7 @@ func (s Source) LoadPartial() *City {
 	return d.city
 }
 
-// concernsNames reports whether an error might affect the store or the agents' names. For example, an unknown key might
-// be a misspelling of the key "name".
+// An unknown key might be a misspelled "name".
 func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}

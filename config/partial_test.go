@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// LoadPartial returns nil only if an error in the configuration might affect the city's name, its store or its agents.
+// LoadPartial returns nil only if an error might affect names or the store.
 func TestLoadPartial(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
 		"\"ann\"\nstart_command = \"x\"\n"
@@ -15,7 +15,6 @@ func TestLoadPartial(t *testing.T) {
 		good + "idle_timout = \"5m\"\n":              true,
 		good + "idle_timeout = \"soon\"\n":           true,
 		good + "[daemon]\npatrol_interval = \"x\"\n": true,
-		// it is unclear which agent the table declares
 		good + "[[agents]]\nname = \"ann\"\n":        false,
 		good + "[[agents]]\nstart_command = \"y\"\n": false,
 		good + "[bead]\nprovider = \"bd\"\n":         false,

@@ -11,12 +11,12 @@ import (
 // patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] in city.toml.
 type patch struct {
 	table string // the table with the patch, for example "patches.agents"
-	// dir and name of the agent as declared; dir may be omitted unless it names a rig
+	// dir may be omitted unless it names a rig
 	dir, name string
 	values    Agent // the agent's new values; Agent.Env contains the variables to add
 	remove    []string
 	origin    Origin
-	origins   map[string]Origin // position of each key that is set, by its name in an agent's table
+	origins   map[string]Origin // position of each set key
 }
 
 func (p *patch) matches(a *Agent) bool {
@@ -60,7 +60,7 @@ func (d patcher) patchAgents() {
 	}
 }
 
-// change applies a patch to an agent: it replaces values, adds variables, and then removes those in env_remove.
+// change replaces values, adds variables, and then applies env_remove.
 func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.copyValues(p, a, "agents")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rigPatch is one [[patches.rigs]] table: new values for the rig with this name.
+// rigPatch is one [[patches.rigs]] table.
 type rigPatch struct{ rig Rig }
 
 func (d patcher) patchRigs() {

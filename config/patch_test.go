@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// A patch takes precedence over the declaration, and the origin of the value is the patch.
+// A patch takes precedence, and is the value's origin.
 func TestPatch(t *testing.T) {
 	c := load(t, `
 [[rigs]]

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// folderOf returns the absolute folder of the origin's file. Relative paths in the file start there.
+// Relative paths start in the folder of the file.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)
@@ -14,8 +14,7 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for a path in an agent's key. A relative path is relative to the file that contains
-// the key. That file can be the one that declares the agent, a topology's file, or a file with a patch.
+// PathOf returns the absolute path for an agent's key. A relative path starts at the file with the key.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -28,8 +27,7 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	return out, err
 }
 
-// enclosed returns an error if a path in a fetched topology's file points outside the topology's copy. Symbolic links
-// that point outside are rejected when the topology is fetched.
+// enclosed rejects a path that leaves a fetched topology. Fetching rejects symbolic links that leave it.
 func (c *City) enclosed(folder, written, path string) error {
 	copies := filepath.Join(c.Path, ".gc", "topologies")
 	rel, err := filepath.Rel(copies, folder)
@@ -44,9 +42,8 @@ func (c *City) enclosed(folder, written, path string) error {
 		"use only its own files; set the key in [[patches.agents]] in %s", written, name, FileName)
 }
 
-// resolve returns the absolute path for a path in the configuration. A relative path is relative to the folder base, or
-// to the city if it begins with "//". A relative path that leaves the city with ".." is an error, unless it stays in
-// base. Symbolic links are not checked.
+// resolve returns an absolute path. A relative path starts at base, or at the city after "//". It must not leave the
+// city with "..", unless it stays in base. Symbolic links are not checked.
 func resolve(city, base, path string) (string, error) {
 	inner, ok := strings.CutPrefix(path, "//")
 	switch {
@@ -63,7 +60,6 @@ func resolve(city, base, path string) (string, error) {
 	return out, nil
 }
 
-// within reports whether a clean path is a folder or below it.
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

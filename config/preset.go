@@ -13,7 +13,7 @@ import (
 //go:embed presets.toml
 var presetsText string
 
-// Preset is a known program and how it is started. A [providers.NAME] table with the same name overrides it.
+// Preset is a known program. A [providers.NAME] table overrides it.
 type Preset struct {
 	Provider
 	Dialogs []Dialog
@@ -25,7 +25,7 @@ type Preset struct {
 // Dialog is a question that a program might ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// strings that are all on the screen when the program asks; white space in a string matches any white space
+	// strings on the screen that identify the question; white space matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }

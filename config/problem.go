@@ -25,7 +25,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error contains all errors in a configuration: those about unreadable files first, then the others in file order.
+// Error contains all errors in a configuration. Unreadable files come first, then file order.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem

@@ -16,10 +16,9 @@ import (
 type Program struct {
 	// key that selects the program, for example "agents.provider"; "" = the first preset that is found
 	SelectedBy string
-	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
+	// start_command; "" = Command and Args
 	Line string
-	// effective values, in which the agent's own values override the provider's. Name is "" if a start_command selects
-	// the program, or if no program is found. Origins contains the position of each value
+	// effective values. Name is "" with a start_command, or if no program is found
 	Provider
 	Dialogs []Dialog
 }
@@ -92,7 +91,7 @@ func (p *Program) CommandLine() string {
 func (p *Program) setAgentValues(a *Agent) {
 	p.merge(&Provider{Startup: a.Startup, Origins: a.Origins}, isAgentKey)
 	if p.Line != "" {
-		p.Args = nil // the start_command is run unchanged
+		p.Args = nil
 	}
 	if p.PromptMode == "" {
 		p.PromptMode = defaultPrompt(p, a)
@@ -109,7 +108,6 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// isAgentKey reports whether a provider's key is also an agent's key. It returns false for env.
 func isAgentKey(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -119,8 +117,6 @@ func isAgentKey(key string) bool {
 	return false
 }
 
-// merge copies each key that is set in the provider other and for which mayCopy returns true. It merges the variables
-// in env.
 func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !mayCopy(key) {
@@ -166,8 +162,7 @@ func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	}
 }
 
-// withoutAnswers returns the dialogs without their keys: gcity recognizes the questions but leaves the answers to the
-// user.
+// gcity recognizes the questions but leaves the answers to the user.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -176,8 +171,7 @@ func withoutAnswers(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed returns the provider with this name: the preset, overridden by the [providers] table with the same
-// name. Name is "" if neither exists.
+// ProviderNamed returns the preset with this name, overridden by its [providers] table. Name is "" if neither exists.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
@@ -212,8 +206,7 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name, and adds it if necessary. Several files can declare parts of the same
-// provider.
+// Several files can declare parts of one provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {

@@ -121,7 +121,7 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 	}
 }
 
-// A patch can change every key of an agent except its name and its folder. The origin of the value is then the patch.
+// A patch can change every key of an agent except its name and folder.
 func TestEveryChange(t *testing.T) {
 	s, n := keys.City(), 0
 	for _, table := range []string{"agents", "agents.pool"} {
@@ -175,8 +175,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// The program of an agent is merged key by key. The agent's values take precedence over those of the [providers] table,
-// and these over the preset's. Every value has an origin.
+// An agent's program is merged key by key: first the agent, then [providers], then the preset.
 func TestMergedProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -229,7 +228,7 @@ env = { MODEL = "small", REGION = "eu" }
 	}
 }
 
-// A start_command is run unchanged. It gets no prompt unless the agent itself sets how to pass a prompt.
+// A start_command is run unchanged, by default without a prompt.
 func TestStartCommandIsUnchanged(t *testing.T) {
 	for own, want := range map[string]string{
 		`start_command = "sh -i"`:                          "agents.start_command|sh -i|none|",
@@ -258,8 +257,7 @@ func TestStartCommandIsUnchanged(t *testing.T) {
 	}
 }
 
-// A provider that is replaced does not keep values of its table or its preset. The printed configuration can be loaded
-// again.
+// A replaced provider keeps no values of its table or preset.
 func TestProviderReplaced(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -296,7 +294,7 @@ command = "new"
 	}
 }
 
-// A path in a patch is relative to the file with the patch, not to the file with the agent.
+// A path in a patch is relative to the patch's file.
 func TestPatchedPath(t *testing.T) {
 	dir := folderOf(t, map[string]string{"team/agents.toml": "[[agents]]\nname = \"a\"\n" +
 		"session_setup_script = \"in.sh\"\n[[agents]]\nname = \"b\"\nsession_setup_script = " +
@@ -315,7 +313,7 @@ func TestPatchedPath(t *testing.T) {
 	}
 }
 
-// Every preset is found by its name, can be started, and defines how to pass a prompt.
+// Every preset can be started.
 func TestPresets(t *testing.T) {
 	var got strings.Builder
 	for _, p := range Presets() {
@@ -398,7 +396,7 @@ func TestFirstWord(t *testing.T) {
 	}
 }
 
-// env_remove is applied after env. An unknown variable in env_remove causes a warning.
+// env_remove is applied after env.
 func TestEnvRemoved(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -419,7 +417,7 @@ env_remove = ["A", "C", "D"]
 	}
 }
 
-// A patch can create or change a pool. The resulting pool is validated.
+// A patch can create or change a pool.
 func TestPoolPatched(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\npool = { min = 2, max = 5, " +
 		"check = \"echo 3\" }\n" +
@@ -444,8 +442,7 @@ func TestPoolPatched(t *testing.T) {
 	}
 }
 
-// Explain shows the values that an agent takes from its provider, with their origins. It does not repeat values that
-// the agent sets itself.
+// Explain shows the provider's values that an agent uses.
 func TestExplainProgram(t *testing.T) {
 	c := load(t, `
 [workspace]

@@ -83,7 +83,6 @@ func reference() string {
 	return wrapped(b.String())
 }
 
-// wrapped breaks the lines of paragraphs after at most 120 columns. A row of a table stays one line.
 func wrapped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -180,7 +179,7 @@ func writeLater(b *strings.Builder, s keys.Schema) {
 	fmt.Fprintf(b, "\ngcity accepts these keys with a warning, but they have no effect: %s.\n\n", toml.List(gone))
 }
 
-// The example on the page is a valid configuration, and the page shows it unchanged.
+// The example on the page is valid.
 func TestReferenceExample(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(example))
 	if err != nil || len(c.Warnings) > 0 {

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// loading is the state of reading one configuration. Each step is a separate type that embeds loading: decoder,
-// composer, patcher, and the checkers. It is not safe for concurrent use.
+// loading is the state of reading one configuration. Each step embeds it. It is not safe for concurrent use.
 type loading struct {
 	schema   keys.Schema
 	city     *City
@@ -29,7 +28,7 @@ type loading struct {
 	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
 	packSchema     keys.Schema
 	providersAdded map[*pack]bool // topologies that have added their providers to the city
-	// watchdogs from topologies for which an error about the watched agent was already reported
+	// watchdogs with a reported error about their agent
 	reportedWatchdogs map[string]bool
 
 	scripts      map[string]script
@@ -39,7 +38,7 @@ type loading struct {
 	problems    []Problem
 	problemInfo []problemInfo // information about the problem with the same index
 	truncated   bool          // more than maxProblems were found
-	// rig of the agent that is being checked, "" = the city; nil = no agent is being checked
+	// rig of the current agent; "" = the city; nil = no agent
 	rigChecked *string
 	// indexes of the problems about unreadable topologies, by the topology's identity
 	topologyProblems map[string]int
@@ -48,7 +47,7 @@ type loading struct {
 type problemInfo struct {
 	cause      bool   // the problem might cause other errors, so it is reported first
 	withoutRig string // the message without the name of the rig
-	// rigs of the agents that have the problem, "" = the city; empty = the problem is not about an agent
+	// rigs with the problem; "" = the city; empty = not about an agent
 	rigs []string
 }
 
@@ -58,7 +57,6 @@ func (d *loading) noteRig(i int) {
 	}
 }
 
-// duplicateOf returns the index of an equal problem at the same position, or -1.
 func (d *loading) duplicateOf(p Problem, same string) int {
 	for i, q := range d.problems {
 		if q.Origin == p.Origin && q.Key == p.Key && d.problemInfo[i].withoutRig == same {
@@ -68,7 +66,7 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// withoutRig returns a message without the name of the current rig, to recognize the same error in another rig.
+// Without the rig's name, the same error in another rig is equal.
 func (d *loading) withoutRig(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg
@@ -85,7 +83,7 @@ func (d *loading) markCauses(start int) {
 	}
 }
 
-// affected describes the rigs that have a problem, or returns "" if only one rig has it.
+// affected returns "" if only one rig has the problem.
 func (a *problemInfo) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -118,8 +116,8 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// addError adds an error. It escapes the message, because text from a file can contain any characters. An error in a
-// topology that several rigs use is reported only once.
+// addError escapes the message, because it can contain text from a file. An error in a shared topology is reported
+// once.
 func (d *loading) addError(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.withoutRig(p.Message)
@@ -149,7 +147,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn adds a warning, unless the same message about the same key was already added.
+// warn drops a repeated message about the same key.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -176,7 +174,7 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure returns all problems as one error: possible causes of other errors first, then the rest in file order.
+// Possible causes of other errors come first.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -207,8 +205,7 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// addTopologyError reports why a topology cannot be read, but only once per topology. Errors in the lock file are
-// reported at their position in that file.
+// addTopologyError reports only once per topology.
 func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// maxRigs is the maximum number of rigs. There is a limit because loading checks every rig's folder.
+// maxRigs is limited because loading checks every rig's folder.
 const maxRigs = 1000
 
 type rigChecker struct{ *loading }
@@ -25,7 +25,7 @@ func (d rigChecker) rigs() {
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
 	var looking []*Rig // the folders are checked concurrently, because some can hang
 	began := time.Now()
-	prefixes := map[string]*Rig{c.Prefix(): nil} // nil means the city
+	prefixes := map[string]*Rig{c.Prefix(): nil}
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		if r.Name != "" {
@@ -142,7 +142,7 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// checkedFolder waits until a rig's folder has been checked, and reports a folder that another rig already uses.
+// checkedFolder waits for the check. It rejects a folder that another rig uses.
 func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.CheckFolder(r.Path, since)
 	r.Problem = visible(saw.Problem)

@@ -21,7 +21,7 @@ func TestPrefixOf(t *testing.T) {
 	}
 }
 
-// Every city has a prefix that is valid at the beginning of an ID, regardless of the name of its folder.
+// Every city has a prefix that can begin an ID.
 func TestPrefixOfCity(t *testing.T) {
 	for name, want := range map[string]string{"bright-lights": "bl", "town": "to", "Web": "web",
 		"---": "gc", "": "gc", "été": "gc", "a_": "a"} {
@@ -32,7 +32,7 @@ func TestPrefixOfCity(t *testing.T) {
 	}
 }
 
-// A city and its rigs never share a prefix. The prefix that the error proposes is accepted.
+// A city and its rigs never share a prefix.
 func TestPrefixesAreUnique(t *testing.T) {
 	const text = "[workspace]\nname = \"alpha\"\n[[rigs]]\nname = \"alpine\"\npath = \"/usr\"\n"
 	_, err := Parse("/srv/app", []byte(text))

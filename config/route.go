@@ -21,9 +21,8 @@ func (d checker) checkRoutes() {
 	}
 }
 
-// invalidTarget returns the reason why a rig's default target is invalid. It returns "" if the target exists, or if an
-// unreadable file might declare it. It looks for the name in the rig, then in the city, and then among all names
-// without their rigs. A target with the prefix "pool:" must be a pool.
+// invalidTarget returns why a rig's default target is invalid, or "". It looks in the rig, then in the city, and then
+// at names without rigs. "pool:" requires a pool.
 func (d checker) invalidTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {

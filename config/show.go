@@ -20,10 +20,8 @@ import (
 	"gcity/restart"
 )
 
-// TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment.
-// The result is one file that can be loaded, in which included files, topologies and patches are merged. Comments
-// mark what a single file cannot express: secrets (printed as ***), the topologies' formulas and automations, prompts
-// that use fragments from a topology, and {{.ConfigDir}} in files in other folders.
+// TOML returns the effective configuration as one file that can be loaded, with origins as comments. Secrets are ***.
+// Comments mark what a single file cannot express.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -40,7 +38,7 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
-// Revealed returns a copy for which TOML and Explain include secrets. The output is only for the city's owner.
+// Revealed returns a copy that shows secrets. Its output is only for the city's owner.
 func (c *City) Revealed() *City {
 	open := *c
 	open.showSecrets = true
@@ -55,7 +53,6 @@ func (c printer) tables() string {
 	for _, t := range s.Tables[""] {
 		switch {
 		case t.Status != keys.Supported || t.Path == "patches" || t.Redundant:
-			// skip unsupported tables, and those with values that are printed elsewhere
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
@@ -75,8 +72,7 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the tables [NAME] below the key t. A provider that replaces its preset is written as a patch with
-// _replace.
+// A provider that replaces its preset is written as a patch with _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -210,7 +206,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown returns a value as TOML. Secrets are hidden, because command lines can contain them.
+// shown hides secrets, because command lines can contain them.
 func (c printer) shown(field any) string {
 	if !c.showSecrets {
 		field = redacted(field)
@@ -266,7 +262,7 @@ func redacted(field any) any {
 	return field
 }
 
-// writeRows writes "key = value # origin". The comments are aligned if the values are short enough.
+// writeRows aligns the origins if the values are short.
 func writeRows(b *strings.Builder, indent string, rows []row) {
 	const widest = 56
 	width := 0
@@ -291,9 +287,8 @@ func tomlKey(s string) string {
 	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
 }
 
-// Explain describes an agent, pool or rig: its own values, the values from its rig and the city, and the derived
-// values. For the name of a member it describes the pool, with the values derived for the member. The error is
-// ErrNoAgent if no agent has the name, and ErrAmbiguous if several agents have it.
+// Explain describes an agent, pool or rig with all effective values. For a member, it describes the pool. The error is
+// ErrNoAgent for an unknown name, and ErrAmbiguous for an ambiguous one.
 func (c *City) Explain(name string) (string, error) {
 	var parts []string
 	a, member, err := c.find(name)

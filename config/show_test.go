@@ -160,8 +160,7 @@ func TestShowCanBeLoaded(t *testing.T) {
 	}
 }
 
-// The Kubernetes table is shown with its origins and the keys that are not set. It has the same values when it is
-// loaded again.
+// The Kubernetes table is shown with its origins and can be loaded again.
 func TestShowKubernetes(t *testing.T) {
 	dir := t.TempDir()
 	c, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n[session.k8s]\nimage = "+
@@ -190,8 +189,7 @@ func TestShowKubernetes(t *testing.T) {
 	}
 }
 
-// The printed configuration of a city with agents, prompts and fragments from topologies can be loaded again and
-// produces the same agents. A value that would change is printed as a comment with the reason.
+// The printed configuration of a composed city produces the same agents.
 func TestShowOfTopologiesCanBeLoaded(t *testing.T) {
 	const pack = `[topology]
 name = "team"
@@ -280,7 +278,7 @@ inject_fragments = ["manners"]
 	}
 }
 
-// A realistic city with topologies, includes, patches and fragments is printed as one file with the same values.
+// A realistic city is printed as one file with the same values.
 func TestShowOfTownCanBeLoaded(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)

@@ -12,8 +12,7 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
 })
 
-// movedRows returns an agent's rows as they must be written in city.toml, and notes about values that cannot be
-// written there.
+// movedRows also returns notes about values that cannot be written in city.toml.
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)

@@ -18,9 +18,8 @@ import (
 type Source struct {
 	Dir    string
 	Files  []string // absolute paths of files that are read after the included files
-	Strict bool     // report an error, not a warning, if two files set the same key
-	// "K=V" entries that take precedence over the files: GC_SESSION for the session provider, GC_BEADS for the store,
-	// GC_EVENTS for the events provider
+	Strict bool     // two files must not set the same key
+	// "K=V" entries that take precedence over the files: GC_SESSION, GC_BEADS, GC_EVENTS
 	Environ []string
 
 	// contents that replace those of included files and topologies, by absolute path
@@ -57,8 +56,7 @@ func (s Source) Load() (*City, error) {
 	return s.Parse(data)
 }
 
-// Parse is like Load, but takes the content of city.toml. It reads all other files from disk. It does not resolve
-// symbolic links in the path of the city's folder.
+// Parse is like Load, but takes the content of city.toml. Other files are read from disk.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
 		return nil, cityError(s.Dir, packmodel.Problem(s.Dir, marks))
@@ -90,7 +88,6 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// isDataOnly returns true only if the configuration needs no other file.
 func (s Source) isDataOnly(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
@@ -140,7 +137,7 @@ type Inputs struct {
 	Folders []string // folders of fragments and overlays, sorted; they might be missing
 }
 
-// Inputs returns the inputs of the configuration on disk, except for those that are named only in unreadable files.
+// Inputs returns the inputs on disk, except those that only unreadable files name.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {

@@ -20,11 +20,11 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is the agent, pool, rig or city that a key `suspended` applies to. An agent or pool is given by its qualified
-// name, or by its name if that is unique. If both fields are empty, the target is the whole city.
+// Target is the agent, pool, rig or city that a key `suspended` applies to. An unqualified name must be unique. The
+// empty Target is the city.
 type Target struct{ Agent, Rig string }
 
-// Flag is the position of a key `suspended`: a table in one file.
+// Flag is the position of a key `suspended`.
 type Flag struct {
 	File string // as in Origin.File
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
@@ -66,7 +66,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 			}
 		}
 	}
-	var free *patch // the agent has a patch, but the patch does not set the key
+	var free *patch // a patch without this key
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
 		if !p.matches(a) {
@@ -106,8 +106,7 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// find returns the agent or pool with this name. The rig can be omitted if the name is unique. For a member's name, it
-// returns the pool and the member's qualified name.
+// find accepts a unique name without its rig. For a member, it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
@@ -162,7 +161,7 @@ func (c *City) missing(name string) error {
 		As(ErrNoAgent)
 }
 
-// agentNames returns the names of the agents and pools, both with and without their rigs.
+// agentNames includes names without rigs.
 func (c *City) agentNames() []string {
 	var names []string
 	for i := range c.Agents {

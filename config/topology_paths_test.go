@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A fetched topology may refer only to files in its own repository: prompts, overlays, scripts, formulas and other
-// topologies. The city's own files may set these keys to any path.
+// A fetched topology may refer only to files in its own repository. The city's own files may use any path.
 func TestFetchedTopologiesStayInside(t *testing.T) {
 	t.Parallel()
 	const agent = "[topology]\nname = \"x\"\nschema = 1\n%EXTRA%\n[[agents]]\nname = \"a\"\n" +

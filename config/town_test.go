@@ -11,8 +11,6 @@ import (
 	"testing"
 )
 
-// exampleTown copies the example town, which has two topologies, rigs, an include, patches, overrides, pools, overlays
-// and fragments. It adds eleven formulas.
 func exampleTown(tb testing.TB) string {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "town")

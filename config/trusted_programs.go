@@ -12,7 +12,7 @@ import (
 	"gcity/trust"
 )
 
-// Programs returns all programs in the configuration, in the order of the agents. It omits the programs of automations.
+// Programs returns all programs in the configuration except those of automations.
 func (c *City) Programs() []trust.Program {
 	r := programList{city: c}
 	for _, p := range []struct{ what, key, provider string }{
@@ -52,14 +52,12 @@ func (r *programList) add(what string, at Origin, line string, sums ...string) {
 	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
 }
 
-// file adds a file or folder to the most recently added program.
 func (r *programList) file(path string) {
 	if n := len(r.all); n > 0 {
 		r.all[n-1].Files = append(r.all[n-1].Files, path)
 	}
 }
 
-// declaredIn records that the files in these origins declare the most recently added program.
 func (r *programList) declaredIn(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {
@@ -134,8 +132,8 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns an environment as one line, sorted by name. Users see the line when they decide whether to trust the
-// city: variables such as PATH and LD_PRELOAD determine which programs run.
+// envOf returns one line, sorted by name. Users need it to trust a city: PATH and LD_PRELOAD determine which programs
+// run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

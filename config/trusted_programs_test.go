@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Every key that holds text either names a program that Programs lists, or is listed below as harmless. A new key fails
-// this test until it is added to one of the lists.
+// Every text key names a program in Programs or is listed below as harmless.
 func TestProgramsCoverEveryKey(t *testing.T) {
 	programs := []string{
 		"agents.start_command", "agents.provider", "agents.args", "agents.env", "agents.nudge",
@@ -38,7 +37,7 @@ func TestProgramsCoverEveryKey(t *testing.T) {
 	for _, k := range keys.City().ByPath {
 		text := slices.Contains([]keys.Kind{keys.String, keys.Strings, keys.Env}, k.Kind)
 		if strings.HasPrefix(k.Path, "patches.") || strings.HasPrefix(k.Path, "rigs.overrides.") {
-			continue // the keys that these tables change are covered by this test
+			continue
 		}
 		if text && !slices.Contains(programs, k.Path) && !slices.Contains(others, k.Path) {
 			t.Errorf("%s: if it names a program, Programs has to list it; otherwise add it to this test",
@@ -138,7 +137,7 @@ escalate_command = "VALUE-s"
 	news("an overlay", text)
 }
 
-// The Kubernetes helper is listed as a program of the city, with the files that determine what it runs.
+// The Kubernetes helper is a program of the city.
 func TestProgramsOfKubernetes(t *testing.T) {
 	c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[session]\n"+
 		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"/k/config\"\npod = \"/k/pod.yaml\"\n"))

@@ -63,7 +63,7 @@ func (d watchdogChecker) watchdogs() {
 	d.checkTriageCycles(triageAgents)
 }
 
-// at returns the origin of the first key that is set, or the origin of the table if none is set.
+// at returns the origin of the table if none of the keys is set.
 func (w *Watchdog) at(keys ...string) (Origin, string) {
 	for _, k := range keys {
 		if o, written := w.Origins[k]; written {
@@ -93,8 +93,8 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 }
 
-// invalidAgent returns the reason why a name does not refer to a single agent that always runs. It returns "" if the
-// name is valid, or if an unreadable file might declare it.
+// invalidAgent returns the reason why a name does not refer to a single agent. It returns "" if an unreadable file
+// might declare the name.
 func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	a := d.agentsByName[name]
 	rig, _ := cutRig(name)
@@ -143,10 +143,8 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	}
 }
 
-// checkTriageCycles reports triage agents that watch each other in a cycle, because no other agent would notice their
-// failure.
+// In a cycle of triage agents, no other agent would notice their failure.
 func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
-	// returns the next watchdog of a chain in which each watchdog watches the triage agent of the next one
 	watches := func(triage string) *Watchdog {
 		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {
 			return triageAgents[w.Watches]
@@ -208,5 +206,5 @@ type Watchdog struct {
 	Origins map[string]Origin
 }
 
-// watchPatch is one [[patches.watchdogs]] table: new values for the watchdog with this rig and name.
+// watchPatch is one [[patches.watchdogs]] table.
 type watchPatch struct{ values Watchdog }

@@ -103,8 +103,7 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// qualify returns the qualified name of an agent in the watchdog's rig. If the rig has no such agent, it returns the
-// name unchanged.
+// If the rig has no such agent, qualify returns the name unchanged.
 func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.agentsByName[q] != nil {
 		return q
@@ -112,7 +111,6 @@ func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	return name
 }
 
-// qualifyAddress is like qualify, for a mail address such as "pool:NAME".
 func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.qualify(w, name)
@@ -120,8 +118,7 @@ func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	return d.qualify(w, to)
 }
 
-// heartbeatOf makes the path of a heartbeat file absolute. The path is relative to the file that contains it, to the
-// rig, or to the city. It is never in a topology's folder, because topologies are shared.
+// heartbeatOf never uses a topology's folder, because topologies are shared.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

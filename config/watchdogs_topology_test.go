@@ -13,8 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// watchdogCity returns the files of testdata/watchdogs. The city has two rigs that share a topology with a watchdog.
-// Another topology adds a watchdog of the city.
 func watchdogCity(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -33,7 +31,7 @@ func watchdogCity(t *testing.T) map[string]string {
 	return files
 }
 
-// A watchdog of a topology is created with each agent that it watches. The names in it refer to that agent's rig.
+// A watchdog of a topology is created with each agent that it watches.
 func TestWatchdogsOfTopologies(t *testing.T) {
 	dir := folderOf(t, watchdogCity(t))
 	c, err := Load(dir)
@@ -104,8 +102,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 	}
 }
 
-// A problem with a watchdog of a topology is reported at its place in the file, once for all rigs that use the
-// topology.
+// A problem with a topology's watchdog is reported once for all rigs.
 func TestTopologyWatchdogProblems(t *testing.T) {
 	const lane = "packs/lane/topology.toml"
 	for name, c := range map[string]struct{ file, from, to, want string }{

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent in the original city. It comes from a folder in agents, or from an older [[agent]] table.
+// agent comes from a folder in agents, or from an older [[agent]] table.
 type agent struct {
 	name  string // name in the converted city
 	was   string // name in the original city
@@ -115,8 +115,6 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 	return out
 }
 
-// applyShared applies the declarations that affect several agents: defaults, patches, named sessions, and name
-// conflicts.
 func (c *conversion) applyShared() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
@@ -160,7 +158,7 @@ func (c *conversion) globals(p *pack, s *source) {
 	}
 }
 
-// manifests returns the files that describe a pack: its pack.toml and, for the city's own pack, the city's files.
+// manifests returns the pack.toml and, for the city's own pack, the city's files.
 func (c *conversion) manifests(p *pack) []*source {
 	var out []*source
 	if p.manifest != nil {
@@ -219,8 +217,7 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// renameConflicting renames imported agents that have the same name as another agent in the city or rig. Gas City
-// distinguishes such agents by the names of their imports.
+// Gas City distinguishes agents with the same name by the names of their imports.
 func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -267,7 +264,7 @@ func (c *conversion) directFirst(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn returns the agent for a name in the city's files, or nil. The agent may belong to a rig. rigName may be "".
+// lookupIn also finds agents of a rig. rigName may be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -284,7 +281,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup returns the agent for a name in a pack's files, or nil. The name has the form NAME or BINDING.NAME.
+// name has the form NAME or BINDING.NAME. lookup returns nil for an unknown name.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -321,8 +318,7 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	return nil
 }
 
-// renamed converts a name from the original city, [RIG/][BINDING.]NAME, to the name in the converted city. ok is false
-// if the name is unknown.
+// name has the form [RIG/][BINDING.]NAME. ok is false if it is unknown.
 func (c *conversion) renamed(p *pack, name string) (string, bool) {
 	prefix, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -346,8 +342,7 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents applies the [[patches.agent]] tables in a file. It skips the city's patches for a single rig, because
-// cityPatches converts them.
+// patchAgents skips the city's patches for a single rig, because cityPatches converts them.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {
@@ -458,7 +453,6 @@ func (c *conversion) namedSession(p *pack, v value) {
 // scope returns where an agent belongs: "city", "rig", or "" for both.
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
-// known reports whether provider is the name of a preset or a declared provider.
 func (c *conversion) known(provider string) bool {
 	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
 		return p.Name == provider

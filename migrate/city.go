@@ -12,7 +12,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns the keys of a table that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
@@ -36,7 +35,6 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 	return c.schema[table]
 }
 
-// plainTable copies the keys that gcity supports from a table to out, and adds notes about all other keys.
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
 	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
@@ -123,7 +121,7 @@ func (c *conversion) topologyNames(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns the agent that receives a rig's work, or "" if this agent does not exist.
+// slingTarget returns "" if the agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -138,7 +136,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the city's registered name. If it has none, cityName returns the name in its files.
+// cityName prefers the city's registered name.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -166,7 +164,6 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section copies the supported keys of a section from the file s to the table t.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -332,7 +329,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// siteOf returns a rig's settings in the site file, which is specific to a machine.
+// The site file is specific to a machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
@@ -366,7 +363,6 @@ func (c cityWriter) rigPath(r *rig) string {
 	return c.inCity(path)
 }
 
-// rigPatches converts the city's patches for a rig's agents to [[rigs.overrides]] tables.
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, key := range []string{"overrides", "patches"} {
 		for _, n := range toml.TablesOf(r.node.Get(key)) {
@@ -379,7 +375,6 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	}
 }
 
-// cityPatches converts the city's patches for agents of individual rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manifests(c.root) {
 		for _, key := range []string{"agent", "agents"} {

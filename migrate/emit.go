@@ -31,7 +31,7 @@ func (e *emitted) write(b *strings.Builder, header string) {
 
 type emitter struct {
 	*conversion
-	base string // the folder in the original city that paths in the file are relative to
+	base string // folder for relative paths, in the original city
 	rel  string // the corresponding folder in the converted city
 	pack *pack
 }
@@ -47,7 +47,6 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys that can be converted independently of other keys. Patches may contain them too.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -153,7 +152,6 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines converts a key's shell lines and appends them to the existing lines of this key.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -171,8 +169,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find converts a path in an agent's settings to a path for the converted file. It returns false if the path does not
-// exist.
+// find returns false if the path does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -320,8 +317,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit for an agent's sessions. If key is not set, bound uses the value of older in the agent's pool
-// table.
+// If key is not set, bound uses the value of older in the agent's pool table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -394,14 +390,13 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an older [[agent]] table declares an agent. It returns false if the city or the agent's pack
-// has an overlay.
+// table returns false if the city or the agent's pack has an overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original reverses moved: it converts a path for the converted file to a path in the original city.
+// original is the inverse of moved.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

@@ -88,8 +88,7 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads the pack in a folder with all its imports. It reads each pack only once. way lists the folders of the
-// imports that lead to this pack.
+// pack reads each pack only once. way lists the folders of the imports that lead to it, to detect cycles.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -132,7 +131,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	return p, c.readAgents(p)
 }
 
-// importsOf reads the [imports.NAME] tables inside a table. Paths are relative to base.
+// Paths are relative to base.
 func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []string) ([]imported,
 	error) {
 	var out []imported
@@ -168,7 +167,7 @@ type place struct {
 	base string
 }
 
-// find reads an import's pack. If the pack exists only in a repository, it adds a note and returns nil.
+// If the pack exists only in a repository, find adds a note and returns nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
@@ -202,7 +201,7 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns Gas City's copy of a pack, which is a folder in the city. It returns "" if the pack was not copied.
+// cached returns Gas City's copy of a pack in the city, or "".
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)
@@ -240,7 +239,6 @@ func (c *conversion) namedPack(name string) bool {
 	})
 }
 
-// cityImports reads the imports in the city's files, without its pack.toml.
 func (c *conversion) cityImports() error {
 	for _, s := range c.files {
 		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})
@@ -298,7 +296,7 @@ func (c *conversion) readRigs() error {
 	return c.readDefaults()
 }
 
-// readDefaults reads the packs for new rigs, so that they are also converted.
+// Packs for new rigs are also converted.
 func (c *conversion) readDefaults() error {
 	for _, s := range append(slices.Clone(c.files), c.root.manifest) {
 		if s == nil {
@@ -323,8 +321,7 @@ func (c *conversion) readDefaults() error {
 	return nil
 }
 
-// flat returns the imported packs, and the packs that they import, without duplicates. A pack comes before the packs
-// that import it.
+// flat returns all imported packs without duplicates. A pack comes before the packs that import it.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
 	var walk func(list []imported, deep bool)
@@ -342,8 +339,7 @@ func (c *conversion) flat(imports []imported) []*pack {
 	return out
 }
 
-// place sets the folders of packs in the converted city. A pack inside the city keeps its folder. A pack from outside
-// the city goes to topologies/NAME.
+// A pack inside the city keeps its folder. Any other pack goes to topologies/NAME.
 func (c *conversion) place(list []*pack) {
 	for _, p := range list {
 		if p.rel != "" {

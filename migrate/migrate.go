@@ -1,6 +1,5 @@
-// Package migrate converts a city in Gas City's pack format of April 2026 to a city that gcity reads. Packs become
-// topologies, orders become automations, and agent folders and named sessions become agents. The original does not
-// change.
+// Package migrate converts a city in Gas City's pack format of April 2026 to a city that gcity reads. The original does
+// not change.
 //
 // # Concurrency
 //
@@ -21,7 +20,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Report is the result of a conversion: what was written, and what was omitted.
+// Report is the result of a conversion.
 type Report struct {
 	City        string   `json:"city"` // folder of the original city
 	Out         string   `json:"out"`  // folder of the converted city
@@ -32,7 +31,7 @@ type Report struct {
 	Notes       []Note   `json:"notes"`
 }
 
-// Note describes a setting that has no equivalent, or that works differently after the conversion.
+// Note describes a setting without an exact equivalent.
 type Note struct {
 	Place string `json:"place"` // FILE:LINE:COLUMN in the original, or a file or folder
 	Text  string `json:"text"`
@@ -63,7 +62,6 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders returns the absolute paths of dir and out, or an error if one of them cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {
@@ -96,7 +94,6 @@ func folders(dir, out string) (string, string, error) {
 	return real, out, nil
 }
 
-// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -133,7 +130,7 @@ type source struct {
 	starts     []int
 }
 
-// open reads a file. If the file does not exist, it returns nil without an error.
+// A missing file returns nil without an error.
 func (c *conversion) open(path string) (*source, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +155,7 @@ func (c *conversion) open(path string) (*source, error) {
 	return s, nil
 }
 
-// displayPath returns a path for messages. It is relative to the city if it is inside the city.
+// displayPath returns a path for messages, relative to the city if possible.
 func (c *conversion) displayPath(path string) string {
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
 		return rel
@@ -166,7 +163,6 @@ func (c *conversion) displayPath(path string) string {
 	return path
 }
 
-// at returns the position of an offset in the file, for messages.
 func (s *source) at(offset int) string {
 	if offset < 0 {
 		return s.name

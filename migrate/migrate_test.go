@@ -59,7 +59,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// Cities of several shapes are converted. Each result is a valid city, and the original is unchanged.
+// Cities of several shapes are converted to valid cities.
 func TestConvert(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -97,7 +97,6 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// shown returns the whole output of a conversion, in the format of the golden files.
 func shown(t *testing.T, r *Report) string {
 	t.Helper()
 	var b strings.Builder
@@ -239,7 +238,7 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
-// A floating-point number or a date in place of another value is an error. It is not silently dropped.
+// A value of the wrong type is an error.
 func TestInvalidValuesAreRefused(t *testing.T) {
 	dir := unpack(t, []txtar.File{
 		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\nmax_restarts = 1.5\n" +

@@ -67,7 +67,6 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// orders converts a pack's orders to automations.
 func (c *conversion) orders(p *pack) error {
 	files := automationFiles(p)
 	for _, name := range sortedKeys(files) {
@@ -100,7 +99,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// automation converts an order to an automation. It returns "" if the file has no order.
+// automation returns "" if the file has no order.
 func (c *conversion) automation(p *pack, name string, s *source) string {
 	n := s.root.Get("order")
 	if n == nil {
@@ -152,8 +151,7 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	t.text("pool", pool)
 }
 
-// orderLine converts an order's shell line. The variables for the pack's and the order's folders become paths relative
-// to the automation's folder.
+// Variables for folders become paths relative to the automation's folder.
 func orderLine(p *pack, s *source, line string) string {
 	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
 	up := "$AUTOMATION_DIR/../../.."
@@ -186,7 +184,7 @@ func (c *conversion) formulas(p *pack) error {
 	return nil
 }
 
-// formula returns the converted text of a formula, or "" if the formula has no equivalent.
+// formula returns "" if the formula has no equivalent.
 func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	s, err := c.open(path)
 	if err != nil {
@@ -223,7 +221,6 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	return text, nil
 }
 
-// merged returns a formula combined with the variables and steps of the formulas that it extends.
 func (c *conversion) merged(p *pack, s *source, name string) string {
 	vars, steps := map[string]*toml.Node{}, []*toml.Node{}
 	var walk func(s *source, depth int)
@@ -286,7 +283,7 @@ func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) 
 	}
 }
 
-// formulaNamed returns the formula with this name. It searches the pack, then the pack's imports, then all packs.
+// formulaNamed searches the pack, then its imports, then all packs.
 func (c *conversion) formulaNamed(p *pack, name string) *source {
 	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
 		if path, ok := formulaFiles(q)[name]; ok {

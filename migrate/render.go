@@ -8,7 +8,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// table is a table in an output file. Its values are in TOML form.
 type table struct {
 	keys   []string
 	values map[string]string
@@ -42,8 +41,7 @@ func (t *table) texts(key string, list []string) {
 
 func (t *table) number(key string, n int) { t.set(key, strconv.Itoa(n)) }
 
-// write appends the table and its header to the output. It omits a table without keys, unless the header is that of a
-// list element.
+// write omits a table without keys, unless it is a list element.
 func (t *table) write(b *strings.Builder, header string) {
 	if t == nil || len(t.keys) == 0 && !strings.HasPrefix(header, "[[") {
 		return
@@ -57,7 +55,6 @@ func (t *table) write(b *strings.Builder, header string) {
 	}
 }
 
-// bare returns a key in TOML form, with quotes only if necessary.
 func bare(key string) string {
 	for _, r := range key {
 		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' &&
@@ -79,7 +76,6 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// render returns a value as TOML on one line.
 func render(n *toml.Node) string {
 	switch n.Shape {
 	case toml.ShapeString:

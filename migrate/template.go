@@ -21,7 +21,7 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template converts a shell line. It returns "" if the line contains a field that has no replacement.
+// template returns "" if a field has no replacement.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field().FindStringSubmatch(m)[1]; name {
@@ -46,7 +46,6 @@ func (e emitter) template(v value, a *agent, text string) string {
 	return text
 }
 
-// shellLine replaces the fields in a shell line with environment variables.
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		name := field().FindStringSubmatch(m)[1]

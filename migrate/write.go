@@ -19,16 +19,16 @@ const (
 	maxBytes = 1 << 30
 )
 
-// rigSuffix is appended to the name of a pack's topology for rigs if the pack also has agents for the city.
+// rigSuffix is appended to the name of a pack's second topology, for rigs.
 const rigSuffix = "-rigs"
 
 // formulasSuffix is appended to the name of a topology that contains only the formulas of a pack.
 const formulasSuffix = "-formulas"
 
-// layerCopy says how to copy an overlay layer. Its files overwrite the existing files in the target folder.
+// An overlay layer overwrites existing files in the target folder.
 type layerCopy struct{ from, to string }
 
-// write writes the converted city to a temporary folder next to out, checks it, and renames the folder.
+// write renames a temporary folder next to out after a check.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -81,7 +81,6 @@ func (c *conversion) write() (err error) {
 	return nil
 }
 
-// check loads the converted city in the same way as a controller.
 func (c *conversion) check() error {
 	city, err := config.Load(c.stage)
 	if invalid, ok := errors.AsType[*config.Error](err); ok {
@@ -173,7 +172,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link if its target is in the copied folder. Otherwise, it copies the target's content.
+// A link out of the copied folder becomes a copy of its target.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -210,7 +209,6 @@ func writeFile(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// transform converts the copy of a pack to a topology, and the copy of the city's own pack to a city.
 func (c *conversion) transform(p *pack) error {
 	at := filepath.Join(c.stage, p.rel)
 	remove := []string{config.PackFile, "packs.lock", "pack.lock"}
@@ -270,8 +268,7 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// shared copies a pack's fragments to two folders that gcity reads: one next to the topology, and the city's folder for
-// all agents.
+// gcity reads fragments from two folders: one next to the topology, and the city's folder for all agents.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -329,7 +326,7 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	return writeFile(path, string(data))
 }
 
-// topologies writes a pack's topology. If twoLevels is true for the pack, it also writes a second topology for rigs.
+// If twoLevels is true, topologies also writes a second topology for rigs.
 func (c *conversion) topologies(p *pack) error {
 	two := c.twoLevels(p)
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
@@ -370,8 +367,8 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-// twoLevels reports whether a pack needs separate topologies for the city and for rigs. That is the case if the city
-// and a rig use the pack, and only some of the pack's agents are limited to one of the two.
+// twoLevels reports whether a pack needs separate topologies for the city and for rigs, because only some of its agents
+// are limited to one of them.
 func (c *conversion) twoLevels(p *pack) bool {
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)

@@ -6,12 +6,10 @@ import (
 	"image/draw"
 )
 
-// lineArms contains the stroke widths of a line-drawing character, from the middle of its cell: up, right, down, left;
-// 0 = no stroke.
+// lineArms contains stroke widths from the middle of the cell: up, right, down, left; 0 = no stroke.
 type lineArms [4]int
 
-// lineSigns returns the line-drawing characters that this program draws itself. The font's characters would leave gaps
-// between cells, because the lines have extra spacing.
+// The font's characters would leave gaps between cells, because the lines have extra spacing.
 func lineSigns() map[string]lineArms {
 	return map[string]lineArms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},
@@ -37,7 +35,7 @@ func strokes(img *image.RGBA, box image.Rectangle, a lineArms, c color.RGBA) {
 		if w == 0 {
 			continue
 		}
-		// each arm extends beyond the middle by half of the greatest width, so that corners are complete
+		// arms overlap in the middle, so that corners are complete
 		r := image.Rect(middle.X-w/2, middle.Y-w/2, middle.X-w/2+w, middle.Y-w/2+w)
 		switch side {
 		case 0:

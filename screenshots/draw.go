@@ -230,8 +230,6 @@ func (s *style) simple(n int, pal palette) {
 	}
 }
 
-// extended parses a color of the 256-color palette or an RGB color. It returns the color and the number of parameters
-// used.
 func extended(codes []string, pal palette) (*color.RGBA, int) {
 	num := func(i int) int {
 		if i >= len(codes) {

@@ -1,9 +1,8 @@
-// Command screenshots takes pictures of the control room. It runs the real control room on a recorded city in a real
-// terminal, types the keys in a shot's script, and draws the screen. The clock shows the time of the recording and
-// advances only when the script says so. Therefore, a tape always produces the same pictures. `make screenshots` runs
-// this command.
+// Command screenshots takes pictures of the control room. It runs the real control room on a recorded city and types
+// the keys in a shot's script. The clock advances only when the script says so, so a tape always produces the same
+// pictures.
 //
-// The tape is a recorded run of the demo city; -record records a new one.
+// `make screenshots` runs this command. -record records a new tape.
 package main
 
 import (

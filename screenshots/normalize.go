@@ -8,11 +8,9 @@ import (
 
 type cellStyle struct{ fore, back, weight, line, reverse string }
 
-// seen reports whether a blank in this style differs visibly from an empty cell.
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical returns a normal form that is the same for all lines that look the same. Without it, the result would
-// depend on the screen's earlier content, because programs skip blanks that are already on the screen.
+// Programs skip blanks that are already on the screen, so the result must not depend on the earlier content.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set cellStyle

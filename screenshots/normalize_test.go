@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// Lines have the same canonical form if they look the same, and different forms if they do not.
+// Lines have the same canonical form if and only if they look the same.
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ a, b string }{
 		{"\x1b[39;2m pid \x1b[m", " \x1b[2mpid\x1b[m  "},

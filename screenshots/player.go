@@ -156,8 +156,7 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return found, nil
 }
 
-// Watch implements city.Control. It yields the current screen of the running session immediately, and later output as
-// time passes.
+// Watch implements city.Control. It yields the current screen first.
 func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		all := p.tape.Frames[agent]
@@ -190,7 +189,6 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	}
 }
 
-// until returns the number of elements that are not later than at.
 func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
 	if n < 0 {

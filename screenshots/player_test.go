@@ -20,7 +20,7 @@ func testRecording(t *testing.T) *recording {
 	return kept
 }
 
-// The committed tape can be read, and shows the expected states at the times of the pictures.
+// The committed tape shows the expected states.
 func TestTapeContainsShots(t *testing.T) {
 	kept := testRecording(t)
 	p := newPlayer(kept, kept.Began)
@@ -52,7 +52,7 @@ func TestTapeContainsShots(t *testing.T) {
 	}
 }
 
-// A terminal that is opened late shows the same output as one that was open from the start.
+// A terminal that is opened late shows the same output.
 func TestLateViewerSeesSameTerminal(t *testing.T) {
 	kept := testRecording(t)
 	for agent, all := range kept.Frames {

@@ -22,7 +22,7 @@ import (
 // length is the duration of a recording.
 const length = 110 * time.Second
 
-// cues contains the user actions in the recorded city, with their times since the start of the recording.
+// cues contains the recorded user actions.
 var cues = []struct {
 	at time.Duration
 	do city.Command
@@ -104,7 +104,6 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 	}
 }
 
-// listen records the city for length, or until ctx ends.
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -120,7 +119,6 @@ func (r *recorder) listen(ctx context.Context) error {
 	return r.err
 }
 
-// note calls f to add an entry to the tape, with the current time.
 func (r *recorder) note(f func(t *recording, at time.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,14 +174,12 @@ func (r *recorder) events(ctx context.Context) {
 			return
 		}
 		r.note(func(t *recording, _ time.Time) { t.Events = append(t.Events, e) })
-		// the event is already in the log, so an inspection includes it
 		if strings.HasPrefix(e.Type, "agent.") {
 			r.wg.Go(func() { r.about(ctx, e.Subject) })
 		}
 	}
 }
 
-// work lists the beads after every event, and records every change.
 func (r *recorder) work(ctx context.Context) {
 	var before []work
 	for _, err := range r.city.Events(ctx, 0) {

@@ -15,8 +15,8 @@ import (
 	"gcity/tui"
 )
 
-// project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is the next time to
-// show, in seconds since the start of the tape. The control room exits when the descriptor is closed.
+// project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is the next time in
+// seconds. The control room exits when the descriptor is closed.
 func project(ctx context.Context, file string, options string) error {
 	t, err := loadRecording(file)
 	if err != nil {
@@ -54,7 +54,6 @@ func project(ctx context.Context, file string, options string) error {
 	return errors.Join(err, lines.Err())
 }
 
-// follow reads a time and shows the tape at that time. It returns false at the end of the input.
 func follow(p *player, lines *bufio.Scanner) bool {
 	if !lines.Scan() {
 		return false

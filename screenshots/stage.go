@@ -21,11 +21,10 @@ import (
 
 const (
 	patience = 30 * time.Second // time limit for each wait
-	// a frame is complete after this time without output; it must be longer than the interval between updates of a pane
+	// a frame is complete after this time without output
 	quiet = 600 * time.Millisecond
 )
 
-// terminalRoom is the control room as a process in a real terminal. It shows a tape at the time that the caller sets.
 type terminalRoom struct {
 	cols, rows int
 	light      bool
@@ -41,7 +40,7 @@ type terminalRoom struct {
 	gone   bool
 }
 
-// environ returns an environment that does not depend on the machine, except for PATH.
+// environ depends on the machine only for PATH.
 func environ(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",
@@ -75,7 +74,6 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen from the terminal's output. It replies to queries about the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -162,7 +160,6 @@ func (s *terminalRoom) sees(want string) error {
 	}
 }
 
-// step is a user action, and text that appears on the screen as its result.
 type step struct {
 	keys string
 	sees string // "" = wait for a moment without output

@@ -45,7 +45,6 @@ type timedEvent[T any] struct {
 
 type words = timedEvent[string]
 
-// timedFrame is a piece of a terminal's output, or the end of the output.
 type timedFrame struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`
@@ -78,8 +77,7 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. pairs
-// contains alternating old and new strings.
+// anonymous removes strings that identify the machine. pairs contains alternating old and new strings.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

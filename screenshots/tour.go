@@ -11,13 +11,12 @@ import (
 	"strings"
 )
 
-// tourAction is a user action in the tour, with its time in seconds since the start.
 type tourAction struct {
 	at   int
 	keys []string
 }
 
-// The start of the tour on the tape, and its length, both in seconds.
+// The start and the length of the tour, in seconds.
 const (
 	tourFrom   = 12
 	tourLength = 60
@@ -43,8 +42,7 @@ func script() []tourAction {
 	}
 }
 
-// tour writes an animation in version 2 of the asciicast format. It contains the lines that change in each step, with
-// their times on the tape.
+// tour writes version 2 of the asciicast format.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
 	st, err := openRoom(ctx, tapeFile, s)

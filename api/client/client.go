@@ -45,7 +45,7 @@ type Client struct {
 	serverName string // what listens on the socket: "controller" or "supervisor"
 	below      string // the city's path on that socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
-	idleConn   disk.IdleConn   // opened by Dial, or kept after the previous exchange
+	idleConn   disk.IdleConn
 	life       context.Context // canceled by Close
 	end        context.CancelFunc
 }
@@ -79,8 +79,7 @@ func dialFor(serverName, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect returns the connection that Dial opened, or else a new one. It does not reuse the connection of an earlier
-// exchange, because the transport would not retry a request on it.
+// connect never reuses the connection of an earlier exchange, because the transport would not retry a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {
@@ -99,7 +98,6 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// taggedError is an error that wraps a *city.Error, and also another error for errors.Is.
 type taggedError struct{ err, tag error }
 
 func (m taggedError) Error() string   { return m.err.Error() }
@@ -130,8 +128,7 @@ func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
-// request sends a request. It returns a response with status 200, which the caller must close, or the error that the
-// response contains. ctx also applies to reading the response.
+// request sends a request. The caller must close the response. ctx also applies to reading the response.
 func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable,
@@ -184,8 +181,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	return e
 }
 
-// closedIdle is the text of an error that net/http does not export. It means that the peer closed a connection before a
-// request was sent on it.
+// closedIdle is the text of an error that net/http does not export.
 const closedIdle = "server closed idle connection"
 
 func errorResponse(resp *http.Response) error {
@@ -210,7 +206,6 @@ func (c *Client) get(ctx context.Context, path string, q url.Values, into any) e
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
-// call sends a request. If the parameter into is not nil, call decodes the JSON response into it.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {

@@ -24,7 +24,6 @@ const (
 	missedPings = 2
 )
 
-// unresponsiveError returns the error for a request to a peer that does not respond to pings either.
 func (c *Client) unresponsiveError(method string) error {
 	next := "`gcity status` shows the state from files, and `gcity doctor` shows what to do"
 	if method != http.MethodGet {
@@ -75,7 +74,6 @@ func (c *Client) ping(ctx context.Context) bool {
 	return resp.Body.Close() == nil
 }
 
-// sleep waits for d. It reports whether ctx is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -81,7 +81,7 @@ type Terminal struct {
 	mu   sync.Mutex // protects the fields below, which Read uses
 	buf  []byte
 	rest []byte // part of the last frame that Read has not returned yet
-	err  error  // result of reads after the last frame
+	err  error
 }
 
 // Read returns io.EOF after the session has ended, and io.ErrUnexpectedEOF if the connection is lost.

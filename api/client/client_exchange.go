@@ -12,12 +12,9 @@ import (
 	"time"
 )
 
-// exchange sends a GET request for anything but a stream. It works in the caller's goroutine, and on the connection
-// that Dial opened or the previous exchange kept. This avoids the goroutines of http.Transport and the threads that the
-// runtime starts for them. For a command with a single request, these would cost more than the request itself. Without
-// such a connection, exchange uses the transport. If the controller closes the connection without a response, exchange
-// retries the request once on a new connection. This happens to idle connections, and when another controller takes
-// over.
+// exchange sends a GET request in the caller's goroutine, on an existing connection if there is one. This avoids the
+// goroutines and threads of http.Transport, which would cost more than the request. If the controller closes the
+// connection without a response, exchange retries the request once. This happens to idle connections.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {
@@ -38,8 +35,7 @@ func closedByPeer(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// exchangeOn sends a request on conn and reads the head of the response. Closing the response's body keeps or closes
-// conn.
+// Closing the response's body keeps or closes conn.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	// a deadline in the past unblocks a read or write
@@ -85,7 +81,7 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
-		// if ctx had already ended, the call above overwrote the deadline that stop had set
+		// an ended ctx can have set an earlier deadline
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -108,8 +104,6 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 	}
 }
 
-// responseBody is the body of a response. The method Close calls the function keep. The argument of keep says whether
-// the body was read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)

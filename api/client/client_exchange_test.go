@@ -12,8 +12,6 @@ import (
 	"gcity/city"
 )
 
-// serve runs a server on a new socket until the test ends. It returns the socket's path, a channel of connections that
-// became idle, and the number of accepted connections.
 func serve(t *testing.T, h http.Handler) (path string, idle chan net.Conn, accepted *atomic.Int32) {
 	t.Helper()
 	path, idle, accepted = filepath.Join(t.TempDir(), "s"), make(chan net.Conn, 16), new(atomic.Int32)
@@ -87,8 +85,7 @@ func TestExchangeAfterServerClosed(t *testing.T) {
 	}
 }
 
-// If the controller closes the connection without a response, the client retries the request once. If the retry fails
-// too, the client reports that the controller has exited.
+// If the controller closes the connection without a response, the client retries the request once.
 func TestExchangeWithoutResponse(t *testing.T) {
 	for _, aborted := range []int32{1, 2} {
 		var requests atomic.Int32
@@ -108,7 +105,7 @@ func TestExchangeWithoutResponse(t *testing.T) {
 	}
 }
 
-// A pending request ends when its context is canceled or its client is closed, before or during the response.
+// A pending request ends when its context is canceled or its client is closed.
 func TestPendingExchangeIsCanceled(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		for _, byClose := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The error for a lost connection names the program that closed it, and does not contain Go's error text.
+// The error for a lost connection names the program that closed it.
 func TestLostConnectionNamesTheServer(t *testing.T) {
 	c := &Client{serverName: "supervisor"}
 	err := c.failed(context.Background(), fmt.Errorf("read unix @->/x: %w", syscall.ECONNRESET))

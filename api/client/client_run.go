@@ -12,11 +12,11 @@ import (
 	"gcity/city"
 )
 
-// maxBuffered is the maximum number of bytes of a run's output to buffer. The newest piece is always kept.
+// maxBuffered is the maximum number of buffered bytes of a run's output.
 const maxBuffered = 128 << 10
 
-// RunOutput implements city.Control. It always reads the stream without delay, so that the city does not disconnect it,
-// and drops pieces if the caller is too slow.
+// RunOutput implements city.Control. It drops pieces if the caller is too slow, so that the city does not disconnect
+// the stream.
 func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -65,7 +65,6 @@ type pieceQueue struct {
 	news   chan struct{}
 }
 
-// put adds a piece, and drops the oldest pieces if the total size exceeds the limit.
 func (h *pieceQueue) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +98,7 @@ func (h *pieceQueue) wakeReader() {
 	}
 }
 
-// take waits for the next piece. ok is false after the last one.
+// ok is false after the last piece.
 func (h *pieceQueue) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

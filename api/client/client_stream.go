@@ -18,7 +18,7 @@ import (
 
 const (
 	maxItem = 64 << 20
-	// A stream that was cut off is resumed immediately, at most this many times in a row without a new item.
+	// maximum number of consecutive reconnections without a new item
 	maxResume = 3
 )
 
@@ -48,8 +48,7 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 	return resumed(ctx, c, func() (string, url.Values) { return path, nil }, func(city.Frame) {})
 }
 
-// resumed yields the items of a stream until the city ends it. If the connection is lost, resumed reconnects with the
-// path and query from resumePath. It calls onItem with each item.
+// resumed yields the items of a stream until the city ends it. It reconnects if the connection is lost.
 func resumed[T any](ctx context.Context, c *Client, resumePath func() (string, url.Values),
 	onItem func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -79,8 +78,7 @@ func resumed[T any](ctx context.Context, c *Client, resumePath func() (string, u
 	}
 }
 
-// readStream reads a stream over one connection. It returns nil at the end of the stream, and errResume if the
-// connection is lost.
+// readStream returns nil at the end of the stream, and errResume if the connection is lost.
 func readStream[T any](ctx context.Context, c *Client, path string, q url.Values,
 	each func(T) bool) error {
 	resp, err := c.request(ctx, request{method: http.MethodGet, path: path, query: q,

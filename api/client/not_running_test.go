@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// If no server is running, the client's error names the program and the socket. The error is also a *city.Error.
+// If no server is running, the error names the program and the socket.
 func TestNotRunningNamesTheSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	_, err := Dial(path)

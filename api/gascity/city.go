@@ -56,8 +56,7 @@ type rigRestart struct {
 	Failed map[string]string `json:"failed,omitempty"`
 }
 
-// restartRig restarts the agents of a rig that are neither suspended nor draining, each after the agents that it
-// depends on.
+// restartRig restarts agents after the agents that they depend on.
 func restartRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err
@@ -127,7 +126,7 @@ type order struct {
 	Reason      string `json:"reason"`
 }
 
-// orderList is a page of orders. It contains the list twice, because clients expect it under either of two names.
+// orderList contains the list twice, because clients expect it under either of two names.
 type orderList struct {
 	List[order]
 	Orders []order `json:"orders"`

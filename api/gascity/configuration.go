@@ -51,7 +51,7 @@ type explanations struct {
 	Rigs     []explanation `json:"rigs"`
 }
 
-// explanation contains the effective values of one agent, pool or rig as text for users, with *** in place of secrets.
+// explanation contains effective values as text, with *** in place of secrets.
 type explanation struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -83,7 +83,7 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain explains the objects with these names. It leaves out names that the current configuration no longer contains.
+// explain leaves out names that the current configuration does not contain.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

@@ -44,7 +44,7 @@ type convoy struct {
 
 type newConvoy struct {
 	Title string `json:"title"`
-	// rig that has the store; "" = the store of the first item or, if there are no items, the city's store
+	// rig that has the store; "" = the first item's store, or the city's
 	Rig   string   `json:"rig"`
 	Items []string `json:"items"` // IDs of beads
 }
@@ -75,7 +75,6 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
 }
 
-// convoy returns the bead that the request names. It returns an error if that is not a convoy.
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
@@ -116,7 +115,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns the rig that has the store for a convoy of these beads, or "" for the city's store.
+// storeRig returns "" for the city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -162,7 +161,6 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	return showConvoy(ctx, r)
 }
 
-// joinable returns the beads with these IDs, or an error if one of them cannot become a child of the convoy.
 func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
 	var out []beads.Bead
 	for _, id := range ids {
@@ -193,7 +191,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 	return out, nil
 }
 
-// join makes beads children of a convoy. It adds closed ones last, because a convoy without open beads closes.
+// Closed beads come last, because a convoy without open beads closes.
 func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {

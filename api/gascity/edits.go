@@ -11,9 +11,8 @@ import (
 	"gcity/city"
 )
 
-// editOperations returns the operations by which Gas City's clients change the configuration. gcity supports suspending
-// agents and rigs, and adding and removing rigs. The operations for all other changes return an error that says what to
-// do instead.
+// editOperations returns the operations by which Gas City's clients change the configuration. Unsupported ones return
+// an error that says what to do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -51,8 +50,7 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended returns true if the client wants to suspend, and false if the client wants to resume. For any other change
-// it returns an error that names the table to edit.
+// suspended returns true for suspend and false for resume.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {
@@ -96,7 +94,6 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.ResumeRig{Rig: r.Target})
 }
 
-// rigEditor returns the city as a RigEditor. It returns an error if the city is not one, or if the client is a tenant.
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
 		return nil, newError(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+

@@ -13,16 +13,16 @@ import (
 // Resumes lists the query parameters that can contain the cursor of an event stream.
 const Resumes = " after_seq after_cursor after cursor"
 
-// Cursor returns the cursor after which a client's event stream continues: the ID of the last event that the client
-// received, or the cursor in the query. Clients use different names for the query parameter.
+// Cursor returns the cursor after which a client's event stream continues. Clients use different names for the query
+// parameter.
 func Cursor(r *http.Request) string {
 	v := r.URL.Query()
 	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
 	return cmp.Or(r.Header.Get("Last-Event-ID"), named)
 }
 
-// OldestFirst reports whether events are listed oldest first. Without the query parameter "order", the result is true
-// only if the query has "since" and no position in the log.
+// OldestFirst reports whether events are listed oldest first. Queries with "since" start with the oldest event by
+// default.
 func OldestFirst(v url.Values) (bool, error) {
 	switch order := v.Get("order"); order {
 	case "":

@@ -1,6 +1,5 @@
-// Package gascity implements additional requests from Gas City's dashboards and scripts on top of a city.Control:
-// convoys, mail threads, orders, and other names and formats for what gcity offers. Package api routes and documents
-// these requests.
+// Package gascity implements additional requests from Gas City's dashboards and scripts. Package api routes and
+// documents these requests.
 package gascity
 
 import (
@@ -38,7 +37,7 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Handle func(context.Context, *Request) (any, error)
-	shared bool // package api handles the path's other methods
+	shared bool
 }
 
 // Operations returns all operations of this package.
@@ -47,8 +46,7 @@ func Operations() []Operation {
 		configurationOperations(), editOperations())
 }
 
-// Match finds the pattern for a path, given the parts of the path after "/v0". It returns the pattern, the kind of
-// object that the path names, and that name in escaped form.
+// Match finds the pattern for a path after "/v0". name is in escaped form.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
 	for _, o := range Operations() {
 		if o.shared {
@@ -126,8 +124,7 @@ func isCode(err error, code city.Code) bool {
 	return ok && e.Code == code
 }
 
-// Unsupported returns the error for a noun in Gas City's later API that has no counterpart in gcity, or nil for any
-// other noun.
+// Unsupported returns the error for a noun that gcity does not support, or nil for any other noun.
 func Unsupported(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"
 	switch noun {

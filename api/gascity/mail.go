@@ -31,8 +31,8 @@ func mailOperations() []Operation {
 	}
 }
 
-// Mail returns the messages to the address in the query parameter "to" or "agent", or all messages if neither is set.
-// If "to" is empty, it returns the messages to users.
+// Mail returns the messages to the address in the query parameter "to" or "agent". Without either parameter, it returns
+// all messages.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)
@@ -50,7 +50,6 @@ func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.M
 	return out, nil
 }
 
-// countMail counts the messages that are not archived.
 func countMail(ctx context.Context, r *Request) (any, error) {
 	found, err := Mail(ctx, r.City, r.Query, true)
 	if err != nil {
@@ -65,7 +64,7 @@ func countMail(ctx context.Context, r *Request) (any, error) {
 	return n, nil
 }
 
-// thread lists a thread, including archived messages. The ID can be that of any message in the thread.
+// The ID can be that of any message in the thread.
 func thread(ctx context.Context, r *Request) (any, error) {
 	first, _, err := city.GetMail(ctx, r.City, r.Target)
 	if err != nil {
@@ -114,8 +113,7 @@ type Sling struct {
 	Rig string `json:"rig"`
 }
 
-// In returns the request with the rig added to its target. The target is an agent or a pool of the rig. An empty target
-// becomes the rig itself.
+// In returns the request with a target in the rig. An empty target becomes the rig itself.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {

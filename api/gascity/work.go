@@ -38,7 +38,7 @@ func workOperations() []Operation {
 	}
 }
 
-// CreatedBead is the response to a request to create a bead: the receipt, with the bead's own fields.
+// CreatedBead is the response to a request to create a bead.
 type CreatedBead struct {
 	city.Receipt
 	beads.Bead
@@ -68,8 +68,7 @@ func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 	return page, nil
 }
 
-// Beads lists the work that matches a query. If rig is not "", it lists only that rig's work. The IDs of a rig's beads
-// begin with the rig's prefix.
+// Beads lists the work that matches a query. If rig is not "", it lists only that rig's work.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
@@ -126,8 +125,8 @@ func assign(ctx context.Context, r *Request) (any, error) {
 }
 
 type dependencies struct {
-	Children []beads.Bead `json:"children"` // in the order of creation
-	Needs    []beads.Bead `json:"needs"`    // without beads that no longer exist
+	Children []beads.Bead `json:"children"`
+	Needs    []beads.Bead `json:"needs"` // without beads that no longer exist
 }
 
 func deps(ctx context.Context, r *Request) (any, error) {
@@ -150,7 +149,7 @@ func deps(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// children returns the children of a bead in the order of creation. The result is never nil.
+// The result is never nil.
 func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error) {
 	found, err := r.City.Beads(ctx, beads.Query{Parent: id, Limit: -1})
 	if err != nil {
@@ -160,7 +159,7 @@ func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error)
 	return append([]beads.Bead{}, found...), nil
 }
 
-// NewBead is the body of a request to create a bead: the bead, and the rig that has the store.
+// NewBead is the body of a request to create a bead.
 type NewBead struct {
 	beads.Bead
 	Rig string `json:"rig"` // "" = the city's store

@@ -1,5 +1,4 @@
-// Package openapi generates OpenAPI documents from operations: from the types of their requests and responses, and from
-// their query parameters.
+// Package openapi generates OpenAPI documents from operations.
 package openapi
 
 import (
@@ -17,7 +16,7 @@ type Operation struct {
 	Summary      string
 	Query        string // names of the query parameters, separated by spaces
 	Body         any    // a value of the body's type; nil = no body
-	Response     any    // a value of the response's type, or of its items' type; nil = any JSON
+	Response     any    // value of the response's type; nil = any JSON
 	List, Stream bool   // the response is a list or a stream of items
 	Text         string // media type of a response that is not JSON
 	Machine      bool   // the operation is about all cities and has no path for a single one
@@ -183,7 +182,7 @@ const (
 		"cities"
 )
 
-// Paths returns an operation's paths: the one for a single city, and the one that contains the city's name.
+// Paths returns the path for a single city and the path with the city's name.
 func (o Operation) Paths() []string {
 	if o.Machine {
 		return []string{o.Path}

@@ -19,8 +19,7 @@ type shapes struct {
 	types map[string]reflect.Type
 }
 
-// of returns the schema of a type. All fields of a request are optional. A field of a response is required unless it
-// has omitempty.
+// of returns the schema of a type. Response fields are required unless they have omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -89,8 +88,7 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields collects the fields of a struct as encoding/json does: a field hides fields with the same name in embedded
-// structs.
+// fields treats hidden fields as encoding/json does.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

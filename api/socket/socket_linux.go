@@ -17,24 +17,22 @@ import (
 	"gcity/internal/disk"
 )
 
-// Socket is a listener on a city's socket for a single user. Only one goroutine may call Accept; all other methods are
-// safe for concurrent use.
+// Socket is a listener on a city's socket for a single user. Only one goroutine may call Accept.
 type Socket struct {
 	path string
 	uid  uint32
 
 	mu     sync.Mutex // not held during calls that can block
 	bound  *net.UnixListener
-	aside  string // new path of the file that was in the socket's place; "" = there was no file
+	aside  string // new path of a file in the socket's place; "" = no file was moved
 	closed bool
 
 	renewals sync.Mutex
 }
 
-// Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: its mode is 0600,
-// and connections from another user are closed immediately. The caller must hold the city's lock. An existing socket is
-// therefore a leftover, and Listen removes it. Listen moves any other file aside; see MovedPath. It fails if the folder
-// belongs to another user.
+// Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can connect. The caller must
+// hold the city's lock, so an existing socket is a leftover that Listen removes. Listen moves any other file aside; see
+// MovedPath. It fails if the folder belongs to another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -45,16 +43,14 @@ func Listen(path string) (*Socket, error) {
 	return s, nil
 }
 
-// MovedPath returns the new path of the file or folder that was in the socket's place, or "" if there was none.
+// MovedPath returns the new path of the file that was in the socket's place, or "".
 func (s *Socket) MovedPath() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside
 }
 
-// boundPath returns the path at which the socket for the given path is bound. The given path can contain a file
-// descriptor, which other processes do not have. The length limit therefore applies to the path that other processes
-// use.
+// boundPath returns the path that other processes use. The length limit applies to this path.
 func boundPath(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
@@ -101,8 +97,8 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket again if it was removed or replaced by another file, and reports whether it did. Connected
-// clients stay connected. The caller must hold the city's lock, so that no other controller can have bound the socket.
+// Renew binds the socket again if it was removed or replaced. Clients stay connected. The caller must hold the city's
+// lock.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
 		return false, nil // a folder that hangs delays only one check
@@ -118,11 +114,10 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	// close the old listener or, if the socket was closed in the meantime, the new one
 	old := fresh
 	if !s.closed {
 		old, s.bound = s.bound, fresh
-		old.SetUnlinkOnClose(false) // the path now belongs to the new socket
+		old.SetUnlinkOnClose(false)
 		s.aside = aside
 	}
 	s.mu.Unlock()
@@ -182,8 +177,7 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// OwnPeer returns an error if a process of another user listens on a socket. Commands and keys must go only to
-// processes of this user.
+// OwnPeer returns an error if another user's process listens on a socket.
 func OwnPeer(c net.Conn) error {
 	cred, err := Credentials(c)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"syscall"
 )
 
-// Read reads a token from a file. The file must belong to this user or to root, and no other user must be able to read
-// it.
+// Read reads a token from a file. The file must be private, and belong to this user or root.
 func Read(path string) (string, error) {
 	// O_NONBLOCK keeps a pipe from blocking the reader.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -54,14 +53,12 @@ func Read(path string) (string, error) {
 // a header.
 const minToken, maxToken = 16, 512
 
-// owned reports whether a file belongs to this user or to root.
 func owned(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (st.Uid == 0 || st.Uid == uint32(os.Getuid()))
 }
 
-// Ensure returns the token in a file. If the file does not exist, Ensure creates it with a random token. It never
-// replaces an existing file.
+// Ensure returns the token in a file. If the file does not exist, Ensure creates it with a random token.
 func Ensure(path string) (string, error) {
 	token, err := Read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +70,7 @@ func Ensure(path string) (string, error) {
 	return Read(path)
 }
 
-// createToken writes a temporary file and links it to the given path. The link fails if that path already exists.
+// createToken writes a temporary file and links it, so that it never replaces a file.
 func createToken(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // has mode 0600
 	if err != nil {

@@ -1,3 +1,2 @@
-// Package wire defines what the API's server and client share: paths and their meaning, the format of responses, and
-// the frames of an attached terminal.
+// Package wire defines what the API's server and client share: paths, the format of responses, and terminal frames.
 package wire

@@ -92,7 +92,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// End sends the reason why no more frames follow. A nil error means that the session has ended.
+// End sends the last frame. A nil error means that the session has ended.
 func (f *Framer) End(err error) error {
 	if err == nil {
 		return f.Write(FrameEnd, nil)

@@ -84,8 +84,8 @@ func UnknownPath() error {
 		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events"}
 }
 
-// Path returns the request path for an agent, a pool, a rig, an automation or a bead. The parameter what selects a part
-// or an action; "" selects the object itself. As on the server, an invalid name is an error.
+// Path returns the request path for an object. The parameter what selects a part or an action; "" selects the object
+// itself. An invalid name is an error.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", city.Missing(suggest.NoSuch(suggest.Kind(noun), target))

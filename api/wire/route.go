@@ -70,8 +70,7 @@ const (
 type Route struct {
 	Kind Kind
 	City string // name of the city; "" = the only city
-	// qualified name of an agent or pool, name of a rig or watchdog, scoped name of an automation, or ID of a bead; ""
-	// = the city
+	// name or ID of the object; "" = the city
 	Target string
 	Run    string
 	Verb   string // verb of a command, for verb.Decode
@@ -163,9 +162,7 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". It can
-// also contain an unescaped "/". In this case, the last part of the path is the request if it is a valid request, and
-// otherwise belongs to the name.
+// parseTarget splits {name}[/{what}]. The name can contain "/". The last part is the request if it is a valid request.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -204,13 +201,12 @@ func (rt *Route) parseRun(of, id string) (err error) {
 	return err
 }
 
-// flat reports whether names of this kind consist of a single part. If so, the path can be split after the name.
+// flat reports whether names of this kind consist of a single part.
 func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }
 
-// kindOfPart returns the kind of request that the last part of a path selects and, for a command, the verb. It returns
-// "" if the part selects no request.
+// kindOfPart returns "" if the part selects no request. For a command, name is the verb.
 func kindOfPart(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name

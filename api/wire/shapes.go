@@ -45,7 +45,7 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in responses: the agent from a snapshot, with its resource usage in separate fields.
+// Agent is an agent in responses. Its resource usage has separate fields.
 type Agent struct {
 	city.Agent
 	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the embedded agent's field
@@ -104,7 +104,6 @@ func UnknownCity(name string, all []city.Info) error {
 	return city.Missing(suggest.NotFound(suggest.City, name, names))
 }
 
-// namedAtMost is the maximum number of cities that an error lists.
 const namedAtMost = 20
 
 // NamesOf lists the names of the cities as text, up to namedAtMost of them.
@@ -125,11 +124,10 @@ func PlainNames(all []city.Info) []string {
 	return names
 }
 
-// StatusView is the value of the parameter view that selects the part of a snapshot that Brief returns.
+// StatusView is the value of the parameter view that selects a brief snapshot.
 const StatusView = "status"
 
-// Types of events that end a stream. They never appear in the log. A stream that ends without one of them was cut off
-// and can be resumed.
+// These events end a stream and never appear in the log. A stream without them was cut off and can be resumed.
 const (
 	EventEnd   = "!end"   // the stream is complete
 	EventError = "!error" // an error ended the stream; the data is a city.Error

@@ -1,9 +1,8 @@
-// Package bd implements a bead store on top of the tool bd (Beads). Each operation runs the tool directly, without a
-// shell, and parses its JSON output. A call takes half a second or more, so the package avoids one call per bead.
+// Package bd implements a bead store on top of the tool bd (Beads). Each operation runs the tool without a shell and
+// parses its JSON output. A call takes half a second or more, so the package avoids one call per bead.
 //
-// bd has no revisions, so a bead's revision is a hash of its content. A conditional change first checks that the
-// content is unchanged. Between the check and the change, a lock excludes other writers that use gcity, but not
-// direct users of bd. bd itself sets the update and close times.
+// bd has no revisions, so a bead's revision is a hash of its content. A lock excludes other writers that use gcity, but
+// not direct users of bd.
 package bd
 
 import (
@@ -28,7 +27,7 @@ import (
 // CallLimit is the timeout for one call to the tool.
 const CallLimit = 30 * time.Second
 
-// Program is the name of the tool, which is looked up on the PATH.
+// Program is the name of the tool.
 const Program = "bd"
 
 // ErrAbsent means that the tool is not installed.
@@ -45,7 +44,7 @@ type Options struct {
 	Prefix string // prefix of new IDs, used when the database is created
 	Actor  string // the author of changes in bd; "" = bd's default
 
-	// Environ is the caller's environment. bd receives only a few of its variables; see environment.
+	// Environ is the caller's environment.
 	Environ []string
 
 	Host string // host of the database server for bd; "" = bd's own setting
@@ -55,8 +54,7 @@ type Options struct {
 // Store is a bead store that uses bd.
 type Store struct{ *foreign.Store }
 
-// Open returns the store for a folder. It does not call bd or write anything. If bd has no database in the folder, the
-// store is empty, and the first write creates the database.
+// Open returns the store for a folder. It does not call bd. The first write creates a missing database.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -72,15 +70,13 @@ func (s *Store) Close() error { return nil }
 // CallLimit implements beads.CallLimiter.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// backend calls bd for a foreign.Store.
 type backend struct {
 	o   Options
 	at  string // path of the folder .beads
 	env []string
 }
 
-// environment returns the environment for the tool. It passes on only a few variables, so that the caller's
-// environment does not change how the tool behaves.
+// environment passes on only a few variables, so that the caller's environment does not affect the tool.
 func environment(o Options, at string) []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
@@ -154,7 +150,6 @@ func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byt
 	return got.Stdout, nil
 }
 
-// named returns the IDs of the beads that a call reads or changes, and the IDs that it links these beads to.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -176,8 +171,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing returns the error for a call that names a missing bead, or nil if bd reports another problem. It takes the
-// ID from the arguments, because bd's message does not always contain it.
+// missing returns nil if bd reports another problem. It uses the arguments, because bd's message does not always
+// contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }
@@ -201,7 +196,7 @@ func missing(args []string, why string) error {
 	return nil
 }
 
-// failure returns the error for a failed call. bd reports the reason as JSON on stdout or stderr, or as text.
+// bd reports the reason as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.CallResult) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
@@ -238,7 +233,7 @@ func failure(args []string, got shell.CallResult) error {
 		foreign.FirstLine(why))
 }
 
-// payload finds the JSON in bd's output and removes its envelope. Other lines can precede the JSON.
+// Other lines can precede the JSON.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {
@@ -345,7 +340,6 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether an open bead has a status in bd that excludes it from the ready work.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

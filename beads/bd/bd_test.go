@@ -17,10 +17,10 @@ import (
 	"gcity/beads/beadstest"
 )
 
-// real is the path of the real tool, or "" if it is not installed.
+// path of the real tool; "" = not installed
 var real, _ = exec.LookPath(bd.Program)
 
-// TestMain makes the test binary act as the tool. Every bd in these tests is this binary, except in TestRealTool.
+// TestMain makes the test binary act as the tool bd.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_BD") != "" {
 		os.Exit(playTool(os.Args[1:]))
@@ -28,8 +28,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with adds a shell script named bd at the front of the PATH. The script runs the given commands, and then the
-// simulated tool.
 func with(t *testing.T, first string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -55,7 +53,6 @@ func open(t *testing.T, dir string) *bd.Store {
 	return s
 }
 
-// lacks lists the guarantees of a store that bd implements differently.
 func lacks() map[string]string {
 	const ids, order, times = "ids that are counted: bd gives its own",
 		"labels in the order in which they came: bd sorts them",
@@ -102,7 +99,7 @@ func TestRealTool(t *testing.T) {
 	suite(t)
 }
 
-// noting is a shell line that appends the arguments of each bd call to a file, one call per line.
+// noting appends the arguments of each bd call to a file.
 const noting = `echo "$*" >>"$BEADS_DIR/../calls"`
 
 func calls(t *testing.T, dir string) []string {
@@ -118,7 +115,7 @@ func calls(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// Fields that the suite cannot check are stored in bd's own form. No operation calls bd more often than necessary.
+// Fields that only beads have are stored in bd's own form. No operation makes needless calls.
 func TestBeadInBd(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
@@ -225,7 +222,7 @@ func TestMoleculeInBd(t *testing.T) {
 	}
 }
 
-// bd's own statuses and values are converted. If output cannot be parsed, the error contains the output.
+// bd's own statuses and values are converted.
 func TestOutputOfBd(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{
@@ -266,7 +263,7 @@ func initialised(t *testing.T) string {
 	return dir
 }
 
-// If bd is missing, fails or does not respond, the result is an error and never an empty store.
+// If bd fails, the result is an error and never an empty store.
 func TestFailingBd(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
@@ -309,7 +306,7 @@ func TestFailingBd(t *testing.T) {
 	}
 }
 
-// If a bead no longer exists when bd is called, each operation reports the missing bead, not a failure of the store.
+// Each operation reports a missing bead as missing, not as a failure of the store.
 func TestMissingBead(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()

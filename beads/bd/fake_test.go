@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// tool simulates bd 1.0 as documented: its arguments, its output, hidden issues and refusals. It stores its data in one
-// file.
+// tool simulates bd 1.0. It stores its data in one file.
 type tool struct {
 	file string
 	db   struct {
@@ -94,14 +93,13 @@ func (t *tool) save() error {
 	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes might read the file at the same time
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // other processes might read the file
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(next, t.file)
 }
 
-// flags parses flags that may be mixed with arguments.
 func flags(args []string, define func(*flag.FlagSet)) ([]string, error) {
 	f := flag.NewFlagSet("bd", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -264,7 +262,6 @@ func (t *tool) show(args []string) error {
 	return t.print(true, []*issue{i}, i)
 }
 
-// words collects the values of a repeated flag.
 type words []string
 
 func (w *words) String() string { return strings.Join(*w, ",") }
@@ -396,7 +393,7 @@ func (t *tool) close(args []string) error {
 		return err
 	}
 	i.KeptNeeds = nil
-	return t.print(false, []*issue{i}) // output without links
+	return t.print(false, []*issue{i})
 }
 
 func (t *tool) dep(args []string) error {

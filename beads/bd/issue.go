@@ -12,11 +12,10 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Metadata keys. In an issue, they store the fields that exist only in beads. In a bead, they store the values that
-// exist only in bd.
+// Metadata keys. In an issue, they store the fields of a bead; in a bead, those of an issue.
 const (
 	refKey = "gc.ref"
-	// the exact creation time; bd stores whole seconds, which would not keep the order of beads
+	// exact creation time; bd stores whole seconds
 	createdKey = "gc.created_at"
 	statusKey  = "bd.status"
 	ownKeys    = "bd."
@@ -43,7 +42,7 @@ type issue struct {
 	Links       []link                     `json:"dependencies"`
 }
 
-// link is a dependency. "bd list" prints the linked issue's ID, and "bd show" prints the linked issue itself.
+// "bd list" prints the linked issue's ID, and "bd show" prints the linked issue itself.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -93,7 +92,7 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata sets a bead's metadata. It also sets the fields of the bead that gcity keeps in the issue's metadata.
+// metadata also sets the bead's fields that gcity keeps in the issue's metadata.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string
@@ -131,8 +130,7 @@ func (in *issue) links(b *beads.Bead) {
 	slices.Sort(b.Needs)
 }
 
-// creationTime returns a bead's creation time. It is the exact time in the metadata, unless that differs from bd's
-// time by too much.
+// creationTime prefers the exact time in the metadata, unless it differs too much from bd's time.
 func creationTime(text string, at time.Time) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the parsed recordings")
 
-// recording is one recorded call of bd 1.1.0. The calls are in order and use the same database.
+// recording is one recorded call of bd 1.1.0. The calls are in order.
 type recording struct {
 	Args           []string
 	Stdin          string
@@ -47,8 +47,6 @@ func (r *recording) what() string {
 	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
 }
 
-// understood returns the beads that the store reads from a recorded output, one per line. It omits empty fields and the
-// times that bd sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.CallResult{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
@@ -95,11 +93,11 @@ func understood(t *testing.T, r *recording) string {
 	return strings.Join(lines, "\n")
 }
 
-// The store can parse all recorded output of bd. Review every change to the golden file.
+// The store can parse all recorded output of bd.
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
-		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // the output is not used
+		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {
 			continue
 		}
 		fmt.Fprintf(&got, "== %s (exit %d)\n%s\n", r.what(), r.Code, understood(t, &r))
@@ -119,8 +117,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// The simulated tool behaves like bd. For the same calls it returns the same exit codes, and the store reads the same
-// beads.
+// For the same calls, the simulated tool behaves like bd.
 func TestSimulatedToolMatchesBd(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()

@@ -27,14 +27,13 @@ const (
 	responseLimit = 2 * time.Second
 	// upLimit is the time limit for a new server to become ready.
 	upLimit = 30 * time.Second
-	// downLimit is the time limit for a server to exit after a signal. After that, it is killed.
+	// downLimit is how long a server may take to exit before it is killed.
 	downLimit = 5 * time.Second
 	largeLog  = 10 << 20
 )
 
-// Server is a Dolt SQL server that gcity starts and stops for bd. It serves the databases of a city and its rigs, and
-// keeps running when the process that started it exits. Two Servers with the same State folder control the same
-// process.
+// Server is a Dolt SQL server that gcity starts and stops for bd. It outlives the process that started it. Two Servers
+// with the same State folder control the same process.
 type Server struct {
 	Data string // folder for the databases
 	// folder for the server's configuration, its log, and the file that identifies its process
@@ -47,15 +46,14 @@ type Server struct {
 	waits sync.WaitGroup
 }
 
-// process identifies the server's process. It is saved so that later gcity processes can find the server.
+// process identifies the server's process for later gcity processes.
 type process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // start time of the process, in the kernel's units
 	Boot  string `json:"boot"`
 }
 
-// LocalServer reads the address of the Dolt server on this machine from bd's own configuration in a city's folder. ok
-// is false if no port is configured: bd then chooses a port and starts the server itself.
+// LocalServer reads the address of the local Dolt server from bd's configuration. ok is false if no port is configured.
 func LocalServer(dir string) (host string, port int, ok bool) {
 	var m struct {
 		Mode string `json:"dolt_mode"`
@@ -104,7 +102,7 @@ func Ping(ctx context.Context, host string, port int) error {
 	return nil
 }
 
-// Ensure starts the server if none responds, waits until it responds, and reports whether it started the server.
+// Ensure starts the server if none responds, and waits until it responds.
 func (s *Server) Ensure(ctx context.Context) (started bool, err error) {
 	if err := Ping(ctx, s.Host, s.Port); err == nil {
 		return false, nil
@@ -245,7 +243,7 @@ func (s *Server) lastLine() string {
 	return foreign.FirstLine(string(data[max(0, len(data)-300):]))
 }
 
-// Stop stops the server if gcity started it, and reports whether it did.
+// Stop stops the server if gcity started it.
 func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 	p, err := s.read()
 	switch {

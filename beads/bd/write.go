@@ -15,12 +15,11 @@ import (
 	"gcity/beads/foreign"
 )
 
-// maxArgument is the maximum length of one command-line argument, in bytes. A longer description is passed on stdin.
-// Longer metadata is an error.
+// maxArgument is the maximum length of one command-line argument, in bytes.
 const maxArgument = 100 << 10
 
-// Create implements foreign.Backend. bd creates only open issues, and a new issue inherits its parent's labels. If the
-// result differs from the requested bead, a second call corrects it. If that call fails, the new bead is closed.
+// Create implements foreign.Backend. bd creates only open issues with their parent's labels, so a second call corrects
+// the differences. If it fails, the new bead is closed.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -59,8 +58,7 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return k.closeIncomplete(ctx, got, err)
 }
 
-// linked reads a bead that was created with links, because "bd create" does not print them. It also corrects other
-// differences from the requested bead.
+// linked reads the bead again, because "bd create" does not print links.
 func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -137,7 +135,6 @@ func checkArguments(args []string) error {
 	return nil
 }
 
-// stored returns the metadata of the issue that stores a bead.
 func stored(b beads.Bead) map[string]string {
 	meta := map[string]string{}
 	for key, value := range b.Metadata {
@@ -151,7 +148,6 @@ func stored(b beads.Bead) map[string]string {
 	return meta
 }
 
-// admitType adds a type to bd's list of accepted types.
 func (k *backend) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
@@ -172,7 +168,6 @@ func (k *backend) admitType(ctx context.Context, kind string) error {
 	return err
 }
 
-// changed makes a call that prints exactly one issue, and returns that issue.
 func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {
@@ -184,8 +179,7 @@ func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (be
 	return all[0], nil
 }
 
-// Update implements foreign.Backend. It updates most fields in one call, then changes the links, and finally closes
-// the bead if necessary.
+// Update implements foreign.Backend. It first updates fields, then changes links, and finally closes the bead.
 func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	args, stdin, err := update(was, now, closing)
@@ -231,8 +225,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// update returns the arguments and stdin of the call that changes a bead from its old version to its new one. Changing
-// needs and closing the bead take separate calls.
+// Changing needs and closing the bead take separate calls.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
@@ -278,11 +271,10 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	return args, stdin, checkArguments(args)
 }
 
-// removeAtOnce is the maximum number of IDs in one call. It keeps the command line short enough.
+// removeAtOnce is the maximum number of IDs in one call.
 const removeAtOnce = 500
 
-// Remove implements foreign.Remover. If bd fails because some of the beads no longer exist, Remove removes the
-// remaining ones.
+// Remove implements foreign.Remover. It skips beads that no longer exist.
 func (k *backend) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)

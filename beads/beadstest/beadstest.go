@@ -1,5 +1,5 @@
-// Package beadstest is the test suite for bead stores. It contains short tests of the guarantees of beads.Store, and of
-// the optional interfaces that a store implements.
+// Package beadstest is the test suite for bead stores. It tests the guarantees of beads.Store and of its optional
+// interfaces.
 package beadstest
 
 import (
@@ -82,7 +82,6 @@ func Cases() []Case {
 	}
 }
 
-// optional returns an optional interface of a store. If the store does not implement it, the test is skipped.
 func optional[T any](t *testing.T, s beads.Store) T {
 	t.Helper()
 	c, ok := s.(T)
@@ -145,8 +144,6 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// titles checks which beads a query finds, and their order. The argument want contains their titles, separated by
-// spaces.
 func titles(t *testing.T, s beads.Store, q beads.Query, want string) {
 	t.Helper()
 	var got []string

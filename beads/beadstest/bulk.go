@@ -11,7 +11,6 @@ import (
 	"gcity/beads"
 )
 
-// cooked returns the beads of a molecule with three steps, in the form in which CreateAll receives them.
 func cooked() []beads.Bead {
 	return []beads.Bead{
 		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint"},
@@ -236,7 +235,7 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-// The error names a bead in the cycle, not merely the first restored bead.
+// The error names a bead in the cycle.
 func restoreNamesCycle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)

@@ -51,7 +51,6 @@ func pages(t *testing.T, h Harness) {
 	}
 }
 
-// createSamples creates beads for queries. Their titles are single letters.
 func createSamples(t *testing.T, s beads.Store) map[string]beads.Bead {
 	t.Helper()
 	made := map[string]beads.Bead{}

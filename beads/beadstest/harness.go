@@ -10,18 +10,16 @@ import (
 type Harness struct {
 	// New returns an empty store and cleans up with t.Cleanup.
 	New func(t *testing.T) beads.Store
-	// Reopen opens a store from New a second time, as another process would. It is nil if this is not possible.
+	// Reopen opens the store again, as another process would. It is nil if this is not possible.
 	Reopen func(t *testing.T, s beads.Store) beads.Store
-	// Slow is set if the store starts a process for each call. Tests then use fewer beads if the number does not
-	// matter.
+	// Slow reduces the number of beads, for stores that start a process for each call.
 	Slow bool
-	// Parallel is true if the cases can run at the same time, because they share nothing.
+	// Parallel permits cases to run at the same time.
 	Parallel bool
-	// Skip contains the cases that must be skipped. It maps each name to the ability that the store lacks.
+	// Skip maps skipped cases to the missing abilities.
 	Skip map[string]string
 }
 
-// many returns the number of beads for a test: few if Slow is set, and n otherwise.
 func (h Harness) many(n, few int) int {
 	if h.Slow {
 		return few

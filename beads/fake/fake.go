@@ -1,5 +1,4 @@
-// Package fake implements an in-memory bead store for tests. It is the simplest implementation of beads.Store's
-// guarantees. Tests can make it fail or hang.
+// Package fake implements an in-memory bead store for tests. Tests can make it fail or hang.
 package fake
 
 import (
@@ -63,7 +62,6 @@ func (s *Store) Hang() (release func()) {
 	})
 }
 
-// enter locks the store for one call, or returns the error that was passed to Break.
 func (s *Store) enter(ctx context.Context) error {
 	s.mu.Lock()
 	hung := s.hung
@@ -219,7 +217,6 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// reserveNumber ensures that the number in an imported ID is not used for a new bead.
 func (s *Store) reserveNumber(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
@@ -302,7 +299,6 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	return len(gone), nil
 }
 
-// below returns a bead and all its descendants.
 func (s *Store) below(b beads.Bead) []beads.Bead {
 	tree := []beads.Bead{b}
 	for i := 0; i < len(tree); i++ {
@@ -382,7 +378,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 	return s.checkCycles(ids...)
 }
 
-// Unreadable implements beads.Auditor. The result is always empty, because this store never has unreadable records.
+// Unreadable implements beads.Auditor. The result is always empty.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func TestSuite(t *testing.T) {
 	beadstest.Run(t, beadstest.Harness{New: func(*testing.T) beads.Store { return fake.New("gc") }})
 }
 
-// A broken store returns an error, and a hung store blocks until the caller's deadline. No data is lost.
+// A broken store returns an error. A hung store blocks until the caller's deadline.
 func TestBreakAndHang(t *testing.T) {
 	s := fake.New("gc")
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "a"}); err != nil {

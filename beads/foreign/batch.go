@@ -21,9 +21,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker. After
-// a failure, CreateAll closes the beads created so far, so that no agent works on an incomplete batch. The error names
-// these beads.
+// CreateAll implements beads.Batcher. After a failure, it closes the created beads, so that no agent works on an
+// incomplete batch. The error names these beads.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
@@ -55,8 +54,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// checkBatch rejects a batch with links to beads that do not exist, or with IDs that are in use. It makes one call to
-// the backend: Get if it has to check one linked bead, and Find otherwise.
+// checkBatch makes only one call to the backend.
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	external, given := batch.ExternalLinks(), batch.GivenIDs()
 	if len(external)+len(given) == 0 {
@@ -100,8 +98,7 @@ type batchWriter struct {
 	made []beads.Bead // created beads, at the same indexes as in want; no ID = not created yet
 }
 
-// run creates each bead after the beads that it links to. If that is impossible because beads link to each other, it
-// creates one of them without these links and adds the links at the end.
+// run creates linked beads first. If beads link to each other, it adds some links at the end.
 func (m *batchWriter) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
@@ -136,8 +133,7 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of the next bead to create, or -1. If linked is true, the beads that this bead links to must
-// exist already.
+// If linked is true, the bead's links must exist already. next returns -1 if no bead qualifies.
 func (m *batchWriter) next(linked bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])

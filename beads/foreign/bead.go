@@ -12,8 +12,8 @@ import (
 	"gcity/beads"
 )
 
-// Normalize normalizes a bead from another program. It derives a missing time from the other times, or sets it to
-// 1970. The error for an invalid bead wraps beads.ErrUnreadable.
+// Normalize normalizes a bead from another program. A missing time is derived from the other times, or is 1970. The
+// error wraps beads.ErrUnreadable.
 func Normalize(b beads.Bead) (beads.Bead, error) {
 	id := b.ID
 	b, _, err := beads.Merge(nil, b, time.Unix(0, 0))
@@ -23,8 +23,8 @@ func Normalize(b beads.Bead) (beads.Bead, error) {
 	return b, nil
 }
 
-// ContentHash returns a hash of a bead's content. It serves as the revision in programs that do not count revisions.
-// The hash fits in a JSON number without loss of precision.
+// ContentHash returns a hash of a bead's content, for use as a revision. It fits in a JSON number without loss of
+// precision.
 func ContentHash(b beads.Bead) uint64 {
 	b.Rev = 0
 	text, err := json.Marshal(b)
@@ -91,8 +91,8 @@ func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// IsNotFound reports whether a tool's message says that a bead does not exist. The words "not found" can also refer to
-// a program or a database. They count only if the message contains the ID or no other words.
+// IsNotFound reports whether a tool's message says that a bead does not exist. "not found" can also refer to a program,
+// so the message must contain the ID or no other words.
 func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||

@@ -1,11 +1,10 @@
 // Package foreign implements a beads.Store on top of another program. The program only has to list, find, create and
-// change beads. This package implements the rest of beads.Store: validation, checks for missing links and cycles,
-// paging, ready work, batches, and protection against lost updates.
+// change beads.
 //
 // # Concurrency
 //
-// A write reads the current state, decides and writes while it holds a lock that all gcity processes on this machine
-// share. Other programs do not take this lock, so gcity can overwrite their concurrent changes.
+// A write reads, decides and writes under a lock that all gcity processes on this machine share. Other programs do not
+// take this lock, so gcity can overwrite their concurrent changes.
 package foreign
 
 import (
@@ -29,20 +28,19 @@ import (
 type Backend interface {
 	// Ready is called before the other methods. After it has succeeded, it is not called again.
 	Ready(ctx context.Context) error
-	// Get returns a bead, or ErrNotFound if it does not exist. The caller has checked that the ID is valid.
+	// Get returns a bead, or ErrNotFound. The caller has checked the ID.
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query for ready beads,
 	// it returns either exactly these beads or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Create stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
+	// Create stores a new bead and returns it as stored. Its links must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Update replaces the old version of a bead with the new one. Both have the same ID. It returns the bead as stored.
+	// Update replaces a bead and returns it as stored. Both versions have the same ID.
 	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Backend that can create several beads in one call. Their IDs may be names ("$1") to which other beads in
-// the batch refer. Cook returns the beads in the same order. If it fails with errors.ErrUnsupported, the beads are
-// created one by one.
+// Cooker is a Backend that can create several beads in one call. Their IDs may be names ("$1"). Cook returns the beads
+// in the same order. After errors.ErrUnsupported, the beads are created one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }
@@ -68,15 +66,13 @@ var (
 	_ beads.Purger  = (*Store)(nil)
 )
 
-// New returns a store on top of a backend. lockPath is the path of a file that every gcity process locks before it
-// writes to the store.
+// New returns a store on top of a backend. lockPath is the lock file of all gcity processes.
 func New(k Backend, lockPath string) *Store {
 	return &Store{backend: k, lock: lockPath, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
 }
 
-// begin ensures that Backend.Ready has succeeded. One caller runs it; the others wait for it until their own
-// deadlines.
+// One caller runs Backend.Ready. The others wait until their own deadlines.
 func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
@@ -151,7 +147,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return s.backend.Get(ctx, id)
 }
 
-// List implements beads.Store. If times are equal, the bead with the higher number in its ID comes first.
+// List implements beads.Store. For equal times, the higher number in an ID comes first.
 func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -194,13 +190,12 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// newer compares two beads and never returns 0 for different IDs. Newer beads come first.
+// newer never returns 0 for different IDs.
 func newer(a, b beads.Bead) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)),
 		strings.Compare(b.ID, a.ID))
 }
 
-// number returns the number at the end of an ID, or 0.
 func number(id string) uint64 {
 	i := strings.LastIndexAny(id, "-.")
 	n, err := strconv.ParseUint(id[i+1:], 10, 64)

@@ -17,7 +17,6 @@ import (
 	"gcity/beads/foreign"
 )
 
-// keeper simulates another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string
@@ -80,7 +79,7 @@ func open(t *testing.T, breaks string) (*foreign.Store, *keeper) {
 	return foreign.New(k, filepath.Join(t.TempDir(), "at", "lock")), k
 }
 
-// A store on top of a simple program passes the test suite for stores. It uses the program's revisions.
+// A store on top of a simple program passes the test suite.
 func TestSuite(t *testing.T) {
 	const times = "times and revisions of its own: the program of this test gives them"
 	beadstest.Run(t, beadstest.Harness{
@@ -95,8 +94,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// A caller that waits for the program to be ready waits until its own deadline, not that of the first caller. Once the
-// program is ready, it is not checked again.
+// A caller waits for readiness until its own deadline. Once the program is ready, it is not checked again.
 func TestWaitForReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := open(t, "")
@@ -151,7 +149,7 @@ func TestBatchFailsPartway(t *testing.T) {
 	}
 }
 
-// No operation makes one call per bead. Several beads are read with one call.
+// No operation makes one call per bead.
 func TestNumberOfCalls(t *testing.T) {
 	s, k := open(t, "")
 	var needs []string
@@ -177,8 +175,7 @@ func TestNumberOfCalls(t *testing.T) {
 	}
 }
 
-// Beads with different contents have different revisions, and beads with equal contents have equal revisions. A
-// revision is small enough for every JSON reader.
+// Different contents have different revisions. A revision fits into a JSON number.
 func TestContentHash(t *testing.T) {
 	a, err := foreign.Normalize(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
 	if err != nil {

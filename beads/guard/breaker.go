@@ -5,8 +5,7 @@ import "time"
 const (
 	// breakAfter is the number of consecutive failures that open the breaker.
 	breakAfter = 3
-	// The first probe of a failing store is due after minBroken. The interval then doubles each time, up to
-	// maxBroken.
+	// interval before the first probe; it doubles each time, up to maxBroken
 	minBroken = time.Second
 	maxBroken = time.Minute
 )
@@ -41,7 +40,6 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict says what the result of a call means for the state of the store.
 type verdict int
 
 const (
@@ -50,8 +48,7 @@ const (
 	inconclusive // the caller's deadline was too short
 )
 
-// Ended records the end of a call, and reports whether the breaker's visible state has changed. For a call that
-// started before the breaker opened, only success has an effect.
+// Ended records the end of a call. It reports whether the breaker's visible state has changed.
 func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
 	if probe {
 		b.trying = false

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Each row lists calls with their time in seconds. The test checks which calls the breaker allows, and how long the
-// breaker stays open.
+// Each row lists calls with their time in seconds.
 func TestBreaker(t *testing.T) {
 	for _, c := range []struct{ name, story, want string }{
 		{"successes and rejections do not open it", "0 bad, 1 bad, 2 good, 3 bad, 4 bad, 5 in", "5 in"},

@@ -1,5 +1,4 @@
-// Package guard wraps bead stores. It sets a deadline for every call. If a store fails repeatedly, the guard rejects
-// calls until a probe succeeds.
+// Package guard wraps bead stores with deadlines and circuit breakers.
 package guard
 
 import (
@@ -20,14 +19,12 @@ const (
 	// beadLimit is added to the timeout for each bead of a batch.
 	beadLimit  = 5 * time.Millisecond
 	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
-	// A call that was ended by the caller's timeout counts as a failure of the store only if it took at least
-	// minFailedCall.
+	// minimum duration of a timed-out call that counts as a failure of the store
 	minFailedCall = 2 * time.Second
 )
 
-// Guards contains the guarded store of each scope. A guard sets a deadline for every call, and rejects calls while the
-// store keeps failing. Reads and writes have separate breakers, because a file lock can block writes but not reads, or
-// the reverse.
+// Guards contains the guarded store of each scope. Reads and writes have separate breakers, because a file lock can
+// block only one of them.
 type Guards struct {
 	// called from any goroutine when the problems change
 	notify func(Report)
@@ -38,8 +35,7 @@ type Guards struct {
 	rev uint64
 }
 
-// Store is a guarded beads.Store. For optional methods that the underlying store does not implement, it returns
-// errors.ErrUnsupported.
+// Store is a guarded beads.Store. Missing optional methods return errors.ErrUnsupported.
 type Store struct {
 	of            *Guards
 	scope         string
@@ -67,8 +63,7 @@ func New(notify func(Report)) *Guards {
 		by: map[string]*Store{}}
 }
 
-// StoreFor returns the guarded store of a scope. If the scope has a different store than before, the guard is new and
-// its breakers are closed.
+// StoreFor returns the guarded store of a scope. A new store gets a new guard.
 func (gs *Guards) StoreFor(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]
@@ -159,7 +154,6 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	return t
 }
 
-// moment formats a time for users. It includes the date if the time is not today.
 func moment(now, t time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
@@ -167,8 +161,6 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// rejection returns the error for a call that the breaker rejects, and for the failed call that opened it. It returns
-// nil if the breaker is closed.
 func (g *Store) rejection(now time.Time, b *Breaker) error {
 	if !b.Open() {
 		return nil
@@ -184,7 +176,7 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe returns the timeout for a probe. A store with its own call timeout is probed with that timeout.
+// A store with its own call timeout is probed with that timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.CallLimiter); ok {
 		return max(probeLimit, g.limit())
@@ -229,8 +221,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	return got, err
 }
 
-// Rejected reports whether err means that a working store has rejected a request. It returns false if the store has
-// failed.
+// Rejected reports whether err means that a working store has rejected a request.
 func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 
 func judged(err error) verdict {

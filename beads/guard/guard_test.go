@@ -13,7 +13,6 @@ import (
 	"gcity/beads/fake"
 )
 
-// asked is a store that counts its calls.
 type asked struct {
 	*fake.Store
 	mu sync.Mutex
@@ -38,7 +37,7 @@ func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return 
 
 func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// A call to a hung store fails at its deadline. After three such calls the guard rejects further calls immediately.
+// After three hung calls, the guard rejects further calls.
 func TestHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Report
@@ -91,8 +90,7 @@ func TestHungStore(t *testing.T) {
 	})
 }
 
-// A rejection, a missing ability and a timeout due to the caller's short deadline do not count as failures of the
-// store.
+// Rejections and short deadlines of callers do not count as failures of the store.
 func TestRejectionsAreNotFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
@@ -155,7 +153,6 @@ func TestReplacedStore(t *testing.T) {
 	}
 }
 
-// patient is a slow store that requests a longer timeout.
 type patient struct {
 	beads.Store
 	down bool
@@ -194,7 +191,7 @@ func TestSlowStoreRecovers(t *testing.T) {
 	})
 }
 
-// A store that is slow in normal operation sets its own timeout. Other stores have the default timeout.
+// A slow store sets its own timeout.
 func TestCallTimeout(t *testing.T) {
 	gs := New(func(Report) {})
 	if slow := gs.StoreFor("rig", &patient{}).limit(); slow != 30*time.Second {

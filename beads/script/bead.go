@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// wire is a bead in the JSON format that scripts use. All fields except the ID and the title might be missing.
+// wire is a bead in a script's JSON. Only the ID and the title are required.
 type wire struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -35,7 +35,7 @@ type wire struct {
 // statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
-// read converts a script's JSON to a bead. After an error, only the bead's ID is valid, and it might be empty.
+// After an error, only the ID is valid. It can be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -92,8 +92,7 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// parseOne parses the output for one bead: an object, or an array with one object. found is false if the output
-// contains no bead: it is empty, null or [].
+// parseOne accepts an object, or an array with one object. found is false for empty output, null or [].
 func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
@@ -119,8 +118,7 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// createInput returns the JSON for a script's create operation. If the script stores rev, updated_at and closed_at,
-// gcity uses the stored values.
+// A script may store rev, updated_at and closed_at.
 func createInput(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
@@ -146,8 +144,7 @@ func createInput(b beads.Bead) map[string]any {
 	return out
 }
 
-// updateInput returns the JSON for a script's update operation, which contains only the fields that change. The
-// script adds the labels in "labels" and removes those in "remove_labels". An empty metadata value removes its key.
+// updateInput contains only the changed fields. An empty metadata value removes its key.
 func updateInput(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
 	full := createInput(now)
@@ -178,7 +175,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting returns the changed metadata keys with their new values. The value "" means that the key is removed.
+// The value "" removes a key.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)
@@ -193,7 +190,6 @@ func setting(was, now beads.Bead) map[string]string {
 	return set
 }
 
-// encode returns JSON without escaping <, > and &.
 func encode(v any) ([]byte, error) {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)

@@ -13,7 +13,6 @@ import (
 	"gcity/beads/script"
 )
 
-// told creates a script that logs its calls and handles the given cases.
 func told(t *testing.T, cases string) (s *script.Store, log func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -158,8 +157,7 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	}
 }
 
-// A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step;
-// TestSuite checks this.
+// A script may create a molecule in its own way.
 func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;

@@ -39,10 +39,10 @@ type Options struct {
 	Prefix string   // prefix of new IDs, if the script supports it
 	Env    []string // variables that gcity sets for the script
 
-	// environment of this process; nil means os.Environ(). shell.ScriptEnv selects the variables for the script.
+	// environment of this process; nil means os.Environ()
 	Environ []string
 
-	// If Serve is set, Close calls the script's shutdown operation. It is set in processes that keep the store open.
+	// Serve makes Close call the script's shutdown operation, for processes that keep the store open.
 	Serve bool
 }
 
@@ -113,7 +113,7 @@ func (k *backend) begun() bool {
 	return k.started
 }
 
-// call calls the script once. For an operation that the script does not support, it returns errors.ErrUnsupported.
+// For an unsupported operation, call returns errors.ErrUnsupported.
 func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
@@ -147,8 +147,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	return got.Stdout, nil
 }
 
-// path returns the path or name of the script. A relative path with a slash is relative to the store's folder. A name
-// without a slash is looked up on the PATH.
+// A relative path is relative to the store's folder. A name without a slash is looked up on the PATH.
 func (k *backend) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
@@ -161,12 +160,11 @@ func (k *backend) unsupported(op string) error {
 		errors.ErrUnsupported)
 }
 
-// ofOne reports whether an operation's first argument is a bead ID.
 func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// failure returns the error for a non-zero exit code. A message about a missing bead becomes ErrNotFound.
+// A message about a missing bead becomes ErrNotFound.
 func (k *backend) failure(op string, args []string, got shell.CallResult) error {
 	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
@@ -232,8 +230,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 // maxLabelled is a limit high enough for all beads. Some scripts return no beads if the limit is 0.
 const maxLabelled = "1000000"
 
-// Find implements foreign.Backend. Of the operations that return all requested beads, it uses the one that returns the
-// fewest other beads.
+// Find implements foreign.Backend. It uses the most selective operation.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {
@@ -251,7 +248,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// beads makes a call that returns beads. unreadable lists the beads that cannot be parsed.
+// unreadable lists the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -36,7 +36,7 @@ func folder(t *testing.T) string {
 	return path
 }
 
-// A script gets the environment of this process without the variables of sessions, and the variables that gcity sets.
+// A script gets the environment of this process without session variables.
 func TestEnviron(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "keep")

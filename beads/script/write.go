@@ -13,8 +13,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Create implements foreign.Backend. If the script drops fields of a new bead, Create sends them again as an update.
-// If they are still missing, Create closes the bead and returns an error that names them.
+// Create implements foreign.Backend. It sends dropped fields again as an update. If they are still missing, it closes
+// the bead and returns an error.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(createInput(want))
 	if err != nil {
@@ -47,7 +47,6 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return got, err
 }
 
-// made parses the output of the create operation, which is the bead or its ID.
 func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
@@ -92,9 +91,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change changes a bead. It calls the operation "update" unless it only has to close the bead. If "update" did not
-// store the metadata, it calls "set-metadata". It always closes a bead with "close", because "update" might not support
-// the status "closed".
+// change always closes a bead with "close", because "update" might not support the status "closed". It uses
+// "set-metadata" for metadata that "update" did not store.
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -103,7 +101,7 @@ func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Be
 		delete(diff, "closed_at")
 	}
 	got = was
-	if !closing || len(diff) > 2 { // the change contains more than rev and updated_at
+	if !closing || len(diff) > 2 {
 		if got, err = k.put(ctx, diff, "update", now.ID); err != nil {
 			return got, err
 		}
@@ -133,8 +131,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	return k.Get(ctx, id)
 }
 
-// setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that
-// the script has stored it.
+// If a script never returns metadata, gcity assumes that it is stored.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
@@ -186,7 +183,6 @@ func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, er
 	return k.below(ctx, out, want)
 }
 
-// below finds the steps of a new molecule by parent, ref and title. It is used if the script returned only the root.
 func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
 	root, err := k.made(ctx, out)
 	if err != nil {

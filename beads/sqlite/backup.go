@@ -30,8 +30,8 @@ type BackupInfo struct {
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file. It replaces an existing file. The file never contains an
-// incomplete copy. Except on a network file system, a backup does not block writers, and writers do not block a backup.
+// Backup writes a consistent copy of the store to a file, and replaces an existing file. The file is never incomplete.
+// Except on a network file system, backups and writers do not block each other.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -66,8 +66,7 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new file, edits the copy, checks it, and syncs it to disk. It does not change the
-// source.
+// duplicate checks the edited copy and syncs it to disk.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
@@ -107,7 +106,7 @@ func withDatabase(path, option string, use func(*sql.DB) error) error {
 	return errors.Join(use(db), db.Close())
 }
 
-// inspect reads a store file's identity and the number of its beads. It returns an error if the file is damaged.
+// inspect returns an error if the file is damaged.
 func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
@@ -146,7 +145,6 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	})
 }
 
-// setAside returns an unused name to which a restore can move the file that it replaces.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)
@@ -158,7 +156,7 @@ func setAside(path string) (string, error) {
 	}
 }
 
-// isOwn reports whether a file in the store's folder is part of the store, or is an old file that a restore has kept.
+// isOwn includes old files that a restore has kept.
 func isOwn(name string) bool {
 	return name == File || strings.HasPrefix(name, File+"-") ||
 		strings.HasPrefix(name, File+".old-")

@@ -83,8 +83,7 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead and all its descendants. The result is empty if one of them is open or unreadable, or was closed
-// at or after the given time.
+// tree returns a bead and all its descendants. It returns nothing if one of them must be kept.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)
@@ -159,7 +158,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 		if what == beads.Created || what == beads.Updated {
 			written = append(written, b.ID)
 			last = max(last, number(b.ID))
-			// a restored bead can need a missing bead, and a new bead must not get the missing bead's ID
+			// a new bead must not get the ID of a missing need
 			for _, id := range beads.AddedLinks(beads.Bead{}, b) {
 				last = max(last, number(id))
 			}

@@ -16,8 +16,6 @@ import (
 	"gcity/beads"
 )
 
-// childEdit increments a counter in a bead. It retries until no other process has changed the bead in between, and
-// prints the number of tries.
 func childEdit(dir, id, name string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -77,8 +75,7 @@ func TestThirtyProcessesEditOneBead(t *testing.T) {
 	}
 }
 
-// In a read-only folder, an existing store can be read, or the error explains what to do. The store never looks empty,
-// and changes fail.
+// A store in a read-only folder never looks empty, and changes fail.
 func TestReadOnlyFolder(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)

@@ -19,15 +19,14 @@ type Condition struct {
 	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
 
-// LargeLog is the size in bytes at which a write-ahead log is suspicious. A log of this size has not been checkpointed
-// for a long time. SQLite truncates the log to journal_size_limit when no process is reading.
+// LargeLog is the size in bytes at which a write-ahead log is suspicious, because it has not been checkpointed for
+// long.
 const LargeLog = 64 << 20
 
-// maxDamage is the maximum number of reported problems.
 const maxDamage = 5
 
-// Examine reads the whole store and checks it for damage. It does not create or change any file. A file from another
-// program is an error. After an error, the condition contains the problems that were found before it.
+// Examine checks the whole store for damage. It does not create or change any file. After an error, the condition
+// contains the problems found so far.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition

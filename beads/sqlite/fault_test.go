@@ -79,7 +79,6 @@ func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what stri
 	}
 }
 
-// tamper changes a store in a way that gcity never does.
 func tamper(t *testing.T, s *Store, statement string, args ...any) {
 	t.Helper()
 	db, err := pool(s.path, 1, "")
@@ -153,7 +152,7 @@ func TestStrangePaths(t *testing.T) {
 	}
 }
 
-// A missing folder, for example on a disk that is not mounted, is not an empty store.
+// A missing folder is not an empty store.
 func TestNoFolder(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "gone"))
 	everyCall(t, time.Minute, s, func(what string, err error) {
@@ -163,7 +162,7 @@ func TestNoFolder(t *testing.T) {
 	})
 }
 
-// Every call to an unreadable store fails, and no call writes to it.
+// Every call to an unreadable store fails.
 func TestUnreadableFiles(t *testing.T) {
 	made := open(t, t.TempDir())
 	for range 50 {
@@ -293,8 +292,7 @@ func TestUnreadableRecords(t *testing.T) {
 	}
 }
 
-// Another process holds the lock, for example because a debugger has stopped it. A writer gets an error at its
-// deadline, and readers do not wait.
+// A writer that waits for another process's lock gets an error at its deadline. Readers do not wait.
 func TestLockedByOtherProcess(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -342,7 +340,7 @@ func TestLockedReaders(t *testing.T) {
 	titles(t, s, "a")
 }
 
-// If a disk hangs, a call fails at its deadline. When the disk works again, no call remains in progress.
+// On a hung disk, a call fails at its deadline.
 func TestHungDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	come := make(chan struct{})
@@ -366,7 +364,7 @@ func TestHungDisk(t *testing.T) {
 	titles(t, s, "b")
 }
 
-// A full disk is reported, and no data is lost. When the disk has space again, the store works.
+// A full disk is reported, and no data is lost.
 func TestFullDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
@@ -460,7 +458,7 @@ func TestRemovedAndReplaced(t *testing.T) {
 	titles(t, s, "c")
 }
 
-// A closed store leaves no goroutine, and its calls report that it is closed (L10).
+// A closed store leaves no goroutine (L10).
 func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s, err := Open(t.TempDir(), "gc")
@@ -488,7 +486,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Stores on a network file system do not use a write-ahead log, because it would lose work there.
+// Stores on a network file system do not use a write-ahead log.
 func TestJournalMode(t *testing.T) {
 	for kind, want := range map[int64]bool{0x6969: true, 0xff534d42: true, -0xacb2be: true,
 		0x65735546: true, 0xef53: false, 0x01021994: false, 0x9123683e: false, 0x58465342: false,

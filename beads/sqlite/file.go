@@ -17,9 +17,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// file is the open database, with one connection for writing and a few for reading.
 type file struct {
-	is    os.FileInfo // the file that was opened, to detect that another file has replaced it
+	is    os.FileInfo // detects a replaced file
 	write writer
 
 	read  *sql.DB
@@ -27,8 +26,7 @@ type file struct {
 	reads map[string]*sql.Stmt
 }
 
-// open returns the database that is currently on disk. If the database does not exist and create is not set, open
-// returns nil.
+// open returns nil if the database does not exist and create is false.
 func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	select {
 	case <-s.gate:
@@ -45,7 +43,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		return nil, fmt.Errorf("cannot read the bead store: %w; %s", err, remedy(s.folder, err))
 	}
 	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
-		// the file was removed or replaced, so writes to the open file would be lost
+		// writes to the removed file would be lost
 		if err := s.file.close(ctx); err != nil {
 			return nil, fmt.Errorf("cannot close the bead store %s, which was removed or "+
 				"replaced: %w", s.path, err)
@@ -81,8 +79,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	return f, nil
 }
 
-// makeFile creates an empty file that only its owner can read. It does not open the file, because closing it would
-// release the locks that this process holds on it through other stores.
+// makeFile does not open the file, because closing it would release this process's locks on it.
 func (s *Store) makeFile() error {
 	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
@@ -114,8 +111,7 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool returns a connection pool of at most n connections. SQLite itself waits only briefly for a lock, because that
-// wait cannot be interrupted. Store.attempt retries until the time limit.
+// SQLite waits only briefly for a lock, because that wait cannot be interrupted.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -161,8 +157,7 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready ensures that the file is a store with a supported version and the right journal mode. It must be called before
-// a second connection exists, because the mode can be changed only with a single connection.
+// ready must run before a second connection exists, because the journal mode needs a single connection.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

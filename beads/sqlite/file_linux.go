@@ -37,13 +37,12 @@ func remedy(folder string, err error) string {
 	return "check the permissions of " + folder + " and of the files in it"
 }
 
-// noSpace reports whether an error means that the disk is full or a quota is reached.
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// journalMode returns "wal" for a folder on a local disk, and "delete" for a folder on a network file system. A
-// write-ahead log needs memory that all processes share, which network file systems do not support.
+// journalMode returns "wal" for a local disk, and "delete" for a network file system. A write-ahead log needs shared
+// memory, which network file systems do not support.
 func journalMode(folder string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(folder, &st); err != nil {
@@ -55,8 +54,7 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// remote reports whether a type from statfs(2) is a network file system. A FUSE file system counts as remote, because
-// its files might be on another machine.
+// A FUSE file system counts as remote, because its files might be on another machine.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

@@ -15,9 +15,8 @@ type selection struct {
 	order string
 }
 
-// find translates a query to SQL. It chooses the index itself, because SQLite's planner has no statistics. A parent
-// or formula typically has few beads, and a label has fewer than an assignee. Without these conditions, the query
-// scans all beads, newest first.
+// find chooses the index itself, because SQLite's planner has no statistics. Parents and formulas have the fewest
+// beads, then labels, then assignees.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels
@@ -95,7 +94,6 @@ func (x *selection) in(what string, values []string) {
 	x.and(what+` (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, args...)
 }
 
-// after restricts the selection to beads that List sorts after the bead with these values.
 func (x *selection) after(created, seq int64) {
 	created1, seq1, _ := strings.Cut(strings.ReplaceAll(x.order, " DESC", ""), ", ")
 	x.and(fmt.Sprintf(`(%s, %s) < (?, ?)`, created1, seq1), created, seq)

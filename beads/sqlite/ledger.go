@@ -12,11 +12,9 @@ import (
 	"gcity/internal/proc"
 )
 
-// reserve is how many ID numbers the ledger reserves at a time, so that most new beads do not require a write to the
-// ledger.
+// reserve is how many ID numbers the ledger reserves at a time. It saves writes.
 const reserve = 64
 
-// SQL statements that give a store its identity.
 const (
 	identityTable = `CREATE TABLE IF NOT EXISTS identity (
 		one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -83,7 +81,7 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
-// write replaces the identity in the ledger. The caller holds the store's write lock.
+// The caller holds the store's write lock.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {
 		return nil
@@ -102,12 +100,11 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger is
-// assumed to have an entry.
+// missing returns an error if the ledger has an entry for the missing file. A damaged ledger counts as an entry.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
-	case err != nil && proc.Exhausted(err): // this error does not show that the store is damaged
+	case err != nil && proc.Exhausted(err):
 		return fmt.Errorf("cannot open the bead store %s: %w", s.path, err)
 	case err != nil:
 		return fmt.Errorf("%w; %w", s.lost(why, 0), err)
@@ -117,8 +114,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is an
-// older copy of the store, identify raises the store's last ID number to the number in the ledger.
+// identify compares the store with the ledger. For an older copy of the store, it raises the last ID number, so that no
+// number is reused.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -134,7 +131,7 @@ func (s *Store) identify(t *txn) error {
 	if have.ID == "" {
 		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
 			if code(err) == codeReadOnly {
-				return nil // the first write transaction creates the identity
+				return nil
 			}
 			return err
 		}
@@ -147,8 +144,7 @@ func (s *Store) identify(t *txn) error {
 	return nil
 }
 
-// note writes the store's identity to the ledger and reserves ID numbers in it. It is called at the end of a
-// transaction, before the commit. The transaction is committed even if the ledger cannot be written, because `gcity
+// note must run before the commit. The transaction is committed even if the ledger cannot be written, because `gcity
 // doctor` reports that.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
@@ -180,7 +176,7 @@ func (s *Store) note(t *txn) error {
 	return nil
 }
 
-// identity reads the identity of the store. A store written by an older gcity has no ID.
+// A store from an older gcity has no ID.
 func (t *txn) identity() (id Identity, err error) {
 	if id.Last, err = t.last(); err != nil {
 		return id, err
@@ -194,8 +190,7 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name creates the store's identity, unless another process has already done so. The additional table does not need a
-// new schema version, because older versions of gcity ignore it.
+// The additional table does not need a new schema version, because older versions of gcity ignore it.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"gcity/beads"
 )
 
-// known opens the store in a folder, with a ledger next to it.
 func known(t testing.TB, dir string) *Store {
 	t.Helper()
 	s := open(t, dir)
@@ -37,8 +36,7 @@ func backup(t *testing.T, s *Store) string {
 	return to
 }
 
-// If the store is missing, empty or replaced, every call fails. This holds for a process that has the store open and
-// for a new process. No new store is created.
+// If the store is lost, every call fails. No new store is created.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -77,8 +75,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// If the ledger is damaged, an existing store works, and the next write repairs the ledger. A missing store is an
-// error.
+// If the ledger is damaged, an existing store works. A missing store is an error.
 func TestDamagedLedger(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")
@@ -101,7 +98,7 @@ func TestDamagedLedger(t *testing.T) {
 	}
 }
 
-// If a process cannot read the ledger because it has too many open files, the store does not count as lost.
+// A process with too many open files does not report the store as lost.
 func TestLedgerWithoutOpenFiles(t *testing.T) {
 	s := known(t, t.TempDir())
 	var limit syscall.Rlimit
@@ -121,7 +118,7 @@ func TestLedgerWithoutOpenFiles(t *testing.T) {
 	}
 }
 
-// A number is never used in two IDs, whatever happens to the store.
+// A number is never used in two IDs.
 func TestIDsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	for name, recover := range map[string]func(t *testing.T, s *Store, copy string){
@@ -191,7 +188,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 	}
 }
 
-// A damaged store can be replaced without force, and the old file is kept. A damaged backup does not replace anything.
+// A damaged store can be replaced without force. A damaged backup does not replace anything.
 func TestRecoverDamaged(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")
@@ -218,7 +215,7 @@ func TestRecoverDamaged(t *testing.T) {
 	}
 }
 
-// A write during a restore is afterwards either in the store or in the file that was kept.
+// A write during a restore is in the store or in the kept file.
 func TestRecoverUnderWriters(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()

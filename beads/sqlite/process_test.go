@@ -17,12 +17,11 @@ import (
 	"gcity/beads"
 )
 
-// The test binary also acts as another process. GCITY_BEADS_CHILD selects the task, and the first argument is the
-// folder.
+// The test binary also acts as another process. GCITY_BEADS_CHILD selects the task.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_BEADS_CHILD") {
 	case "":
-		if err := flag.Set("rapid.checks", "30"); err != nil { // a command-line flag overrides it
+		if err := flag.Set("rapid.checks", "30"); err != nil {
 			panic(err)
 		}
 		os.Exit(m.Run())
@@ -52,7 +51,6 @@ func must(err error) {
 	}
 }
 
-// childCreate creates n beads, one by one, and prints the ID of each acknowledged bead.
 func childCreate(dir, name, n string) {
 	count, err := strconv.Atoi(n)
 	must(err)
@@ -66,8 +64,6 @@ func childCreate(dir, name, n string) {
 	must(s.Close())
 }
 
-// childBatch creates and closes molecules in an endless loop, and prints the acknowledged steps: "made ID", "closed
-// ID".
 func childBatch(dir, name string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -85,7 +81,6 @@ func childBatch(dir, name string) {
 	}
 }
 
-// childLock locks the file with an SQL statement and waits until the process is killed.
 func childLock(dir, begin string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -100,7 +95,7 @@ func childLock(dir, begin string) {
 	<-end
 }
 
-// Four processes create a thousand beads each, and no ID is used twice.
+// Four processes never use an ID twice.
 func TestSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	const writers = 4
@@ -212,7 +207,6 @@ func TestKilledWriters(t *testing.T) {
 	}
 }
 
-// locked makes another process hold the file's lock until the returned function is called.
 func locked(t *testing.T, at, begin string) (release func()) {
 	t.Helper()
 	c := child(t, "lock", at, begin)

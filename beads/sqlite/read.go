@@ -9,8 +9,7 @@ import (
 	"gcity/beads"
 )
 
-// reading calls a function with the open file, and retries while other processes lock the file. If the file does not
-// exist, it returns errAbsent.
+// reading retries while other processes lock the file. It returns errAbsent for a missing file.
 func reading[T any](ctx context.Context, s *Store, errAbsent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
@@ -51,7 +50,6 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return *b, nil
 }
 
-// firstBead returns the bead in a result that has at most one row. A row that is not a valid bead is an error.
 func firstBead(rows *sql.Rows, err error) (*beads.Bead, error) {
 	if err != nil {
 		return nil, err
@@ -101,7 +99,6 @@ func noPage(id string) error {
 	return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound)
 }
 
-// place returns the key by which List sorts a bead.
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
 	st, err := f.reader(ctx, `SELECT created, seq FROM beads WHERE id = ?`)
 	if err == nil {

@@ -20,9 +20,8 @@ type Recovered struct {
 	Kept string // new path of the previous file; "" = no file existed
 }
 
-// Recover replaces the store with a backup. It keeps the previous file under another name. Other processes that have
-// the store open write to the restored store afterwards. ID numbers in the ledger are not reused. An intact store is
-// replaced only if force is set.
+// Recover replaces the store with a backup and keeps the previous file. ID numbers are not reused. An intact store is
+// replaced only with force.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -68,7 +67,7 @@ func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named 
 	return nil
 }
 
-// raise gives a copy an identity if it has none. It ensures that ID numbers up to the parameter last are not reused.
+// raise ensures that ID numbers up to last are not reused.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
 	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
 		"version = %d"
@@ -76,8 +75,7 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install moves a copy to the store's path. If the old file is a database, isDatabase must be true; install then locks
-// the file so that no process writes to it.
+// If the old file is a database, install locks it, so that no process writes to it.
 func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	isDatabase bool) (done Recovered, err error) {
 	if !isDatabase {
@@ -100,8 +98,7 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap installs the copy and keeps the old file and its log under another name. The parameter last is the highest ID
-// number in the old file, or 0 if the file cannot be read.
+// swap keeps the old file under another name. last is the highest ID number in it; 0 = unreadable.
 func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced
@@ -138,8 +135,8 @@ func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept records the file at the store's path in the ledger as the city's store. If the file does not exist, Accept
-// creates an empty store. ID numbers in the ledger are not reused.
+// Accept records the current file in the ledger as the city's store. It creates a missing store. ID numbers are not
+// reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()

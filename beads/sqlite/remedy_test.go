@@ -32,8 +32,7 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
-// The error for another user's store names the current user, who cannot write to it. A new store that cannot be created
-// leaves no files.
+// The error for another user's store names the current user. A store that cannot be created leaves no files.
 func TestForeignFolder(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become another user")

@@ -94,7 +94,6 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// written returns the values of a bead's columns, from id to closed.
 func written(b beads.Bead) ([]any, error) {
 	metadata := ""
 	if len(b.Metadata) > 0 {

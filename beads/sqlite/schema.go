@@ -59,7 +59,6 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
-// initialize creates the tables, unless another process has already created them.
 func initialize(t *txn) error {
 	var version int
 	if _, err := t.one(`PRAGMA user_version`, nil, &version); err != nil || version != 0 {

@@ -24,7 +24,7 @@ import (
 const (
 	// Folder is the name of the store's folder in the folder of a city or a rig.
 	Folder = ".beads"
-	// File is the name of the store's file in Folder. SQLite creates additional files next to it.
+	// File is the name of the store's file in Folder.
 	File = "beads.db"
 
 	// patience is the time limit for a call if the context has no deadline.
@@ -33,7 +33,7 @@ const (
 	each = 5 * time.Millisecond
 	// queue is how long a call waits for other processes to release the file's lock.
 	queue = 5 * time.Second
-	// grace is how long a caller waits after its deadline, so that the call can return its own error.
+	// grace is how long a caller waits after its deadline for the call's own error.
 	grace = 100 * time.Millisecond
 )
 
@@ -67,9 +67,8 @@ var (
 	_ beads.Auditor   = (*Store)(nil)
 )
 
-// Open returns the store of the city or rig in the folder dir, which must exist at the first call. New IDs are
-// prefix-1, prefix-2, and so on. Several Stores with different prefixes may use one file. Open does not access the
-// disk. The caller must close the store.
+// Open returns the store in a city's or rig's folder. New IDs are prefix-1, prefix-2, and so on. Several Stores with
+// different prefixes may use one file. Open does not access the disk. The caller must close the store.
 func Open(dir, prefix string) (*Store, error) { return OpenKnown(dir, prefix, Ledger{}) }
 
 // OpenKnown is like Open, but for a store with a ledger.
@@ -91,8 +90,8 @@ func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 // Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the store, and later calls fail. It waits at most a few seconds for calls in progress, and returns an
-// error if some of them hang. It may be called more than once.
+// Close closes the store, and later calls fail. It waits a few seconds for calls in progress. It returns an error if
+// some of them hang.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -129,7 +128,6 @@ func (o outcome[T]) get() (T, error) {
 	return o.value, o.err
 }
 
-// limited adds a deadline to a context that has none.
 func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}
@@ -169,7 +167,6 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	}
 }
 
-// begin runs a function in a new goroutine, unless the store is closed.
 func (s *Store) begin(work func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,13 +209,12 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 	}
 }
 
-// locked returns the error for a call that waited until its deadline for another process's lock.
 func (s *Store) locked(over error) error {
 	text := fmt.Sprintf("the bead store %s is locked by another process", s.path)
 	return &timeoutError{text, over}
 }
 
-// timeoutError is the error for a call that missed its deadline. Its text is for users. It wraps the cause.
+// The text of timeoutError is for users. It wraps the cause.
 type timeoutError struct {
 	text string
 	by   error
@@ -233,7 +229,7 @@ func (s *Store) full(err error) error {
 		"space and try again", s.path, err)
 }
 
-// explain turns an SQLite error into an error for users. It returns other errors unchanged.
+// explain returns other errors unchanged.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"gcity/beads/fake"
 )
 
-// The store and the simplest correct implementation get the same random calls and must return the same results.
+// The store returns the same results as a simple implementation for random calls.
 func TestSimpleModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := open(t, t.TempDir())
@@ -93,7 +93,6 @@ func (w *twins) agree(what string, one, other any, err, otherErr error) {
 	}
 }
 
-// timeless compares beads without their times, which depend on the duration of calls.
 func timeless(a, b beads.Bead) bool {
 	if (a.ClosedAt == nil) != (b.ClosedAt == nil) {
 		return false
@@ -213,8 +212,7 @@ func (w *twins) restore(r *rapid.T) {
 	w.agree(fmt.Sprintf("restore %+v", b), one, other, err, otherErr)
 }
 
-// Every query reads an index in the requested order. No query sorts, and only queries without a filter read all beads
-// (W7).
+// Every query reads an index. No query sorts (W7).
 func TestNoQuerySorts(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")

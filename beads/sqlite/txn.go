@@ -23,8 +23,7 @@ type txn struct {
 	now time.Time
 }
 
-// change runs a function in a transaction that locks the file from the start. If another process's lock prevents the
-// transaction, change tries again, so the function can be called several times.
+// change retries while another process holds the lock, so work can run several times.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -45,8 +44,7 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that the open file was replaced by another file. Nothing was written.
 var errMoved = errors.New("the bead store was replaced")
 
-// within runs a function in a transaction, if the open file is still the store. A restore replaces the file under the
-// same lock, so the file cannot be replaced before the commit.
+// A restore uses the same lock, so it cannot replace the file before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -57,7 +55,6 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits until the connection is free and then calls a function with it.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:
@@ -117,8 +114,7 @@ func (t *txn) atomic(work func(*txn) error) error {
 	return errors.Join(err, t.w.drop())
 }
 
-// stmt returns a statement that is prepared on first use. Statements are short and are not interrupted: the context
-// is checked between them.
+// Statements are short, so the context is only checked between them.
 func (w *writer) stmt(text string) (*sql.Stmt, error) {
 	if st := w.stmts[text]; st != nil {
 		return st, nil
@@ -153,7 +149,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one scans the first row of a result. It returns false if the result has no rows.
+// one returns false if the result has no rows.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

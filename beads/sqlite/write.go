@@ -72,7 +72,6 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 	return made, t.changed(last)
 }
 
-// number returns the number at the end of an ID, or 0.
 func number(id string) int64 {
 	n, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
 	if err != nil || n < 0 || n >= 1e15 || !strings.Contains(id, "-") {
@@ -86,8 +85,7 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed updates the store's version and last ID number. Every transaction that changes beads must call changed at its
-// end.
+// Every transaction that changes beads must call changed at its end.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -161,12 +159,10 @@ func (t *txn) replace(have, b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// get reads a bead in the transaction, or returns nil if it does not exist.
 func (t *txn) get(id string) (*beads.Bead, error) {
 	return firstBead(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
-// checkCycles returns an error if a cycle can be reached from one of these beads.
 func (t *txn) checkCycles(ids ...string) error {
 	for _, way := range []struct{ field, text string }{
 		{"parent", `SELECT coalesce(parent, '') FROM beads WHERE id = ?`},
@@ -256,11 +252,10 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// probeSize is the free space in bytes that a writable store needs. It is enough for a few typical changes.
+// probeSize is the free space in bytes that a writable store needs.
 const probeSize = 64 << 10
 
-// grows returns an error if the disk is too full for the next changes. It ignores all other errors, because the
-// changes themselves report them.
+// grows ignores other errors, because the changes themselves report them.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

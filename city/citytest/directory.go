@@ -13,8 +13,7 @@ import (
 	"gcity/events"
 )
 
-// Directory is a city.Directory in memory. Tests add and remove cities, and make them crash and hang. Its methods, and
-// those of its cities, are safe for concurrent use.
+// Directory is a city.Directory in memory. Its methods are safe for concurrent use.
 type Directory struct {
 	mu      sync.Mutex
 	cities  map[string]*hostedCity
@@ -31,7 +30,6 @@ var (
 	_ city.Previewer = (*Directory)(nil)
 )
 
-// hostedCity is a city of a Directory. It can be stopped and started again.
 type hostedCity struct {
 	info  city.Info
 	city  city.Control
@@ -40,7 +38,7 @@ type hostedCity struct {
 	stop  context.CancelFunc
 }
 
-// NewDirectory returns a directory of running cities, with names and paths from their snapshots.
+// NewDirectory returns a directory of running cities.
 func NewDirectory(cities ...*Fake) *Directory {
 	m := &Directory{cities: map[string]*hostedCity{}, folders: map[string]*Fake{},
 		streams: map[string]int{}, changed: make(chan struct{})}
@@ -226,7 +224,7 @@ func (b *hostedCity) end() {
 		nil
 }
 
-// cityProxy is what Directory.City returns. It looks the city up in each call.
+// cityProxy looks the city up in each call.
 type cityProxy struct {
 	m    *Directory
 	name string
@@ -234,7 +232,7 @@ type cityProxy struct {
 
 var _ city.Getter = (*cityProxy)(nil)
 
-// find returns the city and its current run. It waits while the city hangs, and fails if the city is not running.
+// find waits while the city hangs.
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
@@ -281,7 +279,7 @@ func (g *cityProxy) count(kind string, n int) {
 	}
 }
 
-// stream reads a stream of the city's current run. The stream ends with the run and pauses while the city hangs.
+// The stream ends with the run and pauses while the city hangs.
 func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -9,8 +9,7 @@ import (
 	"gcity/events"
 )
 
-// Do implements city.Control. It types nudges and writes beads. Any other command succeeds if its target exists, and
-// only adds an event.
+// Do implements city.Control. It executes nudges and changes to beads. Other commands only add an event.
 func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	f.mu.Lock()
 	f.commands = append(f.commands, c)
@@ -55,8 +54,7 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}, nil
 }
 
-// checkTarget returns an error if the snapshot contains no object with this name. The name "" is valid. The caller must
-// hold f.mu.
+// The name "" is valid. The caller must hold f.mu.
 func (f *Fake) checkTarget(name string) error {
 	_, agent := f.snap.Agent(name)
 	_, pool := f.snap.Pool(name)
@@ -76,7 +74,7 @@ func (f *Fake) checkTyping(agent, text string) error {
 	return err
 }
 
-// publish appends an event and publishes a snapshot. The caller must hold f.mu.
+// The caller must hold f.mu.
 func (f *Fake) publish(e events.Event) uint64 {
 	seq := f.record(e)
 	f.edit(func(*city.Snapshot) {})

@@ -1,4 +1,4 @@
-// Package citytest contains a test suite for implementations of city.Control, and a city that exists only in memory.
+// Package citytest contains a test suite for city.Control, and a city in memory.
 package citytest
 
 import (
@@ -16,8 +16,8 @@ import (
 	"gcity/events"
 )
 
-// Fake is a city in memory, in the state that a test sets. Running agents echo their input, and work is stored. Other
-// commands have no effect; tests of their effects run a controller. Its methods are safe for concurrent use.
+// Fake is a city in memory, in the state that a test sets. Running agents echo their input. Its methods are safe for
+// concurrent use.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot
@@ -34,7 +34,6 @@ var (
 	_ city.Getter  = (*Fake)(nil)
 )
 
-// screen is the simulated terminal of one session.
 type screen struct {
 	out, typed []byte
 	cols, rows int
@@ -43,8 +42,8 @@ type screen struct {
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 
-// NewFake returns a city with these agents. Those with Running set run with an empty screen of 80×24. Use Set to add
-// pools, rigs and automations; the running members of pools are among the agents.
+// NewFake returns a city with these agents. Agents with Running set have an empty screen of 80×24. Use Set to add
+// pools, rigs and automations.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
@@ -109,8 +108,7 @@ func (f *Fake) Set(change func(*city.Snapshot)) {
 	f.edit(change)
 }
 
-// OnDo replaces the implementation of commands, or restores the built-in one if do is nil. Either way, commands are
-// recorded.
+// OnDo replaces the implementation of commands. nil restores the built-in one.
 func (f *Fake) OnDo(do func(city.Command) (city.Receipt, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,7 +186,7 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// running returns the screen of a running agent. The caller must hold f.mu.
+// The caller must hold f.mu.
 func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {

@@ -25,13 +25,11 @@ const patience = 2 * time.Minute
 // Harness opens cities for Suite.
 type Harness struct {
 	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
-	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command can become
-	// visible with a delay. Open is called in the test's goroutine, and must register its cleanup with t. Several tests
-	// run at the same time.
+	// RigLazy, an empty bead store, and the automations of WriteAutomations. Open must register its cleanup with t.
+	// Several tests run at the same time.
 	Open func(t *testing.T) city.Control
 
-	// Hold writes a configuration that contains only the agent Lazy, which does not run. The city might read it before
-	// the next reload.
+	// Hold writes a configuration that declares only the agent Lazy.
 	Hold func(t *testing.T, ctl city.Control)
 
 	// Record writes an event to the city's log, as the city itself does.

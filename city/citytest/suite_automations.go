@@ -23,7 +23,7 @@ const (
 	Brew  = "brew"  // runs the formula with the same name for the pool Crew
 	Wreck = "wreck" // prints "oops" and exits with code 3; it is not retried
 	Torn  = "torn"  // has an invalid file
-	// prints the line "dröp" in two parts, waits for the file "go" in the city's folder, and then prints "drop" in red
+	// prints half of a line, waits for the file "go", and prints "drop" in red
 	Drip = "drip"
 
 	choreExec = "echo swept"
@@ -99,7 +99,6 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// fire runs an automation. It returns the state of the run at its start and at its end.
 func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
 	ended city.Run) {
 	t.Helper()

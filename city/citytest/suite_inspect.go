@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// Inspect returns the start parameters of every declared agent, and the session of every running one.
+// Inspect returns details of every declared agent.
 func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, name := range []string{Worker, Lazy} {
 		about, err := ctl.Inspect(ctx, name)
@@ -40,7 +40,7 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "Inspect of an unknown agent", err, city.NotFound)
 }
 
-// Crashes are read from the log, newest first, no matter which program logged them.
+// Crashes are read from the log, newest first.
 func testInspectCrashes(record func(*testing.T, city.Control, events.Event)) func(*testing.T,
 	context.Context, city.Control) {
 	return func(t *testing.T, ctx context.Context, ctl city.Control) {

@@ -62,7 +62,7 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		err)
 }
 
-// A message reaches its recipient, is counted while it is unread, and leaves the lists when it is archived.
+// A message reaches its recipient, is counted while unread, and can be archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",
@@ -124,7 +124,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A message to a pool belongs to all members until one of them takes it. Only one can.
+// A message to a pool belongs to the first member that takes it.
 func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	id := mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "who?"})
@@ -168,7 +168,7 @@ func testMailRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Assigned work has an agent as its assignee, or a pool in a label. Assigning it to someone else requires force.
+// Assigned work has an agent as its assignee, or a pool in a label.
 func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
 	sling := func(s city.SlingRequest) beads.Bead {

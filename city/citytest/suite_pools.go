@@ -15,7 +15,7 @@ import (
 
 // Pool and rig of the city under test.
 const (
-	// a pool at its minimum size; its members print Ready and echo their input, and their drains have no time limit
+	// a pool at its minimum size; its drains have no time limit
 	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
@@ -63,7 +63,6 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	return *a
 }
 
-// same fails the test if an agent has a new session.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
@@ -73,7 +72,6 @@ func same(t *testing.T, before, after city.Agent) {
 	}
 }
 
-// wantMention checks that an error's message contains these words. Its code is checked elsewhere.
 func wantMention(t *testing.T, what string, err error, words ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*city.Error](err)
@@ -153,7 +151,7 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// An agent that has not been asked to drain cannot acknowledge a drain, and an agent that is not running cannot drain.
+// Only a draining agent can acknowledge a drain. Only a running agent can drain.
 func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	_, err := ctl.Do(ctx, city.Drain{Agent: Lazy})
@@ -174,7 +172,6 @@ func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string
 	})
 }
 
-// awaitCrew waits until exactly these members of Crew run without draining, and their number is the pool's wanted size.
 func awaitCrew(t *testing.T, ctx context.Context, ctl city.Control, members ...int) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
@@ -224,8 +221,8 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool adds the members with the next higher numbers, and removes those with the highest ones. A draining member that
-// is wanted again keeps its session.
+// A pool adds the next higher numbers and removes the highest. A draining member that is wanted again keeps its
+// session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
@@ -287,7 +284,7 @@ func testScaleRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A wanted member of a pool restarts after a drain, like any other agent.
+// A wanted member restarts after a drain.
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})
@@ -304,7 +301,7 @@ func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// A pool can only be suspended as a whole. Commands about a session need the name of a member.
+// A pool can only be suspended as a whole.
 func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	for _, c := range []city.Command{city.Suspend{Agent: crew(1)}, city.Stop{Agent: crew(1)}} {
@@ -382,7 +379,6 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// awaitRig waits until RigWorker is in a state. If reason is not "", it must also be the reason for the state.
 func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
 	reason string) *city.Snapshot {
 	t.Helper()

@@ -24,7 +24,6 @@ func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "Unsend to an unknown agent", err, city.NotFound)
 }
 
-// drafting attaches to the worker and types half a line.
 func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) io.WriteCloser {
 	t.Helper()
 	seen(t, ctx, ctl, Ready)
@@ -40,7 +39,6 @@ func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) 
 	return term
 }
 
-// queued sends a nudge that has to wait.
 func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) city.Send {
 	t.Helper()
 	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: text})
@@ -61,8 +59,7 @@ func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A nudge waits while there is a draft on the input line. When the draft has been removed, the nudge is typed exactly
-// once.
+// A nudge waits for a draft on the input line. It is typed exactly once.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")

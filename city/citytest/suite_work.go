@@ -100,7 +100,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// An update can add labels, closing a bead twice has no effect, and an update based on an old revision is rejected.
+// An update based on an old revision is rejected.
 func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"},
 		Metadata: map[string]string{"k": "v", "l": "w"}})

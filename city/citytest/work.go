@@ -12,8 +12,7 @@ import (
 	"gcity/events"
 )
 
-// Store returns the store of a Fake, for tests that make it fail. The snapshot's counts do not include changes made
-// directly to it.
+// Store returns the store of a Fake. The snapshot's counts do not include direct changes to it.
 func (f *Fake) Store() *fake.Store { return f.store }
 
 // Beads implements city.Control.
@@ -59,7 +58,6 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 	return f.worked(&before, b), nil
 }
 
-// worked updates the log and the snapshot after a change to a bead.
 func (f *Fake) worked(was *beads.Bead, b beads.Bead) city.Receipt {
 	f.mu.Lock()
 	defer f.mu.Unlock()

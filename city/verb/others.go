@@ -61,7 +61,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// work returns the verbs for work. In the API, these are requests about beads; the body is a bead.
+// In the API, these verbs are requests about beads.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
@@ -89,8 +89,8 @@ func cities() []Verb {
 	}
 }
 
-// decodeScale requires either a size or auto. A body with neither would scale the pool to 0 by accident, and a body
-// with both would be ambiguous. A size of 0 with auto is valid, because Encode writes it.
+// decodeScale requires a size or auto, because an empty body would scale the pool to 0. A size of 0 with auto is valid,
+// because Encode writes it.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`

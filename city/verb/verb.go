@@ -1,6 +1,7 @@
-// Package verb defines the table of all operations on a city. The command codec, the API's paths and document, and the
-// command line use the table. The control room's command palette has its own table (tui/actions), because one of its
-// commands can stand for several verbs.
+// Package verb defines the table of all operations on a city. The command codec, the API and the command line use the
+// table.
+//
+// The control room's command palette has its own table (tui/actions).
 package verb
 
 import (
@@ -11,8 +12,7 @@ import (
 	"gcity/city"
 )
 
-// Noun is the kind of object that a verb acts on, such as an agent or a pool. It is also the first part of the verb's
-// API path.
+// Noun is the kind of object that a verb acts on, and the first part of its API path.
 type Noun string
 
 // Nouns. City stands for the city itself, so its verbs have no target.
@@ -41,13 +41,13 @@ type Verb struct {
 type API struct {
 	Path    string // last part of the path, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
-	Summary string // summary in the OpenAPI document; "" = the verb has no path of the usual form
+	Summary string // summary in the OpenAPI document; "" = no path of the usual form
 	Body    any    // a value of the request body's type; nil = no body
 }
 
 // Shell describes a verb's command on the command line, for verbs that need no more than an agent's name.
 type Shell struct {
-	// description in the list of commands; "" = no such command, or one that is written by hand
+	// description in the list of commands; "" = no generated command
 	Short string
 	Long  string // description in the command's own help; "" = Short
 	Pools bool   // the command also accepts the name of a pool
@@ -67,7 +67,7 @@ func All() []Verb {
 // Of returns the row of the table that describes a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
-// At returns the row of the verb with this noun. The parameter part is the last part of the verb's API path.
+// At returns the row for a noun and the last part of an API path.
 func At(noun Noun, part string) (Verb, bool) {
 	for _, v := range All() {
 		if v.Noun == noun && slices.Contains(v.Parts(), part) {
@@ -77,8 +77,8 @@ func At(noun Noun, part string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Parts returns the last parts of a verb's API paths, the usual one first. It returns nil if the API has the verb under
-// a separate path with a different body.
+// Parts returns the last parts of a verb's API paths, the usual one first. It returns nil if the API has a separate
+// path.
 func (v Verb) Parts() []string {
 	switch {
 	case v.API.Summary == "":
@@ -94,9 +94,8 @@ func (v Verb) Parts() []string {
 // Command returns the verb's command for a target, with all other fields empty.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
-// Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Unknown verbs or
-// fields, a missing or superfluous target, and text after the body are errors of type *city.Error with code Invalid.
-// Decode does not check whether the target exists or a number is within its bounds; the city does that.
+// Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Errors are
+// *city.Error with code Invalid. Decode does not check whether the target exists or a number is within bounds.
 func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
 	switch {
@@ -108,8 +107,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the row with this name. Two verbs can have the same name if one applies to the city and the other to an
-// object in it.
+// A verb for the city and a verb for an object can have the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
@@ -121,7 +119,6 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// bare returns a decoder for a command with values that need no check. newCommand returns the command for a target.
 func bare[C city.Command](newCommand func(target string) C) decoder {
 	return checked(newCommand, func(C) error { return nil })
 }
@@ -139,7 +136,7 @@ func checked[C city.Command](newCommand func(target string) C, check func(C) err
 	}
 }
 
-// aliased returns a decoder for bodies in which Gas City's clients use another name for a field.
+// aliased accepts another field name that Gas City's clients use.
 func aliased(alias, name string, decode decoder) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		var fields map[string]json.RawMessage

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// The table has a row for each command of package city, and no others.
+// The table has exactly one row per command.
 func TestTableIsComplete(t *testing.T) {
 	commands := map[string]bool{}
 	for _, v := range All() {
@@ -29,7 +29,6 @@ func TestTableIsComplete(t *testing.T) {
 	}
 }
 
-// declared returns the verbs of the commands in package city's source, with their types.
 func declared(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../*.go")
@@ -57,7 +56,7 @@ func declared(t *testing.T) map[string]string {
 	return out
 }
 
-// A row decodes to the command with its name and target. No two rows have the same name, path or word.
+// No two rows have the same name, path or word.
 func TestRowsAreDistinct(t *testing.T) {
 	names, parts := map[string]bool{}, map[string]bool{}
 	once := func(seen map[string]bool, key string) {

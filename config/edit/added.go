@@ -13,13 +13,11 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is the name of a file in .gc. It records the lines that gcity has added to the city's files to suspend
-// agents, rigs or the city. Resuming removes only these lines, because users wrote all others.
+// addedName is the name of a file in .gc. It records the lines that gcity has added to suspend agents, rigs or the
+// city. Resuming removes only these lines.
 const addedName = "suspended.json"
 
-// addedLines contains the recorded lines, by the setting's position. It is read and written only while edits are
-// locked. It only determines whether resuming removes a setting or sets it to false, so an unreadable file is treated
-// as empty.
+// addedLines is used only while edits are locked. An unreadable file counts as empty.
 type addedLines map[string]string
 
 func addedIn(dir string) addedLines {
@@ -49,8 +47,7 @@ func (a addedLines) write(dir string) error {
 	return nil
 }
 
-// note records the text that an edit has added to suspend a target. If the edit added nothing, note removes the
-// entry.
+// If the edit added nothing, note removes the entry.
 func (a addedLines) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {
@@ -63,8 +60,8 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns the file without the text that suspending added, or nil if that text was changed later. To detect
-// such a change, it suspends the result again, which must produce the original file.
+// without returns nil if the added text was changed later. To detect a change, it suspends the result again and
+// compares.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

@@ -18,7 +18,7 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set returns the file's content with the setting changed. It returns an error if the edit would change anything else.
+// set returns an error if the edit would change anything else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -37,7 +37,6 @@ func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	return after, nil
 }
 
-// patch adds a [[patches.agents]] block, in the same notation as the file's existing blocks.
 func (s flagPlace) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
 	if s.Dir != "" {
@@ -61,8 +60,7 @@ func (s flagPlace) patch(data []byte, root *toml.Node, on bool) []byte {
 	return appendTable(data, "[[patches.agents]]", strings.Join(keys, lineBreak(data)))
 }
 
-// splice sets the setting in a table: it replaces an existing value, inserts a line below the name or the header,
-// or appends a new table.
+// splice replaces an existing value, inserts a line, or appends a new table.
 func splice(data []byte, t *toml.Node, on bool) []byte {
 	value := strconv.FormatBool(on)
 	if n := t.Get("suspended"); n != nil {
@@ -72,7 +70,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *toml.Node // a key of this table, preferably the key "name"
+	var near *toml.Node
 	for _, kid := range t.Kids {
 		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid
@@ -97,8 +95,7 @@ func cut(data []byte, s toml.Span, text string) []byte {
 	return append(out, data[s.End:]...)
 }
 
-// insertLine adds a line below the last line of s. The new line has the indentation and line ending of the first
-// line of s.
+// insertLine copies the indentation and line ending of the first line of s.
 func insertLine(data []byte, s toml.Span, text string) []byte {
 	start := bytes.LastIndexByte(data[:s.Start], '\n') + 1
 	indent := string(data[start:s.Start])
@@ -113,7 +110,7 @@ func insertLine(data []byte, s toml.Span, text string) []byte {
 	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
-// appendTable appends a table at the end of the file. In any other place, it could capture the keys that follow.
+// Anywhere else, a new table could capture the keys that follow.
 func appendTable(data []byte, header, text string) []byte {
 	eol := lineBreak(data)
 	gap := eol

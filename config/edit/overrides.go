@@ -10,8 +10,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// OverridesFile is the name of a file in the city's .gc folder. It contains values that operators have set by hand and
-// that override the configuration.
+// OverridesFile is the name of the file in .gc with values that operators have set.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {

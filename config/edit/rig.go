@@ -20,8 +20,7 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// InvalidRig is the error for an edit that was not written because the resulting configuration would be invalid. The
-// positions in Err refer to the edited file.
+// InvalidRig means that the edit would make the configuration invalid. The positions in Err refer to the edited file.
 type InvalidRig struct {
 	What  string // for example: cannot add the rig "demo"
 	Err   *config.Error
@@ -37,9 +36,8 @@ func (u *InvalidRig) Error() string {
 		"invalid:\n" + u.Err.Error()
 }
 
-// AddRig declares a rig in city.toml and returns the new configuration. Nothing else in the file changes. If the
-// current configuration is invalid, the error is a *config.Error. If the new one would be invalid, the error is an
-// *InvalidRig and nothing is written. AddRig rejects the city's own folder, and any folder that agents cannot use.
+// AddRig declares a rig in city.toml and returns the new configuration. For an invalid current configuration, the error
+// is a *config.Error. For an invalid result, it is an *InvalidRig, and nothing is written.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -78,7 +76,6 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			// in an array, insert the new rig before the existing ones
 			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
@@ -117,11 +114,9 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RemoveRig removes a rig from city.toml and returns the new configuration. It also removes the tables that affect only
-// this rig: patches of its agents, overrides of its automations, and, if the parameter agents is true, its agents.
-// Comments above the removed tables remain; comments in them are removed. If the parameter agents is false and the rig
-// has agents, the error is ErrInUse. If other files declare parts of the rig, RemoveRig returns an error. In all other
-// respects it behaves like AddRig.
+// RemoveRig removes a rig from city.toml, with its patches and overrides, and returns the new configuration. agents
+// also removes the rig's agents; otherwise they cause ErrInUse. Comments above removed tables remain. Parts of the rig
+// in other files are an error.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -168,8 +163,7 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml if the result is a valid configuration. If the function accept is not nil, it must return
-// nil for the result.
+// editCity writes only a valid configuration that accept permits. accept can be nil.
 func editCity(
 	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -210,9 +204,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It decodes the file before and after the edit, with a different
-// parser than the one that found the positions. The function ignoreIntended removes the intended change from both
-// results.
+// differ returns an error if an edit changed too much. It uses a different parser, to detect wrong positions.
+// ignoreIntended removes the intended change.
 func differ(before, after []byte, ignoreIntended func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

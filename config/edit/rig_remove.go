@@ -29,7 +29,6 @@ func rigTables(root *toml.Node, rig string) []*toml.Node {
 	return out
 }
 
-// withoutRig changes a decoded file: it removes the tables that rigTables finds, and then any empty lists.
 func withoutRig(m map[string]any, rig string) {
 	drop := func(in map[string]any, list, key string) {
 		if in == nil {
@@ -58,8 +57,7 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without returns a file's content without the given tables. If there are blank lines before and after a table, it
-// removes one of the two groups.
+// without also removes the blank lines on one side of a table.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
@@ -77,8 +75,7 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// chunks returns the lines of a table, from its header to its last key, and those of subtables with their own
-// headers.
+// chunks includes subtables with their own headers.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
 	var out []toml.Span
@@ -103,15 +100,14 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 	return append(out, toml.Span{Start: start, End: end})
 }
 
-// withBlank extends a span of lines to include the blank lines before it. It does so only if blank lines or the end
-// of the file follow the span, so that one group of blank lines remains.
+// withBlank keeps one group of blank lines between neighbors.
 func withBlank(s toml.Span, data []byte) toml.Span {
 	rest := data[s.End:]
 	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {
 		return s
 	}
 	for s.Start > 0 {
-		above := data[:s.Start-1] // all lines before the span, without the last line ending
+		above := data[:s.Start-1]
 		begin := bytes.LastIndexByte(above, '\n') + 1
 		if len(bytes.TrimSpace(data[begin:s.Start])) > 0 {
 			break

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// AddRig adds a rig in the style that the file already uses, and leaves the rest of the file unchanged.
+// AddRig uses the file's style and changes nothing else.
 func TestAddRig(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before string
@@ -103,8 +103,7 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// RemoveRig removes everything that affects only the rig, including the blank lines around it. Comments and all other
-// text stay.
+// RemoveRig removes everything that affects only the rig. Comments and other text stay.
 func TestRemoveRig(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	for name, tt := range map[string]struct{ before, after string }{
@@ -152,7 +151,7 @@ func TestRemoveRig(t *testing.T) {
 	}
 }
 
-// RemoveRig refuses if the rig is in use or if part of it is declared in another file.
+// RemoveRig fails if the rig is in use or partly in another file.
 func TestRemoveRigErrors(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	const agent = "[[agents]]\nname = \"a\"\ndir = \"demo\"\n"
@@ -193,7 +192,7 @@ func TestRemoveRigErrors(t *testing.T) {
 	}
 }
 
-// A rig that is added and removed again leaves the file as it was, apart from trailing white space.
+// Adding and removing a rig restores the file, apart from trailing white space.
 func FuzzRigs(f *testing.F) {
 	for _, seed := range []string{"[workspace]\n", "# x", "[[agents]]\nname = \"a\"\n\n\n",
 		"[workspace]\r\nname = \"x\"\r\n\r\n", "rigs = []\n",

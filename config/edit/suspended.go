@@ -22,15 +22,13 @@ var (
 // lockWait is how long an edit waits for another edit to finish. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended sets the key `suspended` of a target. It edits city.toml, or for a rig the file that declares it. For an
-// agent from an included file or a topology it adds a [[patches.agents]] block to city.toml, or changes an existing
-// patch. Nothing else in the file changes: comments, order, blank lines and line endings remain. Resuming removes the
-// text that suspending has added, unless that text was changed later. Otherwise, resuming sets the key to false. If the
-// key already has the value, the file is not written.
+// SetSuspended sets the key `suspended` of a target, and changes nothing else in the file. For an agent from another
+// file, it uses a [[patches.agents]] block in city.toml. Resuming removes the text that suspending has added, or else
+// sets the key to false.
 //
-// If the configuration is invalid, the error is a *config.Error. Only one gcity process edits at a time; if another
-// program edits the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an
-// unknown name, ErrMember for the name of a member, and ErrAmbiguous for an ambiguous name.
+// If the configuration is invalid, the error is a *config.Error. ErrChanged means that another program has edited the
+// file. The error is ErrNoAgent or ErrNoRig for an unknown name, ErrMember for a member, and ErrAmbiguous for an
+// ambiguous name.
 func SetSuspended(src config.Source, t config.Target, on bool) error {
 	dir, err := config.Canonical(src.Dir)
 	if err != nil {
@@ -91,15 +89,14 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 func (s flagPlace) externalChange(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		// these settings are not in an agent's or rig's declaration: they belong to the city or to a patch
+		// these settings belong to the city or to a patch
 		what = "suspended is set"
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; set "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns a file without the text that suspending has added. It returns nil if suspending has not added text, or
-// if the text was changed later.
+// unset returns nil if suspending has not added text, or if the text was changed later.
 func (s flagPlace) unset(
 	src config.Source, t config.Target, data []byte, memo addedLines,
 ) []byte {
@@ -113,7 +110,7 @@ func (s flagPlace) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // the resulting file might not contain the table itself
+		if s.File == config.FileName {
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err

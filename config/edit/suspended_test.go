@@ -85,8 +85,7 @@ func TestSuspendedSplice(t *testing.T) {
 	}
 }
 
-// Resuming removes only a line that suspending has added. A flag that the user wrote or edited later stays, and its
-// value changes.
+// Resuming removes only a line that suspending has added.
 func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 	const plain = "[[agents]]\nname          = \"a\"\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
 	const flagged = "[[agents]]\nname          = \"a\"\nsuspended = true\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
@@ -141,8 +140,7 @@ func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 	}
 }
 
-// If the record of added lines is unreadable or wrong, resuming sets the flag to false and does not change anything
-// else.
+// Without a valid record, resuming sets the flag to false.
 func TestResumeWithoutRecord(t *testing.T) {
 	for _, memory := range []string{"", "{", "null", "[]", `{"city.toml\nagents\n\na":"name = \"a\"\nsuspended = true\n"}`, `{"city.toml\nagents\n\na":"true"}`} {
 		dir := folder(t, "[[agents]]\nname = \"a\"\nsuspended = true\n")
@@ -183,7 +181,7 @@ func TestSetSuspendedErrors(t *testing.T) {
 	}
 }
 
-// A city.toml that is a link stays a link and keeps its permissions. No temporary file is left.
+// A linked city.toml stays a link and keeps its permissions.
 func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	dir := folder(t, "")
 	link, target := filepath.Join(dir, config.FileName), filepath.Join(dir, "real.toml")
@@ -261,8 +259,7 @@ func TestConcurrentSetSuspended(t *testing.T) {
 	}
 }
 
-// For any valid file, the edit changes only the flag of the target, and undoing it restores the values. The target is
-// the city, an agent or a rig. Some targets are declared in the included team.toml.
+// For any valid file, the edit changes only the flag of the target. Undoing it restores the values.
 func FuzzSetSuspended(f *testing.F) {
 	const include = "include = [\"team.toml\"]\n"
 	f.Add([]byte("[[agents]]\nname = \"a\"\nsuspended = false # for now\n"), 1)
@@ -309,7 +306,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("text is missing\n%q\n%q", data, after)
 		}
 		if s.File != config.FileName {
-			return // an included file is not a complete configuration
+			return
 		}
 		edited, err := config.Parse(dir, after)
 		if err != nil {
@@ -319,7 +316,7 @@ func FuzzSetSuspended(f *testing.F) {
 		if err != nil || now.On == s.On || now.NoTable {
 			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
-		if !s.On { // an added line can be removed again, byte for byte
+		if !s.On {
 			memo := addedLines{}
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
@@ -359,7 +356,6 @@ func flagOf(c *config.City, t config.Target) *bool {
 	return &c.Workspace.Suspended
 }
 
-// kept returns how many leading and trailing bytes the two slices have in common.
 func kept(a, b []byte) int {
 	front, back := 0, 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {

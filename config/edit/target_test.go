@@ -19,7 +19,7 @@ func readAll(t testing.TB, path string) string {
 	return string(data)
 }
 
-// Suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag.
+// Suspending and resuming change only the line with the flag.
 func TestSetSuspendedInLongFile(t *testing.T) {
 	long := readAll(t, "testdata/long.toml")
 	if n := strings.Count(long, "\n"); n < 300 {
@@ -29,8 +29,8 @@ func TestSetSuspendedInLongFile(t *testing.T) {
 		text := strings.ReplaceAll(long, "\n", breaks)
 		for _, tt := range []struct {
 			target config.Target
-			is     bool // suspended initially
-			// the changed line before and after the edit; old is "" if the edit adds a line
+			is     bool
+			// the changed line; old is "" for a new line
 			old, new string
 			below    string // the line above a new line
 		}{
@@ -77,8 +77,6 @@ func TestSetSuspendedInLongFile(t *testing.T) {
 	}
 }
 
-// edited returns text with one line changed, or with a new line below another. If several lines match, it uses the
-// last.
 func edited(t *testing.T, text, breaks, old, new, below string) string {
 	t.Helper()
 	at := breaks + old + breaks
@@ -93,7 +91,7 @@ func edited(t *testing.T, text, breaks, old, new, below string) string {
 	return text[:last] + by + text[last+len(at):]
 }
 
-// An agent that is declared in an included file is suspended from city.toml. The included file stays unchanged.
+// An agent from an included file is suspended from city.toml.
 func TestSuspendIncludedAgent(t *testing.T) {
 	const head = "include = [\"team.toml\"] # all of it\n"
 	for _, tt := range []struct {
@@ -139,7 +137,7 @@ func TestSuspendIncludedAgent(t *testing.T) {
 	}
 }
 
-// A rig cannot be patched. Its flag is set where the rig is declared, unless that is outside the city's folder.
+// A rig's flag is set where the rig is declared, unless that is outside the city.
 func TestSuspendIncludedRig(t *testing.T) {
 	const root = "include = [\"team.toml\"]\n"
 	dir := folderOf(t, map[string]string{config.FileName: root, "team.toml": teamOfTwo})
@@ -237,7 +235,7 @@ name = "b"
 	}
 }
 
-// Suspending leaves topologies unchanged, edits the file that contains the effective flag, and can be undone.
+// Suspending leaves topologies unchanged and can be undone.
 func TestSuspendComposed(t *testing.T) {
 	files := map[string]string{
 		config.FileName: "include = [\"more.toml\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n" +

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// verifyChange returns an error if an edit changed anything except the setting. It decodes the file before and after
-// the edit, with a different parser than the one that found the position.
+// verifyChange returns an error if an edit changed anything except the setting. It uses a different parser, to detect
+// wrong positions.
 func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
@@ -33,7 +33,6 @@ func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	return nil
 }
 
-// removeFlag undoes the edit in a decoded file: it removes the added [[patches.agents]] block.
 func (s flagPlace) removeFlag(m map[string]any, on bool) {
 	block := map[string]any{"name": s.Name, "suspended": on}
 	if s.Dir != "" {
@@ -74,7 +73,6 @@ func (s flagPlace) decoded(m map[string]any) []map[string]any {
 	})
 }
 
-// inside returns a table inside a decoded table, and creates it if it is missing.
 func inside(m map[string]any, key string) map[string]any {
 	t, ok := m[key].(map[string]any)
 	if !ok {
@@ -84,7 +82,6 @@ func inside(m map[string]any, key string) map[string]any {
 	return t
 }
 
-// decodedTables returns a list of tables as a new slice, for both TOML notations of such lists.
 func decodedTables(v any) []map[string]any {
 	out := []map[string]any{}
 	switch l := v.(type) {

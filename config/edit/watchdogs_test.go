@@ -10,8 +10,6 @@ import (
 	"gcity/config"
 )
 
-// watchdogCity returns the files of testdata/watchdogs. The city has two rigs that share a topology with a watchdog.
-// Another topology adds a watchdog of the city.
 func watchdogCity(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

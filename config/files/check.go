@@ -12,16 +12,13 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxChecks is the maximum number of concurrent checks. It is enough for the folders, formulas and automations of 1,000
-// rigs.
+// maxChecks is enough for 1,000 rigs.
 const maxChecks = 3000
 
-// checkTimeout is the timeout for checking a folder. Disks respond within milliseconds; unreachable servers never
-// respond.
+// checkTimeout is the timeout for checking a folder.
 const checkTimeout = time.Second
 
-// folders contains the checks in progress. All readers of configurations in this process share it, because each check
-// of a hung folder occupies a thread until the folder responds.
+// All readers share folders, because each check of a hung folder occupies a thread.
 var folders = deadline.New[folderCheck](maxChecks)
 
 type folderCheck struct {
@@ -32,22 +29,20 @@ type folderCheck struct {
 // PendingChecks returns the number of checks in progress.
 func PendingChecks() int { return folders.Pending() }
 
-// StartCheck starts a check of a folder in the background, unless a check is already running. Responds waits for the
-// result.
+// StartCheck starts a check of a folder in the background. Responds waits for the result.
 func StartCheck(path string) {
 	// If too many checks are pending, Responds reports that the folder does not respond.
 	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
 }
 
-// Responds reports whether a folder responded to a check that began at or after the time start. It waits for at most a
-// second. A folder that does not respond, for example on a dead network mount, must not be read.
+// Responds reports whether a folder responded to a check since start. It waits at most a second. A folder that does not
+// respond must not be read.
 func Responds(path string, start time.Time) bool {
 	_, ok := CheckFolder(path, start)
 	return ok
 }
 
-// CheckFolder returns the result of a check that began at or after the time start. ok is false if the folder does not
-// respond.
+// CheckFolder returns the result of a check since start. ok is false if the folder does not respond.
 func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	saw, ok := folders.Do(context.Background(), path, start, checkTimeout, func() folderCheck {
 		return checkFolder(path)

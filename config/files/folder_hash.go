@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Limits for the files of a topology. They far exceed the size of any real topology.
+// Limits for the files of a topology.
 const (
 	MaxTreeFiles = 5000
 	MaxTreeSize  = 64 << 20 // in bytes
@@ -21,7 +21,7 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// isIgnored reports whether folders with this name in a topology are ignored. Programs store their state in them.
+// Programs store their state in ignored folders.
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
 // HashFolder returns a hash of all files below a folder: their names, contents, execute permissions and link targets.

@@ -17,8 +17,8 @@ import (
 // MaxSize is the limit for the total size of a configuration's files, in bytes.
 const MaxSize = 10 << 20
 
-// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It rejects everything
-// except regular files, because a read from a pipe or device can block forever.
+// ReadSource reads a source of at most MaxSize bytes. It rejects files that other users can change, and everything
+// except regular files.
 func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
 	if err == nil {

@@ -70,7 +70,6 @@ func checkHosts(v any) string {
 	return ""
 }
 
-// hostName reports whether s is a complete DNS name without patterns and without a port.
 func hostName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false

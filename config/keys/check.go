@@ -40,8 +40,6 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// shortened returns name if it is valid, and otherwise the most similar valid name. If no valid name is similar, it
-// returns "".
 func shortened(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -58,7 +56,7 @@ func shortened(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
-// MaxPrefix is the maximum length of a prefix. It is short, because every ID starts with one.
+// MaxPrefix is the maximum length of a prefix.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {
@@ -182,8 +180,7 @@ func sizeBounds() *bounds {
 	}}
 }
 
-// sessionProviders returns the valid session providers. "exec:" is the prefix for a script, and "plugin:" for a
-// helper program.
+// "exec:" and "plugin:" are prefixes.
 func sessionProviders() []string {
 	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
 }

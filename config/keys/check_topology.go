@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// compatibleWith is the version of Gas City that this program is compatible with.
+// compatibleWith is the supported version of Gas City.
 const compatibleWith = "0.13.0"
 
 func checkSource(v any) string {
@@ -85,7 +85,7 @@ func checkRequires(v any) string {
 	return ""
 }
 
-// comparison splits a requirement into its operator and version. The default operator is ">=".
+// The default operator is ">=".
 func comparison(part string) (op, number string) {
 	for _, op := range []string{">=", "<=", "!=", "==", ">", "<", "=", "^", "~"} {
 		if rest, ok := strings.CutPrefix(part, op); ok {
@@ -98,7 +98,7 @@ func comparison(part string) (op, number string) {
 	return ">=", part
 }
 
-// version parses up to three numbers separated by dots. It ignores everything after a "-" or "+".
+// version ignores everything after a "-" or "+".
 func version(text string) (v [3]int, ok bool) {
 	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
 	text, _, _ = strings.Cut(text, "-")

@@ -47,7 +47,7 @@ func checkWisp(v any) string {
 	return ""
 }
 
-// checkAtLeast returns a check that rejects durations below the given minimum. Shorter durations would waste CPU time.
+// Shorter durations would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {

@@ -36,8 +36,7 @@ type SchemaNode struct {
 	Tables map[string]*SchemaNode `json:"definitions,omitempty"`
 }
 
-// durationPattern matches the durations that time.ParseDuration accepts, except for negative ones, which no key
-// accepts.
+// durationPattern matches what time.ParseDuration accepts, except negative durations.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // cityFile is the name of a city's file, the same as config.FileName.
@@ -68,10 +67,8 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema returns a JSON Schema (draft 7) for a kind of file, for editors. It returns nil if the kind is unknown.
-// The schema is generated from the same table that Parse uses, so Parse rejects everything that the schema rejects.
-// Parse also checks what the schema cannot express: contradictions between keys, schedules and templates. The schema
-// omits keys that are not supported yet.
+// JSONSchema returns a JSON Schema (draft 7) for a kind of file, or nil for an unknown kind. Parse rejects everything
+// that the schema rejects, and checks more. The schema omits unsupported keys.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })

@@ -1,6 +1,6 @@
 package keys
 
-// k8sKeys returns the keys of [session.k8s]. For keys that are not set, the helper uses its environment.
+// For missing keys, the helper uses its environment.
 func k8sKeys() []Key {
 	name := func(path, def, doc string) Key {
 		return Key{Path: "session.k8s." + path, Kind: String, Def: def, Doc: doc}

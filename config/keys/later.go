@@ -2,14 +2,14 @@ package keys
 
 import "strings"
 
-// LaterKeys returns keys that are known but not implemented. gcity rejects them rather than silently ignoring them. The
-// keys at the end of the list are Gas City keys that gcity ignores with a warning.
+// LaterKeys returns keys that are known but not implemented. gcity rejects most of them, and ignores some with a
+// warning.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string
 		kind  Kind
 		alias string
-		is    Status // status of the table itself
+		is    Status
 		keys  string
 	}{
 		{table: "mail", kind: Table, is: Later, keys: "provider"},

@@ -41,7 +41,7 @@ func Parse(n *toml.Node, k *Key) (any, string) {
 	return nil, wrong
 }
 
-// maxDuration is the maximum value for a duration. It ensures that sums of durations and times do not overflow.
+// maxDuration prevents overflow in sums of durations and times.
 const maxDuration = 365 * 24 * time.Hour
 
 func nul(s string) string {

@@ -2,7 +2,7 @@ package keys
 
 import "strings"
 
-// ChangeKeys returns the keys of a table that changes agents: all of an agent's keys except those that identify it.
+// ChangeKeys returns the keys of a table that changes agents.
 func ChangeKeys(table string, all []Key) []Key {
 	var out []Key
 	for i := range all {

@@ -1,6 +1,6 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and the way in which the program receives its prompt.
+// ProgramKeys returns the keys for an agent's program and prompt.
 func ProgramKeys() []Key {
 	const over = " This key overrides the provider's value."
 	return []Key{
@@ -83,8 +83,7 @@ func NamedProviderKeys() []Key {
 
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram checks only the form of a provider's name. A later check, after all files are read, finds out whether
-// the provider exists.
+// The provider itself is checked after all files are read.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

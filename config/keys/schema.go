@@ -1,6 +1,5 @@
-// Package keys defines the table of all keys in city.toml, in the files that it includes, and in topology.toml. The
-// parser, defaults, suggestions, the JSON Schema and docs/config.md are generated from the table. The package does not
-// contain the values: the config package finds the field of a key by the key's name.
+// Package keys defines the table of all keys in city.toml, its included files, and topology.toml. Parsing, defaults,
+// suggestions, the JSON Schema and docs/config.md come from the table. Package config contains the values.
 package keys
 
 import (
@@ -50,8 +49,7 @@ const (
 	Dropped          // accepted with a warning: a Gas City key that gcity ignores
 )
 
-// Key describes one key. Parsing, defaults, suggestions, errors, docs/config.md and the output of `config show` are
-// all derived from it.
+// Key describes one key of a table.
 type Key struct {
 	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
 	Kind    Kind
@@ -62,26 +60,25 @@ type Key struct {
 	Require bool
 	// `config show` omits the key, because other values already show its effect
 	Redundant bool
-	// Check returns the reason why a value of the right kind is invalid, or "" if it is valid
+	// Check returns why a value is invalid, or "" if it is valid
 	Check func(value any) string
 
-	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
+	// Enum and Within restrict the value.
 	Enum   []string // one of these words
 	Within *bounds  // range of a number
-	// The fields known and Pattern describe the value in the JSON Schema, which cannot contain the function Check. The
-	// field known lists the possible words; a word that ends in ":" is a prefix. Pattern is a regular expression that
-	// matches all valid values.
+	// known and Pattern replace Check in the JSON Schema. known lists the possible words; a word with a final ":" is a
+	// prefix. Pattern matches all valid values.
 	known   []string
 	Pattern string
 }
 
-// bounds is the range of a whole number. The function message returns the error message for a number outside the range.
+// message returns the error for a number outside the range.
 type bounds struct {
 	least, most int
 	message     func(n int) string
 }
 
-// Invalid returns the reason why a value of the right kind is invalid, or "" if it is valid.
+// Invalid returns why a value is invalid, or "" if it is valid.
 func (k *Key) Invalid(v any) string {
 	if k.Enum != nil {
 		if msg := oneOf(k.Enum...)(v); msg != "" {
@@ -103,8 +100,7 @@ func (k *Key) Invalid(v any) string {
 	return k.Check(v)
 }
 
-// HasValue reports whether the key holds a value of a specific kind. It returns false for tables and for keys of the
-// kind Any.
+// HasValue reports whether the key holds a value of a specific kind. It is false for tables and Any.
 func (k *Key) HasValue() bool { return !k.IsTable() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }

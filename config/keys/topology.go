@@ -78,8 +78,6 @@ func topologyKeys() []Key {
 	}
 }
 
-// derivedKeys returns the keys of tables that change other tables. The table patches.rigs has the keys of a rig. A
-// rig's overrides have the keys of an agent's patch.
 func derivedKeys(all []Key) []Key {
 	var out []Key
 	for _, k := range all {

@@ -15,9 +15,8 @@ import (
 
 const packFile = "pack.toml"
 
-// Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
-// its folder. The parameter root is the tree of city.toml, or nil if the file is missing. A city in the format that
-// gcity reads has none of them.
+// Marks returns the features that show that a city uses Gas City's pack format. root is the tree of city.toml; nil =
+// missing. A valid gcity configuration has none.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -42,8 +41,7 @@ func Marks(dir string, root *toml.Node) []string {
 	return marks
 }
 
-// OfFile is like Marks, but takes the text of city.toml. If the text is not valid TOML, it considers only the other
-// files.
+// OfFile is like Marks, but takes the text of city.toml. Invalid TOML is ignored.
 func OfFile(dir string, data []byte) []string {
 	root := &toml.Node{Shape: toml.ShapeTable}
 	for _, word := range []string{"imports", "agent_defaults", "defaults", "named_session",
@@ -85,8 +83,7 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml is in the pack format. The parameter alone means that the file's folder has
-// no city.toml.
+// alone means that the folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

@@ -1,5 +1,4 @@
-// Package placeholder expands the templates of a configuration: folders, commands and session names that depend on
-// their agent. It does not perform any I/O.
+// Package placeholder expands the templates of a configuration. It does not perform any I/O.
 package placeholder
 
 import (
@@ -31,9 +30,8 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. It returns an error if the template uses a field that the parameter unknown lists. The
-// language is a subset of text/template: fields, if, with, comparisons and similar. Loops and definitions are rejected,
-// so every expansion terminates and is small.
+// Expand expands a template. The fields in unknown are errors. The language is a subset of text/template without loops
+// and definitions, so every expansion terminates and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
 		return out, nil
@@ -55,8 +53,7 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain expands a template that contains only fields. This covers nearly all templates and is a hundred times faster
-// than text/template. For any other template, ok is false.
+// plain expands a template with only fields, a hundred times faster than text/template. Otherwise ok is false.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {

@@ -11,13 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that receives a value when a city's configuration has changed and has then been stable for
-// o.Quiet. The watch covers the configuration's files and the files in topologies, even if city.toml is removed or
-// invalid. It also covers the creation and removal of rig folders. Call City before config.Load, or set o.First, so
-// that no change in between is missed. The channel holds at most one value. It is closed when ctx has ended and the
-// watch has stopped.
+// City returns a channel that receives a value when a city's configuration has changed. The change must be stable for
+// o.Quiet.
 //
-// If the kernel has no watches left, or the folder is missing, City polls the files every o.Poll.
+// Call City before config.Load, or set o.First, to miss no change. The channel holds at most one value. It is closed
+// when ctx has ended and the watch has stopped.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
 	dir, err := config.Canonical(s.Dir)
 	if err != nil {
@@ -28,7 +26,6 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 	return start(ctx, &cityFiles{from: s, inputs: inputs}, o, nil), nil
 }
 
-// cityFiles implements subject for a configuration: its files, and the folders of its topologies and rigs.
 type cityFiles struct {
 	from   config.Source // the path of the city's folder has no symbolic links
 	inputs config.Inputs // the inputs at the latest successful read
@@ -81,7 +78,7 @@ func (s *cityFiles) folders() map[string]bool {
 		}
 	}
 	for f := range parents {
-		s.files[f] = true // removing a folder ends the watch on it, so that event matters too
+		s.files[f] = true // removing a folder ends its watch
 	}
 	return parents
 }
@@ -122,8 +119,7 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns the revision and the files' state. If a file is changed and then changed back, the revision is the
-// same, but a reader might have read the file in between.
+// state includes the files' state, because a reader might see a change that was later reverted.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

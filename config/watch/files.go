@@ -17,12 +17,11 @@ func Files(ctx context.Context, files, folders []string, o Options) <-chan struc
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
 
-// fileSet implements subject for individual files and folders.
 type fileSet struct {
 	paths, dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
-	files  map[string]bool // paths with relevant events
+	files  map[string]bool
 	open   map[string]bool // folders in which every event matters
 }
 

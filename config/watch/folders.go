@@ -16,12 +16,9 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that receives a value when a formula or an automation has been written, created or removed.
-// The value arrives after o.Quiet without further changes. Folders watches the given folders, as City.Layers returns
-// them, and ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it
-// does. The channel others delivers lists of folders that replace the current list; it may be nil. A new list counts as
-// a change if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended
-// and the watch has stopped.
+// Folders returns a channel that receives a value when a formula or an automation has changed, after o.Quiet without
+// changes. Folders need not exist. others delivers lists that replace the folders; nil = none. The channel holds at
+// most one value. It is closed when ctx has ended and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -37,14 +34,13 @@ func Folders(
 	return start(ctx, r, o, others), nil
 }
 
-// formulaFolders implements subject for the formulas and automations in a list of folders.
 type formulaFolders struct {
 	dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 
 	watched map[string]bool // folders for the kernel to watch
-	files   map[string]bool // paths with relevant events
+	files   map[string]bool
 	open    map[string]bool // folders in which every event matters
 	// existing formula and automation files, with symbolic links resolved
 	known map[string]bool
@@ -77,7 +73,7 @@ func (r *formulaFolders) folders() map[string]bool {
 		real := r.resolveLinks(dir)
 		r.folder(real)
 		below := filepath.Join(real, automation.Folder)
-		r.files[below] = true // watched for its creation and removal
+		r.files[below] = true
 		entries, err := os.ReadDir(below)
 		if err != nil {
 			continue
@@ -115,7 +111,6 @@ func (r *formulaFolders) await(path string) {
 	}
 }
 
-// resolveLinks watches the symbolic links in a path, and returns the resolved path.
 func (r *formulaFolders) resolveLinks(path string) string {
 	chain := linkChain(path)
 	for _, link := range chain[:len(chain)-1] {
@@ -141,7 +136,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// responsive returns the folders that respond, and those that hang. Folders that hang must not be watched or read.
+// Hung folders must not be watched or read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
@@ -159,7 +154,6 @@ func (r *formulaFolders) responsive() (responsive, hung []string) {
 	return responsive, hung
 }
 
-// paths returns the paths of the formulas and automations in the folders, whether or not they exist.
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {

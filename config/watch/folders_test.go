@@ -66,7 +66,6 @@ func (k *watchedFolders) has() string {
 	return strings.Join(out, " ")
 }
 
-// await waits until the folders have the wanted contents, and returns the number of notifications until then.
 func (k *watchedFolders) await(want string) (count int) {
 	k.t.Helper()
 	deadline := time.After(patience)
@@ -118,7 +117,7 @@ func TestFoldersReportsEveryKindOfWrite(t *testing.T) {
 				return filepath.Join(city, automation.Folder, name, automation.FileName)
 			}
 
-			plant(t, file("a"), action("one")) // no folder of the path existed
+			plant(t, file("a"), action("one"))
 			k.await("a=one")
 			put(t, file("a"), action("two"))
 			k.await("a=two")
@@ -235,8 +234,7 @@ func TestFoldersReplacesList(t *testing.T) {
 	}
 }
 
-// The watch does not report other files in the watched folders. A changed automation does not wake the watch of the
-// configuration, and a changed configuration does not wake the watch of automations.
+// The watch does not report other files in the folders.
 func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

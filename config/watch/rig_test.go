@@ -9,8 +9,7 @@ import (
 	"gcity/config"
 )
 
-// A watch notices without polling that a rig's folder is created or removed. Its agents can only be started while the
-// folder exists.
+// A watch notices a new or removed rig folder without polling.
 func TestCityReportsRigFolders(t *testing.T) {
 	dir := folder(t, "")
 	project := filepath.Join(folder(t, ""), "src", "mine", "demo")

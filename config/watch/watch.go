@@ -1,5 +1,5 @@
-// Package watch reports changes to files: a city's configuration, formulas and automations, or individual files. It
-// only detects that files differ from their earlier state. The receiver decides whether a change is relevant.
+// Package watch reports changes to files. It only detects that files differ. The receiver decides whether a change
+// matters.
 //
 // # Concurrency
 //
@@ -31,10 +31,10 @@ type Options struct {
 	Polling bool          // always poll, for network file systems
 	// report a change at the start, for callers that loaded the files before they started the watch
 	First   bool
-	OnPanic func(error) // receives a panic that ended the watch; if nil, a panic ends the program
+	OnPanic func(error) // nil = a panic ends the program
 }
 
-// start starts a watch of a subject. The watch receives the subject's new folders from others, which may be nil.
+// others delivers new folders; it may be nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -61,14 +61,12 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	return w.changes
 }
 
-// subject is a set of files to watch. Only the watcher's goroutine uses it.
+// subject is used only by the watcher's goroutine.
 type subject interface {
-	// refresh updates the subject's list of files.
 	refresh()
-	// folders returns the folders that the kernel should watch. The map's value is true if changes would be missed
-	// without the watch on that folder.
+	// folders returns the folders that the kernel should watch. The value true means that changes would be missed
+	// otherwise.
 	folders() map[string]bool
-	// isChange reports whether an event for a path might be a change.
 	isChange(path string) bool
 	// state returns a string that changes whenever the files change.
 	state() string
@@ -76,8 +74,7 @@ type subject interface {
 	String() string
 }
 
-// watcher compares a subject's state with its last known state. After the start, only the goroutine that executes run
-// uses it.
+// After the start, only the goroutine of run uses a watcher.
 type watcher struct {
 	subject subject
 	o       Options
@@ -156,8 +153,7 @@ func (w *watcher) check() {
 	}
 }
 
-// addWatches makes the kernel watch the subject's folders, and reports whether it added a watch. It watches folders,
-// because replacing a file ends the watch on it.
+// addWatches watches folders, because replacing a file ends its watch. It reports whether it added a watch.
 func (w *watcher) addWatches() (added bool) {
 	parents := w.subject.folders()
 	w.unwatched = w.o.Polling
@@ -176,7 +172,7 @@ func (w *watcher) addWatches() (added bool) {
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
 		if _, wanted := parents[f]; !wanted {
-			_ = w.kernel.Remove(f) // the folder might already be removed
+			_ = w.kernel.Remove(f)
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(parents)) {
@@ -192,8 +188,7 @@ func (w *watcher) addWatches() (added bool) {
 	return added
 }
 
-// warnPolling records that the watch has to poll, and logs a warning. It does not log a missing or unreadable folder,
-// because the code that reads the folder reports it.
+// warnPolling does not log a missing or unreadable folder, because its reader reports that.
 func (w *watcher) warnPolling(err error) {
 	w.unwatched = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -205,8 +200,7 @@ func (w *watcher) warnPolling(err error) {
 		"or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// missingAncestor returns the topmost missing folder in a path, or the path itself if its parent folder exists. The
-// watch waits until this folder is created.
+// missingAncestor returns the topmost missing folder in a path, or the path itself. The watch waits for this folder.
 func missingAncestor(path string) string {
 	for {
 		up := filepath.Dir(path)

@@ -77,7 +77,6 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// swap replaces a file by renaming a new one over it, as editors do.
 func swap(t *testing.T, path, text string) {
 	t.Helper()
 	put(t, path+"~", text)
@@ -110,7 +109,7 @@ func TestCityReportsEveryKindOfWrite(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			poked(t, pokes) // a removed file is a change
+			poked(t, pokes)
 			put(t, path, agents(4))
 			await(t, pokes, dir, 4)
 			put(t, path, "[workspace")
@@ -121,8 +120,7 @@ func TestCityReportsEveryKindOfWrite(t *testing.T) {
 	}
 }
 
-// A file that is written byte by byte or rewritten 1,000 times causes only a few notifications, and the newest content
-// is read.
+// A file that is written byte by byte causes only a few notifications.
 func TestCityMergesChanges(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -158,7 +156,7 @@ func TestCityMergesChanges(t *testing.T) {
 	})
 }
 
-// If city.toml is a link through a linked folder, the watch notices changes to the link and to its target.
+// The watch notices changes to a linked city.toml and to its target.
 func TestCityFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -280,7 +278,7 @@ func TestCityReportsAnUndoneChange(t *testing.T) {
 	}
 }
 
-// If a user namespace does not allow inotify instances, the watch polls the files and logs one warning.
+// Without inotify, the watch polls and logs one warning.
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
@@ -323,7 +321,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 	}
 }
 
-// An included file is watched like city.toml as soon as a file names it, even if it does not exist yet.
+// An included file is watched even before it exists.
 func TestCityReportsIncludedFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -347,7 +345,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, team, "[[agents]]\nnama = \"b\"\n")
-	poked(t, pokes) // a different mistake is a change, too
+	poked(t, pokes)
 	if second, err := (config.Source{Dir: dir}).Revision(); err != nil || second == first {
 		t.Errorf("the revision is the same, %v", err)
 	}
@@ -364,7 +362,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 	}
 }
 
-// A topology is watched as a whole: its file, the files that its agents use, and new files in its folder.
+// A topology is watched as a whole.
 func TestCityReportsTopologies(t *testing.T) {
 	dir := folder(t, "include = [\"more.toml\"]\n[workspace]\ntopology = \"p\"\n"+
 		"[topologies.far]\nsource = \"/none\"\n")
@@ -439,7 +437,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // otherwise, wait for the next notification
+			if c.Revision != revision {
 				revision = c.Revision
 				break
 			}

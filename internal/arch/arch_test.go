@@ -17,8 +17,9 @@ import (
 
 const module = "gcity"
 
-// doors maps each package to the packages that it may import. A key is a folder of the module, or "main" for the
-// package at its root. "session/*" stands for the packages below session. Each package below cli has its own entry.
+// doors maps each package to the packages that it may import. "main" is the root package. "session/*" stands for the
+// packages below session. Each package below cli has its own entry.
+//
 // Keep doors the same as the table "Imports" in ARCHITECTURE.md.
 var doors = map[string][]string{
 	"main":        {"cli", "cli/quick", "session/*"},
@@ -176,7 +177,7 @@ func TestNoCostlyImports(t *testing.T) {
 	}
 }
 
-// Only internal/toml imports the TOML libraries, so the whole program reads TOML in one way.
+// Only internal/toml imports the TOML libraries.
 func TestOneTOMLReader(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, imp := range f.imports() {
@@ -205,8 +206,7 @@ func TestNoRoleNames(t *testing.T) {
 	}
 }
 
-// No package has an init function. It would run once per agent, because the holder may be the same binary. Package quick
-// is the exception: its init function only compares two strings if the command is not a peek.
+// No package has an init function. It would run once per agent. Package quick is the exception.
 func TestNoInit(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.dir == "cli/quick" {
@@ -267,7 +267,6 @@ const guardRoom = "beads/guard"
 // outside allows the import of every package that does not belong to the command line.
 const outside = "outside cli"
 
-// room returns the key for a folder in the map doors. It returns false for a folder without a key.
 func room(dir string) (string, bool) {
 	if slices.Contains(leaves, dir) || dir == guardRoom || dir == "city/verb" {
 		return dir, true
@@ -301,8 +300,7 @@ func open(from, to string) bool {
 
 func own(imp string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
 
-// library returns the module of an imported package, or "" for the standard library and golang.org/x. It assumes that a
-// module path has three elements.
+// library returns "" for the standard library and golang.org/x. It assumes that a module path has three elements.
 func library(imp string) string {
 	parts := strings.Split(imp, "/")
 	if !strings.Contains(parts[0], ".") || strings.HasPrefix(imp, "golang.org/x/") {
@@ -341,7 +339,6 @@ func (s source) imports() []string {
 	return out
 }
 
-// sources parses every Go file of the module except tests.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root, err := filepath.Abs("../..")

@@ -61,8 +61,6 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// compareBudgets returns the figures that exceed both their budget and their entry, and the entries that are larger
-// than necessary.
 func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	for _, s := range sorted(now) {
 		if now[s] > listed[s] {
@@ -81,7 +79,6 @@ func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	return grown, shrunk
 }
 
-// grownKinds returns each kind of figure for which the total excess over the budgets is larger than the list allows.
 func grownKinds(listed, now map[subject]int) (grown []string) {
 	excess := map[string]int{}
 	for s, figure := range now {
@@ -114,7 +111,7 @@ func sorted(figures map[subject]int) []subject {
 	})
 }
 
-// formatBudgets formats the list as one paragraph per package, so that git can merge changes to different packages.
+// One paragraph per package lets git merge changes to different packages.
 func formatBudgets(figures map[subject]int) string {
 	var b strings.Builder
 	b.WriteString(budgetsHead)
@@ -129,8 +126,7 @@ func formatBudgets(figures map[subject]int) string {
 	return b.String()
 }
 
-// parseBudgets parses the list. If a subject has two entries, the larger one is used. Merge conflict markers are
-// skipped, because "make budgets" resolves conflicts.
+// The larger of two entries counts. Merge conflict markers are skipped, because "make budgets" resolves conflicts.
 func parseBudgets(text string) (map[subject]int, error) {
 	figures := map[subject]int{}
 	dir := ""

@@ -25,7 +25,7 @@ const (
 	tabColumns = 4
 )
 
-// subject is the key of a measured number. If the number applies to a whole package, name is empty.
+// If the number applies to a whole package, name is empty.
 type subject struct{ dir, kind, name string }
 
 func measure(files []source) map[subject]int {
@@ -89,7 +89,6 @@ func fieldCount(l *ast.FieldList) (n int) {
 	return n
 }
 
-// receiver returns the receiver type of a method, or "" for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
@@ -111,8 +110,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// wideLines counts the lines of a file that are too wide. It skips lines inside a raw string: a break would change
-// what the program prints.
+// wideLines skips raw strings, because a break would change what the program prints.
 func wideLines(f source) (n int) {
 	comments, raw := map[int]bool{}, map[int]bool{}
 	for _, group := range f.tree.Comments {

@@ -12,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// made maps each folder with generated files to the Makefile target that creates them.
 var made = map[string]string{"build/man": "man", "build/completions": "packaging"}
 
 // All files of a release exist or are generated before the release. goreleaser publishes nothing.

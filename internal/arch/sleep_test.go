@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A test that sleeps to wait is slow and fails without a clear cause. Sleeps are allowed in a testing/synctest bubble.
-// Anywhere else, a comment on the same line must give the reason. Polling loops use internal/eventually.
+// Tests sleep only in a testing/synctest bubble, or with a reason in a comment on the same line. Polling loops use
+// internal/eventually.
 func TestNoTestSleeps(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

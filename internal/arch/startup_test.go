@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// No package compiles a pattern or a template when the program starts. That would slow down every command, and agents
-// run some commands all day. Such values are built at their first use, with sync.OnceValue.
+// No package compiles a pattern or a template at startup, because that would slow down every command. Use
+// sync.OnceValue.
 func TestNothingIsCompiledAtStartup(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, call := range compiled(f.tree) {
@@ -35,7 +35,6 @@ func f() { _ = regexp.MustCompile("d") }`
 	}
 }
 
-// compiled returns the calls in initial values of package variables that compile a pattern or a template.
 func compiled(tree *ast.File) (found []*ast.CallExpr) {
 	for _, d := range tree.Decls {
 		vars, ok := d.(*ast.GenDecl)
@@ -61,7 +60,7 @@ func compiled(tree *ast.File) (found []*ast.CallExpr) {
 	return found
 }
 
-// slowToStart lists packages that gcity must not contain, because they take long to initialize.
+// slowToStart lists packages that take long to initialize.
 var slowToStart = []string{"encoding/xml", "html/template", "net/http/pprof"}
 
 func TestNoPackageIsSlowToStart(t *testing.T) {

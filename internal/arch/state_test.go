@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// openers lists the functions that open, create, move or remove files by path. They may follow a symbolic link in a .gc
-// or .beads folder that came with a repository. Package disk does not; see internal/disk/state.go.
+// openers lists functions that may follow a symbolic link in .gc or .beads. Package disk does not; see
+// internal/disk/state.go.
 var openers = map[string][]string{
 	"os": {"Open", "OpenFile", "Create", "CreateTemp", "ReadFile", "WriteFile", "Mkdir", "MkdirAll", "MkdirTemp",
 		"Rename", "Remove", "RemoveAll", "Symlink", "Link", "Chmod", "Chown", "Truncate", "CopyFS"},
@@ -22,7 +22,7 @@ var openers = map[string][]string{
 	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
 }
 
-// byPath maps the files that may call the functions in openers to the reasons. A final slash means a folder.
+// byPath maps files that may call openers to the reasons. A final slash means a folder.
 var byPath = map[string]string{
 	"internal/disk/":                 "it is the way",
 	"internal/proc/":                 "/proc, and locks that are opened without following links",
@@ -72,7 +72,7 @@ var byPath = map[string]string{
 	"tui/feed/save.go":               "a file that the user names",
 }
 
-// Only package disk opens files in .gc and .beads. It does not follow links and does not block on a pipe.
+// Only package disk opens files in .gc and .beads.
 func TestStateIsOpenedByDisk(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range sources(t) {

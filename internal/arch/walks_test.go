@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The files that ARCHITECTURE.md names exist. The functions in the section "Walks" exist too.
+// The files and functions that ARCHITECTURE.md names exist.
 func TestWalksNameFunctions(t *testing.T) {
 	page, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {

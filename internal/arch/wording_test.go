@@ -20,14 +20,13 @@ const (
 	wordingHead = `# Comments and strings with a marked expression (wording_test.go): PACKAGE COMMENTS STRINGS. A figure may only shrink.
 # "make budgets" rewrites this file after a change. It refuses a list whose sums have grown.
 `
-	// maxMarked is how many of 1,000 comments, and of 1,000 strings, may have a mark in a package that is not listed.
+	// maxMarked is the maximum number of marks per 1,000 comments or strings in an unlisted package.
 	maxMarked = 5
-	// minWords is the minimum number of words in a string that is checked as a sentence for users.
+	// A string with fewer words is not checked as a sentence.
 	minWords = 5
 )
 
-// marked matches expressions that STYLE.md rules out. Most of them treat a component as a person. The list finds
-// symptoms: a sentence without a match can still be unclear.
+// marked matches expressions that STYLE.md rules out. It finds only symptoms of unclear text.
 var marked = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`\b(who|whom|whoever|whose|nobody|somebody|anybody|everybody)\b`,
 	`\b(told|tells?|hears? of|looks? on)\b`,
@@ -37,7 +36,7 @@ var marked = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`^\s*(of|from|to|at) an? [^,]{0,60}\b(nobody|who|is|are)\b`,
 }, "|"))
 
-// legitimate matches correct uses of marked expressions. They are removed from a text before it is checked.
+// legitimate matches correct uses of marked expressions.
 var legitimate = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`\bis no longer\b`,
 	`\b(users?|persons?|people|operators?|engineers?|readers?) (who|whom|whose)\b`,
@@ -53,7 +52,6 @@ type wording struct {
 	sites                    []string // positions and beginnings of marked texts
 }
 
-// over reports whether a kind of text has more marked texts than maxMarked allows.
 func over(marked, all int) bool { return 1000*marked > maxMarked*all }
 
 func measureWording(files []source) map[string]*wording {
@@ -90,7 +88,7 @@ func measureWording(files []source) map[string]*wording {
 	return out
 }
 
-// sentence returns the text of a string literal, or of literals that are joined by +.
+// sentence accepts literals that are joined by +.
 func sentence(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.BasicLit:
@@ -114,8 +112,8 @@ func (w *wording) note(f source, at token.Pos, text string) {
 	w.sites = append(w.sites, fmt.Sprintf("%s: %.100s", f.fset.Position(at), text))
 }
 
-// TestWording fails if a package has more marked texts than the list allows. The list may only shrink. With -short,
-// only the sums are compared, so that concurrent changes can move code between packages.
+// TestWording fails if a package has more marked texts than the list allows. With -short, only the sums are compared,
+// so that concurrent changes can move code.
 func TestWording(t *testing.T) {
 	text, err := os.ReadFile(wordingFile)
 	if err != nil {
@@ -173,7 +171,6 @@ func sum(all map[string]allowance) (s allowance) {
 	return s
 }
 
-// allowances returns the entries of the list: the packages with more marked texts than maxMarked allows.
 func allowances(all map[string]*wording) map[string]allowance {
 	out := map[string]allowance{}
 	for dir, w := range all {
@@ -200,7 +197,7 @@ func formatWording(all map[string]allowance) string {
 	return b.String()
 }
 
-// parseWording reads the list. If a merge has left two lines for one package, the larger figures are used.
+// After a merge, the larger of two entries counts.
 func parseWording(text string) (map[string]allowance, error) {
 	all := map[string]allowance{}
 	for line := range strings.Lines(text) {

@@ -11,8 +11,7 @@ import (
 
 const idleCommand = "sleep 1000000"
 
-// startSettle is the pause between the start and the first measurement. It is necessary because runit delays the
-// restart of services that have just started.
+// startSettle is the pause before the first measurement, because runit delays the restart of new services.
 const startSettle = 1500 * time.Millisecond
 
 // idleSettle is the pause between the last start and the first idle window.
@@ -133,8 +132,7 @@ func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err er
 	return b.stopAll(ctx, t, s)
 }
 
-// replacements kills some of the agents, each once, and returns how long each replacement took, in ms. The killed
-// agents are spread evenly over the list.
+// replacements returns times in ms. The killed agents are spread evenly over the list.
 func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, error) {
 	var took []float64
 	n := len(s.site.names)

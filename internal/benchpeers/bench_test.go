@@ -15,7 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// TestMain makes the test binary act as the peer "floor" and as its noisy agents.
+// TestMain makes the test binary act as a peer.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "floor" {
 		os.Exit(report(floor(os.Args[2])))
@@ -98,7 +98,7 @@ func nothingLeft(t *testing.T, parent string) {
 	}
 }
 
-// A killed run leaves its control group behind. The next run removes the group and kills its processes.
+// The next run removes the control group of a killed run.
 func TestSweep(t *testing.T) {
 	parent := groupsOf(t)
 	dead := &groups{filepath.Join(parent, groupPrefix+"999999999")}

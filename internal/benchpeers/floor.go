@@ -10,8 +10,6 @@ import (
 	"time"
 )
 
-// floor does the minimum that a manager must do. It reads command lines from a file, executes each line, and restarts
-// each process that exits. The processes have no terminal, and their output is discarded.
 func floor(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// groupPrefix is the prefix of this program's control group names. The program's pid follows it.
+// groupPrefix precedes the program's pid.
 const groupPrefix = "gcity-bench-"
 
 const killLimit = 30 * time.Second
@@ -42,7 +42,6 @@ func newGroups() (*groups, error) {
 	return &groups{dir}, nil
 }
 
-// ownGroup finds the folder of a process's control group from the mounts and from its /proc/PID/cgroup.
 func ownGroup(mounts, own string) (string, bool) {
 	for line := range strings.Lines(mounts) {
 		fields := strings.Fields(line)
@@ -58,7 +57,6 @@ func ownGroup(mounts, own string) (string, bool) {
 	return "", false
 }
 
-// sweep kills the processes in control groups that earlier, killed runs left behind, and removes these groups.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is valid
 	for _, dir := range old {
@@ -98,7 +96,6 @@ func (g *group) start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// cpu returns the processor time used so far by all processes in the control group, including those that have ended.
 func (g *group) cpu() (time.Duration, error) {
 	usec, err := field(filepath.Join(g.dir, "cpu.stat"), "usage_usec")
 	return time.Duration(usec) * time.Microsecond, err
@@ -148,7 +145,6 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field returns the number after a name in a file with lines such as "name 5" or "name: 5".
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

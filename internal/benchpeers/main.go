@@ -1,11 +1,10 @@
-// Command benchpeers compares gcity with the process managers runit, tmux, supervisord and process-compose, if they
-// are installed. It also compares gcity with "floor", a program that only forks, executes and waits.
+// Command benchpeers compares gcity with the process managers runit, tmux, supervisord and process-compose. It also
+// compares gcity with "floor", a minimal manager.
 //
-//	make bench-peers                              # 100 and 500 agents, three runs
+//	make bench-peers                # 100 and 500 agents, three runs
 //	make bench-peers N=100 RUNS=1 PEERS=gcity,floor,tmux
 //
-// Every manager runs in its own control group, which measures the exact processor time and can be killed as a whole.
-// This needs a cgroup2 file system in which this program may create groups: run the program as root, or with
+// Every manager runs in its own control group. This needs a cgroup2 file system: run the program as root, or with
 // `systemd-run --user --scope -p Delegate=yes make bench-peers`.
 package main
 
@@ -67,7 +66,7 @@ func report(err error) int {
 	return 1
 }
 
-// parse parses the command line. Empty values mean the default, so that make can pass its variables unchanged.
+// Empty values mean the default, so that make can pass its variables unchanged.
 func parse(args []string) (options, error) {
 	o := options{out: os.Stdout, log: os.Stderr}
 	f := flag.NewFlagSet("benchpeers", flag.ContinueOnError)

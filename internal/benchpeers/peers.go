@@ -80,7 +80,7 @@ func gcityPeer(program string) peer {
 	}
 }
 
-// runitPeer runs one runsv for each agent. On SIGHUP, runsvdir stops all of them.
+// On SIGHUP, runsvdir stops all services.
 func runitPeer() peer {
 	return peer{
 		name: "runit", program: "runsvdir",
@@ -108,8 +108,7 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer uses a hook to make tmux restart an exited agent in its pane. Version 3.3 sometimes detects an exit only
-// when the next agent exits.
+// tmux restarts an agent through a hook. Version 3.3 can detect an exit late.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)
@@ -120,8 +119,7 @@ func tmuxPeer() peer {
 			const head = "set -g remain-on-exit on\nset-hook -g pane-died 'respawn-pane -k'\n"
 			return s.write("tmux.conf", head+s.each("new-session -d -s %s %s\n"))
 		},
-		run: func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
-		// the manager creates the agents when its first client connects
+		run:    func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
 		wake:   func(s *site) []string { return client(s, "list-sessions") },
 		status: func(s *site) []string { return client(s, "list-panes", "-a") },
 		stop:   func(s *site) []string { return client(s, "kill-server") },

@@ -44,8 +44,7 @@ type session struct {
 	wall, cpu time.Duration // duration and CPU time of the start
 }
 
-// open starts a manager with n agents and waits until all of them have reported their start. The caller must close the
-// session.
+// open waits until all agents have started. The caller must close the session.
 func (b *benchmark) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
@@ -168,7 +167,7 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 	}
 }
 
-// command runs one of the manager's commands outside the control group. It returns the output and the duration.
+// command runs outside the control group.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -186,7 +185,6 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop stops the manager and its agents, waits until all processes have exited, and returns the duration.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

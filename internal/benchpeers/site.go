@@ -53,8 +53,6 @@ func (s *site) each(format string) string {
 	return b.String()
 }
 
-// env returns the environment for managers and their commands: this program's own environment without gcity and tmux
-// settings.
 func (s *site) env() []string {
 	var env []string
 	for _, kv := range os.Environ() {

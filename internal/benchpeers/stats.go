@@ -10,7 +10,6 @@ import (
 // metric is a row of the table. Smaller values are better.
 type metric string
 
-// table collects the values of each metric and manager, one value per run.
 type table struct {
 	rows     []metric
 	managers []string
@@ -21,7 +20,6 @@ func newTable(managers []string) *table {
 	return &table{managers: managers, values: map[metric]map[string][]float64{}}
 }
 
-// add adds the value of one run. The table keeps rows in the order of their first values.
 func (t *table) add(row metric, manager string, value float64) {
 	if t.values[row] == nil {
 		t.values[row] = map[string][]float64{}
@@ -30,7 +28,6 @@ func (t *table) add(row metric, manager string, value float64) {
 	t.values[row][manager] = append(t.values[row][manager], value)
 }
 
-// quantile returns the smallest value v such that at least the fraction q of all values is at most v.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -77,7 +74,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// ratio divides the medians of two managers. It returns a dash if that is not possible.
+// ratio returns a dash if it cannot divide.
 func ratio(own, other []float64) string {
 	if len(own) == 0 || len(other) == 0 || median(other) == 0 {
 		return "–"
@@ -85,7 +82,7 @@ func ratio(own, other []float64) string {
 	return number(median(own)/median(other)) + "×"
 }
 
-// best returns the values of the peer with the smallest median. It ignores gcity and the peer "floor".
+// best ignores gcity and the peer "floor".
 func (t *table) best(row metric) []float64 {
 	var best []float64
 	for _, name := range t.managers {

@@ -42,8 +42,7 @@ func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// idle runs all managers at the same time and measures the resources that they use while nothing happens. It measures
-// processor time for each manager, but new processes only for the whole machine.
+// idle measures processor time for each manager, but new processes only for the whole machine.
 func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {
@@ -81,7 +80,7 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		// cpu fails only if the control group no longer exists; the run then fails with a different error
+		// the run then fails with a different error
 		d, _ := s.group.cpu()
 		used = append(used, d)
 	}
@@ -93,8 +92,7 @@ func machineForks() int64 {
 	return n
 }
 
-// peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also measures
-// the processor time of the manager and the agents in that period.
+// peeks measures peeks while all agents print 200 lines per second.
 func (b *benchmark) peeks(ctx context.Context, t *table, p peer) (err error) {
 	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
 	if err != nil {

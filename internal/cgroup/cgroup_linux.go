@@ -32,7 +32,7 @@ type Tree struct {
 // period is the period of the processor limit, in microseconds.
 const period = 100_000
 
-// leaf is the control group to which this program moves itself if systemd has delegated a whole scope to it.
+// leaf is the control group for this program itself in a delegated scope.
 const leaf = "supervisor"
 
 // Own returns the tree that systemd has delegated to this program, or an error that says what is missing.
@@ -61,7 +61,7 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// at returns the Tree of a program. own is the folder of the program's control group.
+// own is the folder of the program's control group.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {

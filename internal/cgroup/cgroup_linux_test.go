@@ -84,7 +84,7 @@ func TestScope(t *testing.T) {
 	if _, err := at(scope, func(d string) bool { return d == scope }); err != nil {
 		t.Fatal(err)
 	}
-	// In this test, cgroup.procs is a plain file and keeps only the last write.
+	// a plain file keeps only the last write
 	if got := content(t, scope, "supervisor", "cgroup.procs"); got != "34" {
 		t.Errorf("moved %q", got)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse parses a color: one of the sixteen names ("red", "bright-red", …), a number of the 256-color palette, or
-// #rrggbb. The result is a number from "0" to "255", or "#rrggbb" in lower case.
+// Parse parses one of the sixteen color names, a number of the 256-color palette, or #rrggbb. The result is a number,
+// or "#rrggbb" in lower case.
 func Parse(word string) (string, error) {
 	if hex, ok := strings.CutPrefix(word, "#"); ok {
 		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {

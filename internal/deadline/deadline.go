@@ -1,6 +1,6 @@
-// Package deadline runs calls that might never return, such as system calls on a dead network file system, and stops
-// waiting for them after a time limit. An abandoned call occupies a thread until it returns, so there is at most one
-// call at a time for each name.
+// Package deadline runs calls that might never return, and stops waiting for them after a time limit.
+//
+// An abandoned call occupies a thread until it returns, so there is at most one call at a time for each name.
 package deadline
 
 import (
@@ -35,9 +35,8 @@ func New[T any](limit int) *Calls[T] {
 // ErrTooMany means that a call was not started because too many calls are pending.
 var ErrTooMany = errors.New("too many calls have not returned yet")
 
-// Start starts a call, unless a call with that name is pending. It returns ErrTooMany if the maximum number of calls
-// is pending. f runs in its own goroutine and might still run long after the caller has given up, so nothing that f
-// reads may be modified.
+// Start starts a call, unless a call with that name is pending. It returns ErrTooMany at the limit. f can outlive its
+// caller, so nothing that f reads may be modified.
 func (c *Calls[T]) Start(name string, f func() T) error {
 	if c.start(name, f).done == nil {
 		return ErrTooMany
@@ -69,9 +68,8 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of the call with the given name. It starts that call if necessary, and uses only a call that
-// started at or after notBefore. ok is false if too many calls are pending, if the call takes longer than limit (0 = no
-// limit), or if ctx ends first.
+// Do returns the result of a call that started at or after notBefore, and starts it if necessary. ok is false if the
+// result does not arrive in time, or if too many calls are pending. limit 0 means no limit.
 func (c *Calls[T]) Do(
 	ctx context.Context, name string, notBefore time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {

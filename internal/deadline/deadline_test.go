@@ -40,7 +40,7 @@ func (d *callCounter) count(name string) int {
 	return d.started[name]
 }
 
-// At most one call per name runs, the number of calls is limited, and a result is never older than its request.
+// At most one call per name runs. A result is never older than its request.
 func TestCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &callCounter{New[string](2), map[string]int{}, make(chan string)}

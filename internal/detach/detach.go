@@ -1,5 +1,4 @@
-// Package detach implements the key that detaches a user from an attached terminal: how users write the key, and how
-// terminals send it.
+// Package detach implements the key that detaches a user from an attached terminal.
 package detach
 
 import (
@@ -13,9 +12,8 @@ type Key struct{ letter byte }
 // Default is the default detach key.
 const Default = "ctrl+q"
 
-// Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except those that terminals cannot distinguish
-// from other keys, and those that every program needs. The error says which keys are valid. Parse("") returns
-// Default.
+// Parse parses a key such as "ctrl+q". It rejects keys that terminals cannot distinguish and keys that programs need.
+// Parse("") returns Default.
 func Parse(text string) (Key, error) {
 	if text == "" {
 		text = Default

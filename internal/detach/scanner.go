@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Scanner searches typed input for a Key. It recognizes the key as a byte (0x11 for ctrl+q) and as the sequences that
-// terminals send if a program has enabled extended keys: CSI 113;5u and CSI 27;5;113~. It ignores the key within a
-// paste. All other bytes pass unchanged. Scanner holds back only the beginning of an escape sequence, until the
-// sequence is complete or Flush is called. It must not be used concurrently.
+// Scanner searches typed input for a Key. It recognizes the byte (0x11 for ctrl+q) and the sequences of extended keys:
+// CSI 113;5u and CSI 27;5;113~. It ignores the key within a paste. All other bytes pass unchanged. It must not be used
+// concurrently.
 type Scanner struct {
 	Key Key
 
@@ -17,11 +16,10 @@ type Scanner struct {
 	marked  int // number of bytes that match the beginning of the next paste marker
 }
 
-// maxHeld is longer than the escape sequence of any key. A longer sequence is therefore not a key.
+// maxHeld is longer than the escape sequence of any key.
 const maxHeld = 48
 
-// Feed takes typed bytes. It returns the bytes to forward and whether the key was pressed. It drops the bytes after the
-// key.
+// Feed returns the bytes to forward. leave is true if the key was pressed; later bytes are dropped.
 func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
 		s.follow(b)
@@ -56,16 +54,14 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
-// Flush returns the bytes that are held back. The caller calls it if no bytes follow, because the held bytes are then a
-// complete key, such as Escape.
+// Flush returns the held bytes. They are a complete key, such as Escape, if no bytes follow.
 func (s *Scanner) Flush() []byte {
 	out := s.held
 	s.held = nil
 	return out
 }
 
-// follow searches all typed bytes, including those that Flush has returned, for the markers at the start and end of a
-// paste. A slow connection can deliver a marker in pieces.
+// follow searches for paste markers. A slow connection can deliver a marker in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {
@@ -100,8 +96,7 @@ func (s *Scanner) isLeave() bool {
 	return false
 }
 
-// onlyCtrl parses "modifiers:event". It reports whether ctrl is the only modifier and the event is not a key release.
-// It ignores the lock keys.
+// onlyCtrl parses "modifiers:event". It ignores lock keys and rejects key releases.
 func onlyCtrl(param string) bool {
 	const ctrl, locks = 4, 64 | 128
 	mods, event, _ := strings.Cut(param, ":")

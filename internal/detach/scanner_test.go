@@ -50,7 +50,7 @@ func TestScannerFindsTheKey(t *testing.T) {
 	}
 }
 
-// A paste marker is recognized even if it arrives in pieces. The key detaches after the paste, but not within it.
+// A paste marker is recognized even in pieces.
 func TestPasteInPieces(t *testing.T) {
 	const begin, end = "\x1b[200~", "\x1b[201~"
 	for cut := range len(begin) {
@@ -75,7 +75,7 @@ func TestPasteInPieces(t *testing.T) {
 	}
 }
 
-// A different detach key is recognized in the same forms. The default key then does not detach.
+// A different detach key replaces the default key.
 func TestOtherKey(t *testing.T) {
 	for text, forms := range map[string][]string{
 		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},
@@ -105,8 +105,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// All bytes except the key pass unchanged, however the input is divided. Scanner holds back at most the length of a
-// key.
+// All bytes except the key pass unchanged, however the input is divided.
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte("ls -l\r\x1b[A\x1b[200~x\x1b[201~\x1b[113;5u"), 3)
 	f.Add([]byte("\x1b[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1"), 1)

@@ -47,8 +47,7 @@ func NewIdleConn() IdleConn { return IdleConn{make(chan idleConn, 1)} }
 // Put stores a connection. It must be called only while no connection is stored.
 func (s IdleConn) Put(conn net.Conn) { s.conn <- idleConn{conn, time.Now()} }
 
-// Take removes and returns the stored connection. It returns nil if no connection is stored. If the connection is too
-// old, it closes the connection and returns nil.
+// Take removes and returns the stored connection. It returns nil if there was no recent connection.
 func (s IdleConn) Take() net.Conn {
 	select {
 	case c := <-s.conn:

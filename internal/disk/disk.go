@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions; a new one is
-// created with perm. If path is a symbolic link, WriteFile replaces the file that it points to.
+// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions. WriteFile follows
+// a symbolic link at path.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
@@ -27,8 +27,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn creates a folder below root, with its parents. It never creates root itself. A moved or removed root
-// therefore does not reappear at its old path.
+// MkdirIn creates a folder below root, with its parents. It never creates root itself, so a moved root does not
+// reappear.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err
@@ -36,9 +36,7 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 	return os.MkdirAll(path, perm)
 }
 
-// OwnFolder creates a folder that only the user can enter. A .gitignore in the folder keeps it out of repositories.
-// OwnFolder does not change an existing folder. It returns an error if path is not a folder or if the parent does not
-// exist.
+// OwnFolder creates a folder that only the user can enter, with a .gitignore. It does not change an existing folder.
 func OwnFolder(path string) error {
 	return in(path, func(d *parent) error {
 		err := d.root.Mkdir(d.name, 0o700)
@@ -54,15 +52,15 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// Remove the new folder, because the next call would take it for the user's folder and add no .gitignore.
+			// The next call would take it for the user's folder and add no .gitignore.
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil
 	})
 }
 
-// MakePrivate creates a folder below .gc and its parents, and sets the folder's mode to 0700. It returns an error if
-// path is a link or belongs to a different user.
+// MakePrivate creates a folder below .gc with its parents, and sets its mode to 0700. It rejects links and other users'
+// folders.
 func MakePrivate(path string) error {
 	if err := MkdirAll(path, 0o700); err != nil {
 		return err
@@ -110,8 +108,7 @@ func TryLock(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// AtPath reports whether the path still refers to the locked file. If it does not, another process can lock a new
-// file at the path.
+// AtPath reports whether the path still refers to the locked file.
 func (l *Lock) AtPath() bool {
 	held, err := l.f.Stat()
 	if err != nil {
@@ -121,8 +118,7 @@ func (l *Lock) AtPath() bool {
 	return err == nil && os.SameFile(held, there)
 }
 
-// Moved returns a *MovedError if the locked file is now at another path. It returns nil if the file is at its path
-// or was removed.
+// Moved returns a *MovedError if the locked file is now at another path. A removed file is not an error.
 func (l *Lock) Moved() error {
 	if l.AtPath() {
 		return nil

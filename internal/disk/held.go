@@ -51,9 +51,8 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
 }
 
-// Hold opens and locks a folder without waiting. Until it is closed, every other Hold of the folder fails with
-// ErrLocked. On file systems that cannot lock folders, Hold takes no lock. The kernel closes and unlocks the folder
-// when the process exits.
+// Hold opens and locks a folder without waiting. Another Hold then fails with ErrLocked. Without support by the file
+// system, Hold takes no lock.
 func Hold(path string) (*Held, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
@@ -72,8 +71,7 @@ func Hold(path string) (*Held, error) {
 // StablePath returns a path that stays valid if the folder is moved. Only this process can use the path.
 func (h *Held) StablePath() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
 
-// CheckPath returns a *MovedError if the folder is no longer at its path, or another error if it cannot examine the
-// path.
+// CheckPath returns a *MovedError if the folder is no longer at its path.
 func (h *Held) CheckPath() error {
 	now, err := os.Stat(h.path)
 	if err == nil && !os.SameFile(now, h.info) || errors.Is(err, fs.ErrNotExist) {

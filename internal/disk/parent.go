@@ -20,11 +20,9 @@ type parent struct {
 
 func (d *parent) Close() error { return d.root.Close() }
 
-// isState reports whether gcity keeps its files in folders with this name.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads. base is the part that the user chose, and below contains the
-// names that gcity chose. If the path contains no .gc or .beads, below contains only the last name.
+// split divides a path before its last .gc or .beads. The user chose base, and gcity chose below.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -45,7 +43,7 @@ func split(path string) (base string, below []string) {
 	}
 }
 
-// walk opens a folder below base. It returns an error if a name in below is a link.
+// walk rejects links in below.
 func walk(base string, below []string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	for i := 0; err == nil && i < len(below); i++ {
@@ -54,7 +52,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens a folder below root and closes root. The last element of names is the folder's name.
+// enter closes root.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -104,8 +102,7 @@ const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 // openTries is the maximum number of attempts to open a file that other processes keep replacing.
 const openTries = 16
 
-// open opens the file. It then checks that it has opened the right file, because os.Root follows links to other files
-// in the same folder.
+// os.Root follows links to other files in the same folder, so open checks which file it has opened.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
@@ -132,8 +129,7 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file, and truncates it if flag contains os.O_TRUNC. If the name now refers to a different
-// file, replaced is true and the caller must open the file again.
+// check also handles os.O_TRUNC. If replaced is true, the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -159,8 +155,7 @@ func (d *parent) regular(info fs.FileInfo) error {
 	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit returns an error unless an open file is safe to use. The file must be regular. A file that is opened for writing
-// must also have a single hard link and belong to the user or root.
+// fit accepts only regular files. For writing, it also requires a single hard link, and the user or root as the owner.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err
@@ -211,7 +206,7 @@ func (d *parent) unsafe(reason string) error {
 		Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
 }
 
-// withPath adds the file's full path to an error, because errors of os.Root contain only names.
+// Errors of os.Root contain only names.
 func (d *parent) withPath(err error) error {
 	if err == nil {
 		return nil

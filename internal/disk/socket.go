@@ -12,12 +12,11 @@ import (
 	"syscall"
 )
 
-// maxSocket is the maximum length of a unix socket's path: sun_path has 108 bytes, including the final NUL.
+// maxSocket is the maximum length of a unix socket's path.
 const maxSocket = 107
 
-// SocketPath returns the path at which to bind the socket for path. If path is short enough, that is path itself.
-// Otherwise, it is a short path in the user's runtime folder, and SocketPath records it in a file next to path (the
-// pointer file). SocketPath creates the folder with mode 0700, and returns an error if it belongs to a different user.
+// SocketPath returns the path at which to bind the socket for path. For a long path, it is a short path in the user's
+// runtime folder. A pointer file next to path records it.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +40,7 @@ func SocketPath(path string) (string, error) {
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
 
-// FindSocket returns the path at which the socket for path is bound. It only reads the pointer file. The socket might
-// not exist.
+// FindSocket returns the path at which the socket for path is bound. The socket might not exist.
 func FindSocket(path string) string {
 	if len(path) <= maxSocket {
 		return path
@@ -75,7 +73,7 @@ func ownFolder(dir string) error {
 	return err
 }
 
-// Own returns an error if path is not a folder of this user. A link to such a folder is also an error.
+// Own returns an error if path is not a folder of this user. Links are errors too.
 func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

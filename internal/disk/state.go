@@ -12,11 +12,10 @@ import (
 	"syscall"
 )
 
-// The functions in this file open the files that gcity stores in a city's .gc, and in the .beads of a city or rig. Such
-// a folder can come from a repository, and an agent can write to it. The functions follow links above .gc or .beads.
-// Below, they follow no symbolic links, open only regular files, and do not block.
+// These functions open gcity's files in .gc and .beads. Such a folder can come from a repository, and an agent can
+// write to it. The functions follow no symbolic links in it, open only regular files, and do not block.
 
-// UnsafeError means that a file or folder is not as gcity creates it, so that using it could be unsafe.
+// UnsafeError means that a file or folder is not as gcity creates it.
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a verb phrase
@@ -27,9 +26,8 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// Named converts the error of a failed write to a file that the user has named. An *UnsafeError suggests a command that
-// moves the file away, but the user may need that file. The converted error advises the user to choose a different
-// file.
+// Named converts the error of a failed write to a file that the user has named. The error then advises the user to
+// choose a different file.
 func Named(err error) error {
 	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {
 		return fmt.Errorf("%s %s; choose a different file", unsafe.Path, unsafe.Reason)
@@ -37,8 +35,8 @@ func Named(err error) error {
 	return err
 }
 
-// OpenFile opens a regular file like os.OpenFile. It does not follow links and does not block on a pipe. A file that is
-// opened for writing must have a single hard link and belong to the user or to root.
+// OpenFile opens a regular file like os.OpenFile, but does not follow links or block. Writing requires a single hard
+// link, and the user or root as the owner.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	d, err := openParent(path)
 	if err != nil {
@@ -66,8 +64,7 @@ func Save(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true)
 }
 
-// Replace is like Save, but does not sync the disk. A power failure can lose the new content, but a crash of the
-// process cannot.
+// Replace is like Save, but does not sync the disk.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -109,10 +106,8 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads itself only if path ends
-// there. It never creates the folders above, so that a moved or removed city does not reappear at its old path. An
-// existing folder keeps its permissions, and a link is an error. If path contains neither name, MkdirAll creates all
-// parents, as os.MkdirAll does.
+// MkdirAll creates a folder and its parents below .gc or .beads. It never creates the folders above, so a moved city
+// does not reappear. A link is an error. Without .gc or .beads in path, it works like os.MkdirAll.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
 // MkdirState is like MkdirAll, but also creates a missing .gc or .beads above path. The caller must ensure that the
@@ -182,8 +177,7 @@ func StatFile(path string) (info fs.FileInfo, err error) {
 	return info, nil
 }
 
-// CheckFile describes a regular file. It returns an error if OpenFile would not open the file for writing. Use it for
-// files that a library opens itself.
+// CheckFile describes a regular file that OpenFile could open for writing. Use it for files that a library opens.
 func CheckFile(path string) (info fs.FileInfo, err error) {
 	err = in(path, func(d *parent) error {
 		if info, err = d.root.Lstat(d.name); err != nil {
@@ -217,7 +211,7 @@ func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// SyncDir makes the names in a folder durable. It does nothing on file systems that do not support this.
+// SyncDir makes the names in a folder durable, if the file system supports this.
 func SyncDir(path string) error { return in(filepath.Join(path, "x"), (*parent).sync) }
 
 // SyncFile makes the content of a file durable.

@@ -12,8 +12,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// hostile creates a user's file and, in a different folder, a city with a prepared .gc as it might come from a
-// repository.
+// hostile creates a city with a prepared .gc, as it might come from a repository.
 func hostile(t *testing.T) (gc, outside string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -139,7 +138,7 @@ func TestNoFolderIsALink(t *testing.T) {
 	}
 }
 
-// The path of the city itself may contain links, because the user chose this path.
+// The path of the city may contain links.
 func TestLinksAboveTheCityAreFollowed(t *testing.T) {
 	gc, outside := hostile(t)
 	link := filepath.Join(filepath.Dir(outside), "alias")

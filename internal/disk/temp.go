@@ -12,18 +12,18 @@ import (
 
 const (
 	tempAge  = time.Hour // writers might still use newer files
-	tempMost = 10_000    // maximum number of names that are read from a folder
+	tempMost = 10_000
 )
 
 var temp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
 })
 
-// Temp returns an unused name for a temporary file, in the folder of the file that the temporary file will replace.
+// Temp returns an unused name for a temporary file in the folder of name.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
-// SweepTemps removes temporary files that killed writers left in a folder below root. It recognizes them by their
-// names; see Temp. SweepTemps keeps recent files and files that are not regular. It ignores errors.
+// SweepTemps removes temporary files that killed writers left in a folder below root. It keeps recent files. It ignores
+// errors.
 func SweepTemps(root *os.Root, dir string) {
 	// with O_DIRECTORY, opening a named pipe fails instead of blocking
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)

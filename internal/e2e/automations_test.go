@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// The test kills the controller repeatedly while events arrive. Exactly one run handles each event, whenever the
-// controller was killed. A pool follows the work that the automation creates.
+// Exactly one run handles each event, whenever the controller was killed.
 func TestEveryEventOnce(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

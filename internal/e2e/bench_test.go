@@ -15,8 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// BenchmarkStart measures the time from the start of the program until every agent runs (W1 in docs/benchmarks.md).
-// Target: four times the floor.
+// BenchmarkStart measures the time until every agent runs (W1 in docs/benchmarks.md). Target: four times the floor.
 func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{100, 500, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -38,8 +37,6 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// floorStart returns the time for starting the same agents with only fork and exec. It starts as many processes at a
-// time as there are cores.
 func floorStart(b *testing.B, n int) time.Duration {
 	c := newTown(b, 0, "")
 	begun := time.Now()
@@ -72,7 +69,7 @@ func (c *town) spawn(name string) *exec.Cmd {
 }
 
 // BenchmarkReplace measures the time from kill -9 of an agent until its replacement runs (W2). Target: 5 ms at the
-// median, 15 ms at the 99th percentile. The patrol interval of 30 s keeps patrols out of the measurement.
+// median, 15 ms at the 99th percentile.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
 	c := newTown(b, n, "")
@@ -97,7 +94,6 @@ func BenchmarkReplace(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// floorReplace returns how long a plain program takes to notice the exit of a child process and start the next one.
 func floorReplace(b *testing.B, n int) []time.Duration {
 	c := newTown(b, 0, "")
 	cmd := c.spawn("floor")
@@ -201,8 +197,8 @@ func (c *town) firstByte() time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkReload edits one of 500 agents, and measures the time from the save until the new process runs (also W5).
-// Target: 150 ms after the debounce time of 200 ms.
+// BenchmarkReload measures the time from an edit until the new process runs (W5). Target: 150 ms after the debounce
+// time of 200 ms.
 func BenchmarkReload(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")

@@ -54,7 +54,6 @@ func (c *town) link() *city.Watchdog {
 	return &city.Watchdog{}
 }
 
-// decided reports whether the chain's watchdog has made this decision recently. by is the decision maker.
 func (c *town) decided(what city.Remedy, by string) bool {
 	for _, j := range c.link().Recent {
 		if j.Decision == what && j.By == by {
@@ -64,8 +63,7 @@ func (c *town) decided(what city.Remedy, by string) bool {
 	return false
 }
 
-// The test follows the README of the example chain and checks the effects. An agent that dozes while mail waits is
-// nudged and reads it. An agent that dozes without mail is woken. A killed agent restarts. A stopped witness is nudged.
+// The commands in the README of the example chain have the described effects.
 func TestExampleChain(t *testing.T) {
 	t.Parallel()
 	c := exampleChain(t)
@@ -84,8 +82,7 @@ func TestExampleChain(t *testing.T) {
 	c.until("the agent is woken", func() bool {
 		up := !c.has("deacon-dozes")
 		woken := c.decided(city.RemedyWake, "boot")
-		// The agent is awake, although no wake was sent. An earlier nudge may have ended the doze, because the agent
-		// may receive two nudges before it reads the first. Start the doze again.
+		// An earlier nudge may have ended the doze. Start the doze again.
 		if up && !woken {
 			c.put("deacon-dozes", "")
 		}

@@ -1,3 +1,3 @@
-// Package e2e tests the whole program from the outside, with the real binary, agents and signals. It also contains
-// the benchmarks that compare gcity with plain fork, exec and wait (`make bench`).
+// Package e2e tests the whole program from the outside, with the real binary, agents and signals. It also contains the
+// benchmarks (`make bench`).
 package e2e

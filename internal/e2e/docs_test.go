@@ -12,8 +12,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Every sh block of the documentation works. The blocks of a page run in order, in one shell that starts in an empty
-// folder.
+// Every sh block of the documentation works. The blocks of a page run in one shell.
 func TestDocsRun(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// A hundred automations are due at the same time. At most eight run concurrently, and all of them run. An automation
-// that is due again does not run before those that still wait for their first run.
+// A hundred automations are due at the same time. At most eight run concurrently, and all of them run.
 func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	t.Parallel()
 	const n, most = 100, 8
@@ -59,8 +58,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// One of a hundred checks hangs, and one run takes very long. The other checks run, and their automations start. The
-// long run starts only once, even if its check succeeds again during the run.
+// A hung check does not delay others. A long run starts only once.
 func TestOneHungCondition(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -97,8 +95,7 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// The controller removes only closed wisps, after wisp_ttl. If the controller is killed, the next one removes wisps and
-// continues the cooldown.
+// The controller removes only closed wisps, after wisp_ttl.
 func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

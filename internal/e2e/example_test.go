@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// passing is the test's additional configuration for examples/town. Agents are quick and report their start, their
-// number is fixed, and no orders are created automatically.
+// passing makes the agents of examples/town quick, and creates no orders automatically.
 const passing = `
 [automations]
 skip = ["orders"]
@@ -43,9 +42,8 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// The test gives orders to the steward of the example town, and kills the controller while a hand works on an order.
-// Each order passes from the steward to a hand in the rig, to the joiner and back to the steward, exactly once. The
-// agents use only hook, sling and mail. The next controller adopts all agents, and no other agent starts.
+// Each order passes through the example town exactly once, even if the controller is killed. The next controller adopts
+// all agents.
 func TestWorkIsHandedOn(t *testing.T) {
 	t.Parallel()
 	const staff = 8
@@ -117,7 +115,6 @@ func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }
 
-// ledger returns the titles of a rig's deliveries. Each line of the ledger file has an ID, a title and an agent.
 func (c *town) ledger(rig string) (titles []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// In a folder without a city, gcity offers to create one, says what it found, and opens its control room.
+// In a folder without a city, gcity offers to create one and opens its control room.
 func TestFirstContact(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -153,7 +153,6 @@ func (l *fleetTest) until(c *town, status, why string) {
 	})
 }
 
-// run waits until all agents in the towns run, and checks that no agent has restarted.
 func (l *fleetTest) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
@@ -223,7 +222,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 }
 
-// The test edits the registry, breaks one city and removes the folder of another. The other cities are not affected.
+// A broken or removed city does not affect the others.
 func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 4)

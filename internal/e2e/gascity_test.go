@@ -18,8 +18,7 @@ import (
 	"testing"
 )
 
-// dashboard is a client like Gas City's dashboards and scripts. It uses the paths, parameters and types of Gas City's
-// API, sends X-GC-Request, and accepts 200 and 201.
+// dashboard is a client like Gas City's dashboards and scripts.
 type dashboard struct {
 	*town
 	hc     *http.Client
@@ -31,7 +30,6 @@ type dashboard struct {
 
 type object map[string]any
 
-// at returns the value at a path such as "items.0.name". It returns nil if the value does not exist.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for part := range strings.SplitSeq(path, ".") {
@@ -63,7 +61,7 @@ func (o object) item(field, value string) object {
 	return nil
 }
 
-// request sends a request. It adds the city's prefix to every path except /health and paths below /v0/.
+// request adds the city's prefix to every path except /health and paths below /v0/.
 func (d *dashboard) request(ctx context.Context, method, path, body string) *http.Response {
 	d.t.Helper()
 	at := d.root + d.prefix + path
@@ -115,7 +113,6 @@ func (d *dashboard) ok(method, path, body string) object {
 	return o
 }
 
-// refused checks that a request fails with this status and with a message that contains all words.
 func (d *dashboard) refused(want int, method, path, body string, words ...string) {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -139,7 +136,6 @@ func (d *dashboard) has(what string, o object, want ...string) {
 	}
 }
 
-// frame is an event of a stream of server-sent events.
 type frame struct{ id, event, data string }
 
 func (d *dashboard) frames(path string, n int) (got []frame) {
@@ -149,7 +145,7 @@ func (d *dashboard) frames(path string, n int) (got []frame) {
 	resp := d.request(ctx, "GET", path, "")
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(resp.Body) // only for the error message
+		data, _ := io.ReadAll(resp.Body)
 		d.t.Fatalf("%s: %d %s", path, resp.StatusCode, data)
 	}
 	var f frame
@@ -357,7 +353,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reads the city's event stream. It reconnects after every frame, and tries every name of the cursor parameter.
+// follows reconnects after every frame, and tries every name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)
@@ -420,7 +416,7 @@ func (d *dashboard) everything() {
 	d.documented()
 }
 
-// dashboardCity writes the configuration of a city. Edits must keep its comments. api is the city's [api] table, or "".
+// Edits must keep the comments. api is the [api] table, or "".
 func dashboardCity(t *testing.T, c *town, name, api string) {
 	t.Helper()
 	shop := t.TempDir()
@@ -557,8 +553,7 @@ func (d *dashboard) firstID(path string) string {
 	return ""
 }
 
-// followsAll reads the event stream of all cities. It reconnects after every frame, and compares the received events
-// with the logs.
+// followsAll reconnects after every frame, and compares the events with the logs.
 func (d *dashboard) followsAll(names []string) {
 	d.t.Helper()
 	all := "/v0/events/stream?"

@@ -27,8 +27,7 @@ func (c *town) standings() string {
 	return string(out)
 }
 
-// L6: when a control room exits and keeps the city running, the next controller takes over backoffs, quarantines and
-// drains. It starts nothing.
+// L6: the next controller takes over backoffs, quarantines and drains. It starts nothing.
 func TestRoomHandsOver(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

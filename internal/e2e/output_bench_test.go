@@ -12,9 +12,8 @@ import (
 
 var outputFor = flag.Duration("output", time.Minute, "how long BenchmarkOutput lets its agents print")
 
-// BenchmarkOutput measures the memory of the controller while 50 agents print 200 lines per second each. Each second, a
-// client peeks at one of them. The benchmark reports the maximum PSS, and the median PSS in the first and last tenth of
-// the time. Target: constant.
+// BenchmarkOutput measures the memory of the controller while 50 agents print 200 lines per second each. It reports the
+// maximum PSS, and the median at the start and the end. Target: constant.
 func BenchmarkOutput(b *testing.B) {
 	const n = 50
 	noise := filepath.Join(b.TempDir(), "noise")

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// hostile is a shell line that prints "begin" with escape sequences in the middle of the word. They write to the
-// clipboard, request the title and a setting, print the screen, and request the answerback.
+// hostile prints "begin" with escape sequences in the middle of the word.
 const hostile = `printf '<be\033]52;c;aGFja2Vk\007\033[21t\033P$qm\033\\\033[5i\005gin>\n'` + "\r"
 
 func (v *viewer) forbidden() (found []string) {
@@ -22,8 +21,8 @@ func (v *viewer) forbidden() (found []string) {
 	return found
 }
 
-// An agent's output can only draw on an attached terminal. This holds with and without a controller, in tmux, and in a
-// control room that joined. With --raw, all output passes. [session] passthrough allows the sequences that it lists.
+// An agent's output can only draw on an attached terminal. --raw passes everything, and [session] passthrough allows
+// some sequences.
 func TestAttachIsFiltered(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {

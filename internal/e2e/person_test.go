@@ -12,7 +12,6 @@ import (
 	"gcity/internal/screen"
 )
 
-// prefer writes the user's preferences into a new home folder for the town's terminals, and returns the folder.
 func (c *town) prefer(text string) (home string) {
 	c.t.Helper()
 	if c.person == nil {
@@ -28,7 +27,7 @@ func (c *town) prefer(text string) (home string) {
 	return home
 }
 
-// A real control room and a real attach use the user's preferences from the first frame on, and apply later changes.
+// A real control room uses the user's preferences from the first frame on.
 func TestUserPreferences(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -64,8 +63,7 @@ func TestUserPreferences(t *testing.T) {
 	}
 }
 
-// If a control room that runs the city loses its terminal, the user's preferences decide. The room stops the city,
-// leaves its agents running, or continues headless.
+// If a control room loses its terminal, the user's preferences decide what happens to the city.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	for name, runs := range map[string]struct{ controller, agents bool }{"stop": {false, false}, "leave": {false, true}, "headless": {true, true}} {

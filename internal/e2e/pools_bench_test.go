@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkPoolOf1000 scales a pool from zero to a thousand members and back. It measures the time until all members
-// run, and the time from the end of the drain until no process is left.
+// BenchmarkPoolOf1000 scales a pool from zero to a thousand members and back.
 func BenchmarkPoolOf1000(b *testing.B) {
 	for range b.N {
 		c := newTown(b, 0, "")
@@ -27,9 +26,8 @@ func BenchmarkPoolOf1000(b *testing.B) {
 	}
 }
 
-// BenchmarkHungCheck runs fifty pools. One check hangs, and another prints endlessly. The benchmark measures how long
-// the other pools take to reach their size, not counting the patrol interval. It also measures the longest pause
-// between passes of the loop.
+// BenchmarkHungCheck runs fifty pools, two of them with a bad check. It measures how long the other pools take to reach
+// their size, and the longest pause of the loop.
 func BenchmarkHungCheck(b *testing.B) {
 	const n, patrol = 50, 300 * time.Millisecond
 	c := newTown(b, 0, "")

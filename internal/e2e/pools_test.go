@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// One of fifty pool checks hangs, and another prints endlessly. The other pools still reach their size, and the loop
-// continues.
+// A hung or endless pool check does not delay the other pools.
 func TestOneCheckDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	const n = 50
@@ -67,9 +66,7 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The test drains a member and kills the controller. The next controller continues the drain of the same process. The
-// drain mark of that process's session is still set. The drain is cancelled if the pool grows again, and otherwise ends
-// at its deadline.
+// The next controller continues a drain after the controller is killed.
 func TestDrainOutlivesTheController(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -208,7 +205,7 @@ func (c *town) pools() []poolView {
 	return list.Items
 }
 
-// ask decodes a document from the city's socket. If no controller responds, ask does nothing.
+// If no controller responds, ask does nothing.
 func (c *town) ask(what string, into any) {
 	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {

@@ -20,7 +20,7 @@ func inNamespace(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// killLoop passes with agents in tmux, and with agents that have no terminal (L10, L11).
+// killLoop passes with other providers (L10, L11).
 func TestKillLoopWithOtherProviders(t *testing.T) {
 	inNamespace(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
@@ -28,8 +28,7 @@ func TestKillLoopWithOtherProviders(t *testing.T) {
 // A stop leaves no process behind, even if agents ignore signals.
 func TestNothingIsLeftWithOtherProviders(t *testing.T) { inNamespace(t, nothingIsLeft) }
 
-// A crash loop ends in quarantine and is reported once. A release starts the agent again. The other agent is not
-// affected.
+// A crash loop ends in quarantine. A release starts the agent again.
 func TestCrashLoopWithOtherProviders(t *testing.T) { inNamespace(t, crashLoop) }
 
 func crashLoop(t *testing.T) {

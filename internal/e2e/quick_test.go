@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Package quick executes a peek at plain text before most packages are initialized. Package cli executes all other
-// peeks, with the same result.
+// Package quick and package cli print the same peek.
 func TestPeekIsQuick(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

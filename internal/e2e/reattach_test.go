@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An attached terminal outlives its controller. It reconnects to the same agent automatically, and typed text reaches
-// the agent. If the agent has ended, the command exits with a message for users, not with a Go error (L11).
+// An attached terminal outlives its controller and reconnects to the same agent. If the agent has ended, the command
+// exits with a message for users (L11).
 func TestAttachOutlivesTheController(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -20,7 +20,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	}
 	c.ctl = c.begin()
 	pid := c.born(1).pid
-	// A terminal that attaches earlier would connect directly to the holder, not through the controller.
+	// an earlier terminal would connect directly to the holder
 	c.until("it runs", func() bool { return c.answers() && c.count("running") == 1 })
 	v := c.attach("shell")
 	v.types("echo begun $((1000+1))\r")

@@ -15,8 +15,7 @@ import (
 
 var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecordedOnce kills the controller")
 
-// The test kills the controller at random moments while agents crash, exit, stop and restart, and automations run.
-// Afterwards, the log has one end of each session, and one start and one end of each run.
+// Even if the controller is killed, the log has one end of each session, and one start and one end of each run.
 func TestEverythingIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	n := *recordKills
@@ -100,7 +99,6 @@ func (c *town) recorded() (all []logLine) {
 	return all
 }
 
-// firesAfter reports whether a controller that started after this many log lines has started an automation run.
 func (c *town) firesAfter(lines int) bool {
 	began := false
 	for _, e := range c.recorded()[lines:] {

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A city and its rig have automations with the same names. Each automation has its own folder, run, cooldown and store.
-// The rig's automation names a pool of the rig.
+// A city and its rig can have automations with the same names.
 func TestRigAutomations(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -57,8 +56,7 @@ func TestRigAutomations(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The test edits [automations] in city.toml. A skipped automation is off. An overridden automation has a different
-// gate. A run that exceeds max_timeout is killed with all its processes.
+// Edits of [automations] in city.toml take effect. A run that exceeds max_timeout is killed.
 func TestAutomationSettings(t *testing.T) {
 	t.Parallel()
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"

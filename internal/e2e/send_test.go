@@ -9,8 +9,7 @@ import (
 	"gcity/city"
 )
 
-// While a user's draft is on the input line, a nudge waits and can be removed from the queue. After the user presses
-// Enter, the nudge is typed once.
+// A nudge waits while a user's draft is on the input line, and is typed once.
 func TestTextWaitsForADraft(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

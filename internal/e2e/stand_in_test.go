@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// fakeGC replaces the gc command for a joiner with one bead. The first mail fails. fakeGC logs its calls, and ends the
-// agent after three rounds.
+// fakeGC replaces the gc command. Its first mail fails, and it ends the agent after three rounds.
 const fakeGC = `#!/bin/sh
 echo "$*" >>"$LOG"
 case "$1 $2" in
@@ -23,8 +22,7 @@ case "$1 $2" in
 esac
 `
 
-// The joiner of the example town closes a bead only after it has sent the mail about the bead, so that a failed mail is
-// sent again.
+// The joiner closes a bead only after it has sent the mail, so that a failed mail is sent again.
 func TestStandInSendsMailBeforeItClosesTheBead(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs("../../examples/town/agents/stand-in.sh")

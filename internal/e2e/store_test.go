@@ -16,8 +16,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// The test locks the city's store outside the controller. The agents are not affected. Status and the automation's
-// details show the reason. After the lock is released, due automations run again.
+// A locked store does not affect the agents. Automations run again after the lock is released.
 func TestStoreLockedByOtherProcess(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -95,7 +94,6 @@ func lock(t *testing.T, path string) (unlock func()) {
 	}
 }
 
-// post sends a document to the city's socket. It returns the status code and the response.
 func (c *town) post(what, body string) (code int, says string) {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -31,8 +31,8 @@ var (
 
 func newSeed() uint64 { return cmp.Or(*givenSeed, uint64(time.Now().UnixNano())) }
 
-// The test kills the controller at random moments, even during the first starts. Each agent starts exactly once, and
-// its first process keeps running (L11). Doctor finds no problem, and a stop leaves no process behind (L10).
+// The controller is killed at random moments. Each agent starts exactly once (L11), and a stop leaves no process behind
+// (L10).
 func TestKillLoop(t *testing.T) {
 	t.Parallel()
 	killLoop(t, 20, *kills)
@@ -78,8 +78,7 @@ func killLoop(t *testing.T, n, kills int) {
 	c.nothingLeft()
 }
 
-// The test kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately. Their exits do not
-// count as crashes.
+// After the holders die, only their agents restart. The exits do not count as crashes.
 func TestHoldersDie(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 3, "")
@@ -268,8 +267,7 @@ func (c *town) answers() bool {
 	return true
 }
 
-// signal sends a signal to an agent and returns the pid of the process that received it. If the process is replaced at
-// that moment, signal tries again.
+// If the process is replaced at that moment, signal tries again.
 func (c *town) signal(agent string, s syscall.Signal) (pid int) {
 	c.t.Helper()
 	c.until(fmt.Sprint(agent, " gets ", s), func() bool {
@@ -304,7 +302,6 @@ func (c *town) until(what string, true func() bool) {
 	})
 }
 
-// lines configures agents that run in the city's folder. The map contains the shell line of each agent, by name.
 func (c *town) lines(agents map[string]string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -317,7 +314,6 @@ func (c *town) lines(agents map[string]string) {
 	}
 }
 
-// marked returns the processes with this city's marker in their environment.
 func (c *town) marked() []int {
 	return processes(func(pid int) bool {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -354,7 +350,7 @@ func (c *town) holder(agent string) int {
 	return 0
 }
 
-// nothingLeft waits until no process of the city is left, because the kernel needs a moment to reap them.
+// The kernel needs a moment to reap the processes.
 func (c *town) nothingLeft() {
 	c.t.Helper()
 	var left []int
@@ -381,7 +377,7 @@ func processes(match func(pid int) bool) []int {
 	return pids
 }
 
-// stat returns a field of /proc/pid/stat. It counts from the field after the name: 0 is the state, 1 the parent.
+// stat counts from the field after the name: 0 is the state, 1 the parent.
 func stat(pid, field int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

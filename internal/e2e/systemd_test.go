@@ -30,8 +30,8 @@ type userManager struct {
 	out  *heard
 }
 
-// outside runs outside the namespaces: it creates a control group for the manager and removes it afterwards. within is
-// the first process in the namespaces. It exits when its input is closed.
+// outside creates and removes a control group for the manager. within is the first process in the namespaces, and exits
+// when its input is closed.
 const (
 	outside = `set -e
 trap '' INT TERM HUP
@@ -196,7 +196,6 @@ func (s *tenant) show(property string) string {
 	return s.e.systemctl("show", "--value", "--property", property, s.unit)
 }
 
-// anew waits until the service has a new main process and the city is running.
 func (s *tenant) anew(was string) {
 	s.t.Helper()
 	s.e.until(s.unit+" runs anew", func() bool {
@@ -232,9 +231,8 @@ func (s *tenant) people() map[int]bool {
 	return out
 }
 
-// A city, and a supervisor with another city, run under a real systemd. A start reports readiness and a status. Agents
-// survive a restart, a kill -9 and a hung main process. If gcity refuses to start, systemd does not try again. A stop
-// stops the agents, and uninstall leaves nothing behind.
+// A city and a supervisor run under a real systemd. Agents survive a restart, a kill -9 and a hung main process. A stop
+// stops the agents.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	e := newUserManager(t)

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host opens a control room that runs the city, in a user's terminal. A cleanup function stops it.
 func (c *town) host() *viewer {
 	c.t.Helper()
 	v := c.terminal()
@@ -27,8 +26,7 @@ func (c *town) host() *viewer {
 	return v
 }
 
-// If the control room is waiting for an agent's terminal, ctrl+c cancels the wait and does not stop the city.
-// Otherwise, ctrl+c stops the city.
+// While the control room waits for a terminal, ctrl+c cancels only the wait. Otherwise, ctrl+c stops the city.
 func TestInterruptWhileAttaching(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")
@@ -70,8 +68,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// After the user leaves a joined control room, a message says that the agents keep running and how to return. If the
-// city has stopped, the message says so.
+// After a user leaves a joined control room, a message says whether the city still runs.
 func TestLeavingAJoinedRoom(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")
@@ -91,8 +88,7 @@ func TestLeavingAJoinedRoom(t *testing.T) {
 	joined.ends(0)
 }
 
-// A terminal that reads nothing, such as a frozen ssh session, blocks neither the exit of a control room nor the end of
-// an attach. The terminal's modes are restored, and a hosted city is stopped.
+// A frozen terminal does not block the exit of a control room or the end of an attach.
 func TestFrozenTerminals(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -134,7 +130,6 @@ func TestFrozenTerminals(t *testing.T) {
 	}
 }
 
-// full reports whether the terminal accepts no more output, because nothing reads it.
 func (v *viewer) full() bool {
 	v.c.t.Helper()
 	n, err := unix.IoctlGetInt(int(v.tty.Fd()), unix.TIOCINQ)

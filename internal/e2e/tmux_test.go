@@ -39,8 +39,8 @@ func onTmux(t *testing.T) {
 	})
 }
 
-// In a city with agents in tmux, a crash is reported with its signal and the agent restarts. If the tmux server dies,
-// all agents restart, and this does not count as a crash. A stop leaves no process behind (L10).
+// In tmux, a crash is reported with its signal. If the tmux server dies, all agents restart without a crash. A stop
+// leaves no process behind (L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -77,9 +77,7 @@ func TestCityOnTmux(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The tmux server exits after its last session. If a controller is running, the server exits immediately. If the
-// controller was killed while agents moved to another provider, the server exits at the next stop (L10). This holds
-// even if the controller had already recorded that tmux has no sessions.
+// The tmux server exits after its last session, at the latest at the next stop (L10).
 func TestTmuxServerExits(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
@@ -141,7 +139,6 @@ func TestTmuxServerExits(t *testing.T) {
 	c.until("an unlisted server has exited after a stop", func() bool { return !lives(third) })
 }
 
-// parentless kills the sessions in a tmux server, and checks that the server keeps running.
 func (c *town) parentless(server int) {
 	c.t.Helper()
 	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "tmux-*", "gcity-*"))
@@ -169,8 +166,7 @@ func (c *town) parents(name string) (servers []int) {
 	return servers
 }
 
-// answers reports whether a server still exists some time after its last session ended. tmux needs a while to detect
-// that a server is gone.
+// tmux needs a while to detect that a server is gone.
 func answers(socket string) bool {
 	return !eventually.Poll(func() bool {
 		conn, err := net.Dial("unix", socket)

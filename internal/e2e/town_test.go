@@ -52,7 +52,7 @@ func build(t testing.TB, args ...string) {
 	}
 }
 
-// overlay adds a holder binary to the build at the path that the build embeds, without writing to the source folder.
+// overlay does not write to the source folder.
 func overlay(t testing.TB, dir, hold string) string {
 	t.Helper()
 	place, err := filepath.Abs("../../session/pty/holdbin/gcity-hold-linux-" + runtime.GOARCH)
@@ -108,7 +108,7 @@ type town struct {
 	ctl    *exec.Cmd
 	env    []string // environment of the next controller; nil means that of the test
 	pids   map[string]int
-	person []string // environment of the user at a terminal, in addition to that of the test
+	person []string // additional environment of the user at a terminal
 
 	settings string // additional lines of the [daemon] table
 }
@@ -225,7 +225,7 @@ func cpu(pids []int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
 }
 
-// pss returns the memory of a process in kB. Shared pages count in proportion.
+// pss returns kB.
 func pss(pid int) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

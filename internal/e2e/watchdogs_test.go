@@ -12,13 +12,13 @@ import (
 	"gcity/city"
 )
 
-// patrolling is an agent that writes heartbeats until it is silenced, and prints the lines that it receives.
+// patrolling writes heartbeats until it is silenced.
 const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting is a triage agent that records its facts and waits until the test decides. The first beat may arrive before
-// the watched agent has started; scouting then decides nothing.
+// scouting records its facts and waits until the test decides. The first beat may arrive before the watched agent has
+// started.
 const scouting = `[ -e crash ] && exit 3
 [ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
 cp "$GC_WATCHDOG_FACTS" facts.json
@@ -57,8 +57,7 @@ func (c *town) said(kind, text string) bool {
 	return strings.Contains(c.gcity(0, "events", "--type", kind, "--limit", "1000"), text)
 }
 
-// A silent agent is nudged, then woken, and then a user is called. A stopped agent is detected, and a killed agent
-// restarts.
+// A silent agent is nudged, then woken, and then a user is called.
 func TestWatchdog(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -102,8 +101,7 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// A watchdog's check (beat) starts a triage agent with the facts of that check. If the triage agent does not make a
-// decision, the thresholds apply. If the controller is killed in the meantime, no triage agent is left behind.
+// A check starts a triage agent. Without its decision, the thresholds apply.
 func TestTriage(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

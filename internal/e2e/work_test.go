@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// worker is an agent that claims work, waits until the test releases it, and continues with the next work.
+// worker claims work and waits until the test releases it.
 const worker = `while :; do
 work=$(gc hook --json)
 id=$(echo "$work" | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
@@ -16,8 +16,7 @@ while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
 gc bead close "$id" && echo "$id" >>done.$GC_AGENT
 done`
 
-// The test shrinks a pool while all members are working. The work of the leaving member is returned to the pool once,
-// and the other member does it.
+// The work of a leaving member returns to the pool once.
 func TestNoWorkIsStranded(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -62,7 +61,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.nothingLeft()
 }
 
-// w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member leaves.
+// When a pool shrinks, an idle member leaves first.
 func TestIdleMembersLeaveFirst(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Timeout limits every wait. It is long enough for a busy machine, because only a failing test waits this long.
+// Timeout limits every wait. It is long enough for a busy machine.
 const Timeout = 2 * time.Minute
 
 // maxPause is the longest pause between two polls. Shorter pauses would be expensive if each poll starts a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. If cond is still false after Timeout, the test fails. The error contains the
-// description what and the results of the functions in state.
+// True polls cond until it is true. After Timeout, the test fails with what and the results of state.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {

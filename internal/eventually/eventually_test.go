@@ -20,8 +20,7 @@ func (v *victim) Fatalf(format string, args ...any) {
 
 func (v *victim) Helper() {}
 
-// A wait succeeds even if the result comes late. If no result comes, the test fails, and its error contains the
-// description and the state.
+// A wait succeeds even if the result comes late. Without a result, the test fails with a description.
 func TestEventually(t *testing.T) {
 	never := "not within 2m0s: the end\nit is five"
 	state := func() string { return "it is five" }

@@ -21,7 +21,7 @@ type options struct {
 	interrupt <-chan os.Signal
 }
 
-// state is the state of a campaign. Only the writers use other goroutines.
+// Only the writers use other goroutines.
 type state struct {
 	options
 	*target
@@ -31,12 +31,10 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is how long a city may take after a fault until all agents are running again. It covers two patrols of
-// one second each, and leaves a reserve for a busy machine.
+// settleLimit is how long a city may take after a fault until all agents run again.
 const settleLimit = 60 * time.Second
 
-// mostBreaches is the number of breaches after which a campaign ends, because later breaches are often consequences of
-// earlier ones.
+// mostBreaches ends a campaign, because later breaches are often consequences of earlier ones.
 const mostBreaches = 5
 
 func campaign(o options) ([]string, error) {
@@ -103,7 +101,7 @@ func (c *state) choose() []fault {
 	return all
 }
 
-// finish stops the city and then checks the guarantees that can only be checked on a stopped city.
+// finish also checks guarantees of a stopped city.
 func (c *state) finish() {
 	if out, err := c.target.command("stop"); err != nil {
 		c.breach("gcity stop: %v: %s", err, out)

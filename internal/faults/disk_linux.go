@@ -15,8 +15,7 @@ const ownMounts = "GCITY_FAULTS_MOUNTS"
 
 const diskSize = "size=64m"
 
-// withOwnMounts runs this program again in a new mount namespace, where it can mount a small file system for the city.
-// If the system does not permit that, ok is false. Otherwise, status is the exit code of the new process.
+// withOwnMounts runs this program again in a new mount namespace. ok is false if the system does not permit that.
 func withOwnMounts() (status int, ok bool) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || os.Getenv(ownMounts) != "" {

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// fault is one way to disturb a city. inject returns when the disturbance has ended. An error from inject means that a
-// guarantee was broken.
+// inject returns when the disturbance has ended. Its error means that a guarantee was broken.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -124,7 +123,7 @@ func (c *state) editAgents() error {
 	return c.save(c.target.config())
 }
 
-// editBroken saves an invalid city.toml for some time. The running city must ignore it.
+// The running city must ignore an invalid city.toml.
 func (c *state) editBroken() error {
 	good := c.target.config()
 	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00",
@@ -165,7 +164,7 @@ func (c *state) damage() error {
 		func() error { return errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)) },
 	}
 	if err := ways[c.rnd.IntN(len(ways))](); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil // the file cannot be damaged in this way; for example, a socket is not writable
+		return nil // for example, a socket is not writable
 	}
 	return c.target.begin()
 }

@@ -1,11 +1,9 @@
-// Command faults exposes a city to random faults and checks gcity's guarantees after each fault. It kills or stops
-// controllers, holders and agents, damages files, fills the disk, and edits the configuration at unfavorable moments.
-// At the same time, several programs write events and beads.
+// Command faults exposes a city to random faults and checks gcity's guarantees after each fault. At the same time,
+// several programs write events and beads.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60
 //
-// Command faults prints its seed. -seed repeats a run as far as the machine's timing allows. Exit code 1 means that a
-// guarantee was broken.
+// -seed repeats a run as far as the machine's timing allows. Exit code 1 means that a guarantee was broken.
 package main
 
 import (

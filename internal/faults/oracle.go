@@ -13,8 +13,6 @@ import (
 	"time"
 )
 
-// settled waits until every wanted agent runs exactly once, in the processes of one session, and no other agent
-// runs.
 func (c *state) settled(after string) {
 	deadline := time.Now().Add(settleLimit)
 	var wrong string
@@ -28,8 +26,7 @@ func (c *state) settled(after string) {
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// difference describes how the running processes differ from the configured agents. It returns "" if they match. It
-// restarts a controller that has exited.
+// difference returns "" if the processes match the configuration. It restarts a controller that has exited.
 func (c *state) difference() string {
 	select {
 	case <-c.target.done:
@@ -63,8 +60,8 @@ func (c *state) difference() string {
 	return ""
 }
 
-// single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its old
-// processes may still exist. Two sessions are therefore a breach only if several consecutive lists show them.
+// single checks that no agent has processes from two sessions (L11). Only several consecutive lists are proof, because
+// a replaced session can still have old processes.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -141,8 +138,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// check checks the log. seq has no gaps and no duplicates (L9). Each started session has one start event and one end
-// event. Each run has one automation.fired event and one end event (L4).
+// seq has no gaps and no duplicates (L9). Each session has one start and one end. Each run has one automation.fired
+// event and one end (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}
@@ -171,7 +168,7 @@ func (l *eventLog) check() (breaches []string) {
 		}
 	}
 	count("session", "end", starts, ends)
-	// if the controller was killed before it wrote agent.started, a session may have no start event
+	// a killed controller may not have written agent.started
 	for id, n := range starts {
 		if n > 1 {
 			breaches = append(breaches, fmt.Sprintf("session %s has %d start events", id, n))

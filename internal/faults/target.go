@@ -44,7 +44,6 @@ func newTarget(gcity, parent string, agents int) *target {
 	return t
 }
 
-// write creates the city. It has agents that print, ignore signals and fork, an automation, and one patrol per second.
 func (t *target) write() error {
 	if err := t.mountSmall(); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (t *target) config() string {
 
 func (t *target) name(i int) string { return fmt.Sprintf("agent-%d", i) }
 
-// line returns the command of an agent. Each command is hard to stop for a different reason.
+// Each command is hard to stop for a different reason.
 func (t *target) line(i int) string {
 	said := "said=" + t.spoken[i] + "; "
 	switch i % 4 {
@@ -165,7 +164,6 @@ func (t *target) list() ([]view, error) {
 	return page.Items, json.Unmarshal(out, &page)
 }
 
-// process is a process that belongs to one of the city's sessions, according to its environment variables.
 type process struct {
 	pid     int
 	agent   string
@@ -223,7 +221,6 @@ func (t *target) holders() []int {
 	return pids
 }
 
-// destroy kills all processes that a failed campaign might have left behind, and unmounts the city's file system.
 func (t *target) destroy() {
 	if t.mounted {
 		defer func() { _ = syscall.Unmount(t.dir, syscall.MNT_DETACH) }()

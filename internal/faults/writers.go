@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// writers emit events and create beads during the whole campaign. They record each event and bead for which the command
-// exited with code 0.
+// writers record each event and bead for which the command exited with code 0.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
@@ -74,7 +73,7 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// check checks that every recorded event and bead exists exactly once. Call it only after the writers have stopped.
+// Every recorded event and bead exists exactly once. The writers must have stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	breaches = w.unexpected
 	emitted := map[string]int{}

@@ -15,9 +15,8 @@ import (
 
 const inner = "GCITY_TEST_HUNGFS"
 
-// InNamespace runs the calling test again in a child process that has its own mount namespace. It returns true in the
-// child. In the parent, it reports the child's result and returns false; the test must then return. The test must not
-// be a subtest.
+// InNamespace runs the calling test again in a child process with its own mount namespace. It returns true only in the
+// child; in the parent, the test must return. The test must not be a subtest.
 func InNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inner) != "" {

@@ -1,6 +1,5 @@
-// Package clipboard replaces github.com/atotto/clipboard, which bubbles' text fields import. The original searches the
-// PATH for clipboard programs whenever a process starts. The control room does not need these programs: the terminal
-// itself pastes into text fields, and tui/clipboard.go implements copying.
+// Package clipboard replaces github.com/atotto/clipboard. The original searches the PATH for clipboard programs at
+// startup, and the control room does not need them.
 package clipboard
 
 import "errors"

@@ -1,6 +1,5 @@
-// Package humanize replaces github.com/dustin/go-humanize, which modernc.org/libc imports for its own statistics. The
-// original compiles a regular expression and builds tables whenever a process starts. gcity never prints these
-// statistics.
+// Package humanize replaces github.com/dustin/go-humanize, which modernc.org/libc imports. The original compiles a
+// regular expression at startup.
 package humanize
 
 import "strconv"

@@ -1,5 +1,5 @@
-// Package ownership checks that only the user and root can change a file. It looks at the owner and the mode of the
-// file and of every folder above it, as sshd's StrictModes does.
+// Package ownership checks that only the user and root can change a file. It checks every folder above it too, as
+// sshd's StrictModes does.
 package ownership
 
 import (
@@ -38,9 +38,8 @@ func perm(m fs.FileMode) uint32 {
 	return out
 }
 
-// Check returns a *Fault if another user can change the file or folder at path, or the target of a link at path. It
-// also checks the folders above, up to the user's home or the root. If it cannot examine a path, it returns no Fault,
-// because reading the file will fail anyway.
+// Check returns a *Fault if another user can change the file at path, its link target, or a folder above, up to the
+// user's home. A path that cannot be examined is not a Fault.
 func Check(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -59,7 +58,6 @@ func Check(path string) error {
 // check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
-// checkAncestors checks a path and the folders above it. It checks the target of a symbolic link.
 func checkAncestors(path string) error {
 	home := home()
 	for at := path; ; at = filepath.Dir(at) {
@@ -76,8 +74,7 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge checks one file or folder. isParent is true for a folder above the file to check. Other users may write to such
-// a folder if its sticky bit protects the file.
+// Other users may write to a parent folder if its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, isParent bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -103,8 +100,7 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	return f
 }
 
-// privateTo reports whether the user is the only member of a group. Many distributions create such a group for each
-// user.
+// Many distributions create a private group for each user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {
@@ -154,7 +150,6 @@ func parseGroups(text string) map[uint32]group {
 	return out
 }
 
-// decimal formats a uid in the form of SUDO_UID.
 func decimal(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
 
 func nameOf(uid uint32) string {
@@ -165,7 +160,7 @@ func nameOf(uid uint32) string {
 	return "user " + id
 }
 
-// home returns the user's home with links resolved, or "" if it is unknown.
+// home returns "" if it is unknown.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {

@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// If the path is a link, both the link and its target are checked.
+// Both a link and its target are checked.
 func TestCheckFollowsLinks(t *testing.T) {
 	open, mine := t.TempDir(), t.TempDir()
 	target := filepath.Join(open, "city.toml")
@@ -60,7 +60,7 @@ func TestPrivateGroups(t *testing.T) {
 	}
 }
 
-// A file of another user is rejected, and the error contains the command that changes the owner.
+// A file of another user is rejected.
 func TestCheckForeignOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user")

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// verdict is what the beginning of a string's body reveals about the string's class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
@@ -17,7 +16,7 @@ var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
 
-// controlClass returns the class of a CSI sequence. body is the part after the introducer.
+// body is the part after the introducer.
 func controlClass(body []byte) Set {
 	if bytes.IndexByte([]byte("ityhl"), body[len(body)-1]) < 0 {
 		return 0
@@ -65,8 +64,7 @@ func firstOf(params []byte) []byte {
 	return params
 }
 
-// sets reports whether a list of parameters contains mode. It also returns true for numbers so large that a terminal
-// might misread them as mode.
+// sets also returns true for numbers that a terminal might misread as mode.
 func sets(params []byte, mode int) bool {
 	for one := range bytes.SplitSeq(params, []byte(";")) {
 		if n := number(firstOf(one)); n == mode || n > 65535 {
@@ -76,7 +74,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number returns the value of the digits at the beginning of b, or some number above 65535 if the value is too large.
+// A large value becomes some number above 65535.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -105,13 +103,12 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They cover colors, the working
-// folder, links, pointers, notifications, prompt marks, application IDs, contexts, and the color stack.
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a color.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
 
-// oscClass returns the class of an OSC string. body is the whole body if the string has ended, or else its beginning.
+// body is incomplete unless ended is true.
 func oscClass(body []byte, ended bool) verdict {
 	digits := 0
 	for digits < len(body) && body[digits] >= '0' && body[digits] <= '9' {
@@ -153,8 +150,7 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns yes if the payload begins with want, and no if it does not. It returns more if the payload is still
-// too short to decide.
+// beginning returns more if the payload is too short to decide.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):
@@ -165,8 +161,7 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// notification returns the class of an OSC 9 sequence. OSC 9 shows a notification, or sets a progress bar (4) or the
-// working folder (9). Other numbers are ConEmu commands.
+// OSC 9 shows a notification, or sets a progress bar (4) or the working folder (9). Other numbers are ConEmu commands.
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
 	switch {
@@ -180,8 +175,7 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// clipboard returns the class of an OSC 52 sequence. If the payload contains "?" instead of content, it requests the
-// clipboard's content.
+// A payload with "?" requests the clipboard's content.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
 	switch {
@@ -198,7 +192,7 @@ var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "Cu
 	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
 
-// iterm returns the class of an OSC 1337 sequence. A file passes only if it is an image to display.
+// A file passes only if it is an image to display.
 func iterm(payload string, ended bool) verdict {
 	at := strings.IndexAny(payload, "=:;")
 	if at < 0 && !ended {

@@ -6,9 +6,7 @@ import (
 )
 
 // Filter copies a stream of terminal output without the sequences that its Set does not allow. The result does not
-// depend on how the stream is divided. Filter also drops sequences that are incomplete or interrupted by control
-// characters. A terminal ignores such a sequence, but the bytes that follow could complete it. A Filter must not be
-// used concurrently.
+// depend on how the stream is divided. Incomplete sequences are dropped. A Filter must not be used concurrently.
 type Filter struct {
 	Allow Set
 
@@ -17,7 +15,7 @@ type Filter struct {
 	body  int    // index in held at which the sequence's body begins, after its introducer
 	long  bool   // the CSI sequence exceeds the limit for held bytes
 	bell  bool   // BEL also ends the string that is being dropped
-	end   bool   // the last held byte is an ESC, which might start the string's terminator
+	end   bool   // the last held byte is an ESC
 }
 
 type state uint8
@@ -31,7 +29,7 @@ const (
 	drop // the rest of a string that is dropped
 )
 
-// Limits for held bytes. Longer ESC, OSC and DCS headers and longer CSI sequences are dropped.
+// Limits for held bytes. Longer sequences and headers are dropped.
 const (
 	maxEscape = 16
 	maxCSI    = 1 << 10
@@ -48,8 +46,7 @@ const (
 	st  = 0x9c
 )
 
-// Append processes p, the next bytes of the stream, and appends the allowed bytes to dst. It holds back bytes if the
-// decision depends on later ones.
+// Append appends the allowed bytes of p to dst. It holds back bytes if the decision depends on later ones.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {
@@ -73,7 +70,7 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// text returns the length of the plain text at the beginning of p. Plain text always passes the filter.
+// Plain text always passes the filter.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -121,8 +118,7 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 	return f.inText(dst, b)
 }
 
-// inText processes a byte of text. A character is held until it is complete. A byte from 0x80 to 0x9f is a control
-// character unless it is part of a longer character.
+// A byte from 0x80 to 0x9f is a control character unless it is part of a longer character.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
 		f.start(escape, b)
@@ -139,7 +135,7 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 		}
 		return f.character(dst, r)
 	}
-	// The first byte does not begin a valid character. Process each byte separately.
+	// not a valid character
 	rest := [utf8.UTFMax]byte{}
 	n = copy(rest[:], f.held[1:])
 	f.held = f.held[:1]
@@ -229,8 +225,7 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 // admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// inString processes a byte of the header of an OSC or DCS string. After the filter has decided to pass the string, it
-// treats the rest as text. The rest contains no ESC except the one that ends the string.
+// After a string passes, its rest is treated as text.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)
@@ -270,8 +265,7 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. Any other byte
-// begins a new sequence. The header is then dropped, because bytes after the new sequence must not complete the string.
+// Only ESC \ ends the string. Any other byte begins a new sequence, and the header is dropped.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {

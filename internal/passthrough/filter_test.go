@@ -86,7 +86,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// ordinary is the output of programs that only draw. The filter passes it unchanged.
+// The filter passes ordinary unchanged.
 var ordinary = []string{
 	"plain\r\n\ttext \a\b\x0e\x0f\x7f", "ä ” 漢字 👩‍💻 \u00a0", "\x1b[1;38;2;1;2;3mx\x1b[0m\x1b[38:2::1:2:3m", "\x1b[?1049h\x1b[22;0;0t\x1b[2J\x1b[H\x1b[?25l",
 	"\x1b[c\x1b[>c\x1b[=c\x1b[6n\x1b[?6n\x1b[5n\x1b[>q\x1b[?u\x1b[?2026$p\x1bZ\x1b[14t\x1b[16t\x1b[18t", "\x1b[8;24;80t\x1b[23;2t",
@@ -115,12 +115,10 @@ func TestOrdinaryOutputPasses(t *testing.T) {
 	}
 }
 
-// forbidden matches sequences that filtered output must not contain. It expects the output of narrow, because some
-// terminals ignore control characters within sequences.
+// forbidden matches sequences that filtered output must not contain. It expects the output of narrow.
 var forbidden = regexp.MustCompile(`(\x1b\]|\x9d)0*52[;\x07\x1b\x9c]|(\x1b\[|\x9b)[?>=]?0*2[01]([;:][0-9;:]*)?t|(\x1b\[|\x9b)[0-?]*[ -/]*i|(\x1bP|\x90)[0-?]*[$+]q|\x05`)
 
-// narrow converts both encodings of C1 controls to single bytes, and all other multi-byte characters to "w". It drops
-// control characters that terminals ignore within sequences.
+// narrow drops control characters that terminals ignore within sequences. It unifies both encodings of C1 controls.
 func narrow(b []byte) []byte {
 	var out []byte
 	for len(b) > 0 {
@@ -138,8 +136,7 @@ func narrow(b []byte) []byte {
 	return out
 }
 
-// The filtered output does not depend on how the input is divided. It contains nothing that forbidden matches, and
-// filtering it again does not change it.
+// The output contains nothing that forbidden matches, however the input is divided.
 func FuzzFilter(f *testing.F) {
 	for _, s := range ordinary {
 		f.Add([]byte(s), 1)

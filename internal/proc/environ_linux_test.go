@@ -11,7 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// If a process is interrupted during an exec, its environment is not mistaken for an empty one.
+// An environment is not mistaken for empty during an exec.
 func TestHiddenEnvironment(t *testing.T) {
 	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true,
 		{100, 900, 910}: true, {100, 900, 900}: false} {

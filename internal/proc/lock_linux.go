@@ -12,9 +12,8 @@ import (
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file (0600) if necessary.
-// The lock belongs to the descriptor and to the copies that child processes inherit. If the file is removed while
-// Lock waits, Lock opens the path again.
+// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file if necessary. Child
+// processes can inherit the lock.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|
@@ -53,8 +52,7 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number that is at least min, and makes it inheritable. If the descriptor
-// limit is too low for min, Raise uses 64 or 10 instead. It always closes fd.
+// Raise moves a descriptor to the lowest free number from min on, and makes it inheritable. It always closes fd.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {

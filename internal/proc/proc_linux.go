@@ -44,8 +44,7 @@ func All() ([]int, error) {
 	return pids, err
 }
 
-// SharesPIDs reports whether a process is in the PID namespace of this process. Processes in containers usually are
-// not.
+// SharesPIDs reports whether a process is in this process's PID namespace.
 func SharesPIDs(pid int) bool {
 	its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
 	if err != nil {
@@ -55,12 +54,11 @@ func SharesPIDs(pid int) bool {
 	return err == nil && its == own
 }
 
-// execPatience is how long Environ waits for an exec, which can be slow on a busy machine or disk.
+// execPatience is how long Environ waits for an exec.
 const execPatience = time.Second
 
-// Environ returns the environment that a process received at its last exec. Each entry "K=V" is followed by a NUL.
-// Environ returns nil if it cannot read the environment, which is usual for processes of other users. During an exec,
-// the environment is empty. Environ therefore waits until the exec has finished.
+// Environ returns the environment from a process's last exec, as "K=V" entries with a final NUL. It returns nil if it
+// cannot read the environment.
 func Environ(pid int) []byte {
 	began := time.Now()
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -75,8 +73,7 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron reads an environment with one system call. If it used two, an exec between them would look like the end
-// of the file.
+// readEnviron uses one system call, because an exec between two would look like the end of the file.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // more than the kernel allows
 	for size := 16 << 10; ; size *= 8 {
@@ -104,18 +101,15 @@ func mayHide(pid int) bool {
 	return err == nil && st.mayHide(pid)
 }
 
-// mayHide reports whether the environment might look empty although it is not. This happens during an exec, before the
-// process has received its environment. It also happens if the process calls exec between open and read. If an
-// environment is really empty, its address range has length zero. During an exec, this length is also zero, but then
-// the code address is zero too. Zombies and kernel threads have no environment.
+// mayHide reports whether the environment might only look empty, because of an exec. If it is really empty, its address
+// range has length zero and the code address is not zero.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains entry, in the form "K=V". If prefix is true, entry may be the
-// beginning of a variable.
+// HasEnv reports whether an environment contains entry ("K=V"). If prefix is true, entry may be a prefix.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
 		var kv []byte

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// AtPrompt reports whether a process is an interactive shell at its prompt. This is a known shell that runs no script,
-// leads its session, reads from a terminal and is the terminal's foreground group. Such a shell ignores SIGINT and
-// exits on SIGHUP. AtPrompt returns false if it cannot read the process.
+// AtPrompt reports whether a process is an interactive shell at its prompt. Such a shell ignores SIGINT and exits on
+// SIGHUP. The result is false if the process cannot be read.
 func AtPrompt(pid int) bool {
 	st, err := ReadStat(pid)
 	if err != nil || st.Session != pid || st.Foreground != pid || st.Group != pid ||
@@ -22,8 +21,7 @@ func AtPrompt(pid int) bool {
 		strings.HasPrefix(input, "/dev/tty"))
 }
 
-// Shell reports whether a process is a known shell that reads its commands from standard input. It returns false if it
-// cannot read the process.
+// Shell reports whether a process is a known shell that reads commands from standard input.
 func Shell(pid int) bool { return interactive(Args(pid)) }
 
 func interactive(args []string) bool {

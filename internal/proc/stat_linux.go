@@ -16,20 +16,18 @@ type Stat struct {
 	Group, Session, Foreground int
 	// in clock ticks since boot; together with the boot ID, it distinguishes processes with the same pid
 	Start uint64
-	// CPU time of the process, and of exited children that it has waited for, recursively
+	// CPU time, including exited children
 	CPU time.Duration
 	RSS int64 // in bytes; the kernel's count is approximate
 
-	// The start and end address of the process's environment. Both are 0 during an exec, and for processes of other
-	// users.
+	// address range of the environment; 0 during an exec, and for processes of other users
 	EnvStart, EnvEnd uint64
 
-	// The address of the process's code. It is 0 during an exec until the environment is complete, and 1 for processes
-	// of other users.
+	// address of the code; 0 during an exec, and 1 for processes of other users
 	Code uint64
 }
 
-// tick is the unit of processor time in /proc. It is the same on all platforms that Go supports.
+// tick is the unit of processor time in /proc on all platforms that Go supports.
 const tick = 10 * time.Millisecond
 
 // Indexes of fields in /proc/<pid>/stat, counted from the first field after the command name.
@@ -38,7 +36,7 @@ const (
 	fieldGroup      = 2
 	fieldSession    = 3
 	fieldForeground = 5
-	// first of four CPU times: user and system time of the process and of its children
+	// first of four CPU times
 	fieldUTime  = 11
 	fieldCSTime = 14
 	fieldStart  = 19
@@ -64,7 +62,7 @@ func ReadStat(pid int) (Stat, error) {
 
 // parseStat parses /proc/<pid>/stat. It does not allocate, because it runs for every process on the machine.
 func parseStat(data []byte) (s Stat, ok bool) {
-	// The command name is in parentheses and may contain parentheses. Count the fields from the last one.
+	// The command name may contain parentheses.
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 || len(data) < end+3 {
 		return s, false

@@ -10,16 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep kills the processes for which match returns true, including new ones. It ends when no such process is left or
-// the deadline has passed. It never calls match for its own process. It returns how many processes it killed and which
-// pids are still alive.
+// Sweep kills the processes for which match returns true, until none is left or the deadline has passed. It returns the
+// number of killed processes and the pids that are still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is like Sweep, but only for processes that started after the process firstPID. If only a few have started
-// since then, it need not list all processes. The process firstPID must have started recently, because the kernel
-// reuses pids after it has reached the highest one.
+// SweepSince is like Sweep, but only for processes that started after firstPID, which must have started recently.
 func SweepSince(firstPID int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
 	return sweep(func() ([]int, error) { return since(firstPID) }, match, deadline)
@@ -54,10 +51,10 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 	}
 }
 
-// fewPIDs is the maximum number of pids to try one by one. For more pids, listing all processes is cheaper.
+// For more pids, listing all processes is cheaper.
 const fewPIDs = 256
 
-// since returns the pid of every process that started after the process firstPID. It may return other pids too.
+// since may also return other pids.
 func since(firstPID int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < firstPID || newest > firstPID+fewPIDs {
@@ -70,8 +67,7 @@ func since(firstPID int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID returns the pid that the kernel assigned most recently. Some containers mount a different file over
-// /proc/loadavg. In this case ok is false, because the file might be outdated.
+// Some containers mount an outdated file over /proc/loadavg. In this case ok is false.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

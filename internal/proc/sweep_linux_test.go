@@ -33,7 +33,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 				t.Errorf("%d started after %d but is not among %d pids", pid, first, len(pids))
 			}
 		}
-		for range fewPIDs { // after these processes, since lists all processes
+		for range fewPIDs {
 			if err := exec.Command("/bin/true").Run(); err != nil {
 				t.Fatal(err)
 			}

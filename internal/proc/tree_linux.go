@@ -11,7 +11,7 @@ import (
 )
 
 // Descendants returns the running processes below root, parents before children, without zombies. It can miss processes
-// that are forked during the call; the next call returns them.
+// that start during the call.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}
@@ -31,7 +31,7 @@ func Descendants(root int) []int {
 	return found
 }
 
-// childrenOf returns the children of all threads of a process. ok is false if the kernel does not support that.
+// ok is false if the kernel does not support that.
 func childrenOf(pid int) (children []int, ok bool) {
 	task := "/proc/" + strconv.Itoa(pid) + "/task"
 	d, err := os.Open(task)
@@ -60,8 +60,7 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp reads a small file in /proc. It makes a third of the system calls of os.ReadFile, because these calls delay
-// each restart of an agent.
+// slurp makes a third of the system calls of os.ReadFile, because these calls delay each restart of an agent.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -107,7 +106,7 @@ func scanDescendants(root int) []int {
 
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
-		for range 1000 { // deeper than any real process tree
+		for range 1000 {
 			st, err := ReadStat(pid)
 			if err != nil || st.PPID <= 1 {
 				return false
@@ -132,8 +131,8 @@ func SignalTree(root int, sig syscall.Signal) int {
 	return n
 }
 
-// KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns true when no
-// descendant is left. It returns false if a process in state D is still alive at the deadline.
+// KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns false if a process
+// is still alive at the deadline.
 func KillTree(root int, deadline time.Time) bool {
 	pause := 500 * time.Microsecond
 	for {

@@ -20,15 +20,12 @@ type Tree struct {
 // Root is a process for which Trees measures the descendants.
 type Root struct {
 	Start uint64 // start time of the process; see Stat
-	// The caller guarantees that the process stays alive during the whole call. Trees then does not read its stat,
-	// which is slow if the process has many threads.
+	// The process stays alive during the whole call, so Trees need not read its stat.
 	Alive bool
 }
 
-// Trees measures the processes below each root in one pass over all processes. The keys of both maps are the pids of
-// the roots. The measurement of a tree does not include its root. A process below two roots belongs to the nearer one.
-// The result contains no tree for a root that has exited. The pass is not atomic: it might miss processes that start or
-// exit meanwhile.
+// Trees measures the processes below each root in one pass. The keys of both maps are the pids of the roots. The result
+// has no tree for a root that has exited. The pass can miss processes that start or exit meanwhile.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -66,7 +63,7 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 type processTable struct {
 	dir   int // descriptor of /proc
 	procs []process
-	at    map[int]int // index in procs, by pid
+	at    map[int]int
 	buf   [2 << 10]byte
 }
 
@@ -80,7 +77,7 @@ type process struct {
 
 const noRoot = -1
 
-// readProcesses reads the stat of every process. It skips roots that are known to be alive.
+// readProcesses skips roots that are known to be alive.
 func readProcesses(
 	ctx context.Context, d *os.File, roots map[int]Root,
 ) (*processTable, error) {
@@ -123,7 +120,6 @@ func (w *processTable) stat(pid string) (Stat, bool) {
 	return parseStat(w.buf[:n])
 }
 
-// owner returns the index of the nearest root above a process, or noRoot.
 func (w *processTable) owner(i int) int {
 	p := &w.procs[i]
 	if p.known {
@@ -141,8 +137,7 @@ func (w *processTable) owner(i int) int {
 	return p.owner
 }
 
-// parent returns the index of a process's parent, or noRoot. If the parent has exited during the pass, a new process
-// may already have its pid. Such a process has a later start time than the child.
+// If the parent has exited, a new process may have its pid. Such a process starts later than the child.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

@@ -17,7 +17,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// line starts a shell line in a new process group. A cleanup function kills the group.
 func line(t *testing.T, text string) (pid int, out io.Reader) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", text)
@@ -76,8 +75,7 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	})
 }
 
-// The CPU time of an exited command counts for the process that waited for it, even if that process has called exec
-// since.
+// The CPU time of an exited command counts for the process that waited for it.
 func TestTreesCountExitedChildren(t *testing.T) {
 	_, out := line(t, "sh -c '"+spin+"'; printf done; exec sleep 1000")
 	says(t, out, "done")
@@ -177,7 +175,7 @@ func TestTreesCanceled(t *testing.T) {
 	}
 }
 
-// Parents that change during the measurement can form a cycle. A process in a cycle has no owner.
+// A process in a cycle of parents has no owner.
 func TestOwnersInCycle(t *testing.T) {
 	w := &processTable{dir: -1, at: map[int]int{}}
 	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6

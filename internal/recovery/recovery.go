@@ -24,8 +24,7 @@ func (p *Panic) Unwrap() error { err, _ := p.Value.(error); return err }
 // Stack returns the stack of the goroutine at the panic.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// Catch calls f. It returns a *Panic if f panics, and nil otherwise. If the panic's value is already a *Panic, Catch
-// returns that value.
+// Catch calls f. It returns a *Panic if f panics, and nil otherwise. It does not wrap a *Panic again.
 func Catch(f func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -63,8 +62,7 @@ func Fatal(report func(error)) func(error) {
 
 // Group is a sync.WaitGroup that handles panics in its goroutines. The zero Group is ready to use.
 type Group struct {
-	// OnPanic is called with the panic, in the goroutine that panicked, before Wait returns. If OnPanic is nil, Wait
-	// panics instead.
+	// OnPanic is called in the goroutine that panicked, before Wait returns. If it is nil, Wait panics instead.
 	OnPanic func(error)
 
 	wg    sync.WaitGroup
@@ -102,8 +100,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// WaitFor waits for at most d and reports whether all goroutines have ended. Goroutines that have not ended keep
-// running.
+// WaitFor waits for at most d and reports whether all goroutines have ended.
 func (g *Group) WaitFor(d time.Duration) bool {
 	over := make(chan struct{})
 	go func() { // exits when the last goroutine ends

@@ -10,7 +10,7 @@ import (
 
 func faulty() { panic("not expected") }
 
-// A caught panic keeps its value and its stack, even if it is raised and caught again.
+// A caught panic keeps its value and its stack.
 func TestCatch(t *testing.T) {
 	if err := Catch(func() {}); err != nil {
 		t.Errorf("no panic, but Catch returned %v", err)

@@ -47,7 +47,6 @@ func Args(args []string) []string {
 	return out
 }
 
-// following says what the word after the current one means.
 type following uint8
 
 const (
@@ -83,7 +82,6 @@ func spaceLength(s string) int {
 		case strings.IndexByte(" \t\r\n", s[n]) >= 0:
 			n++
 		case strings.HasPrefix(s[n:], "\\\n"):
-			// a backslash at the end of a line continues the line
 			n += 2
 		default:
 			return n
@@ -112,8 +110,7 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength returns the length of the quoted text at the beginning of s, including both quotes. It returns 1 if the
-// closing quote is missing.
+// quoteLength includes both quotes. It returns 1 if the closing quote is missing.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -129,7 +126,6 @@ func quoteLength(s string) int {
 // schemes lists the words that can precede the secret in the value of an Authorization header.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
-// word writes a word, or Hidden in its place.
 func (r *reader) word(w string) {
 	next, last := r.next, r.last
 	r.next, r.last = nothing, w
@@ -168,7 +164,6 @@ func (r *reader) word(w string) {
 	r.out.WriteString(w)
 }
 
-// isOption reports whether a word is certainly an option, and not the value of the previous option.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
@@ -191,8 +186,6 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is not itself a secret. It hides the values of secret parameters in the word, and applies
-// the rules of Text to quoted parts.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -225,8 +218,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word with quoted text at the bytes i to i+n. The quotes can contain the name or the value, as in
-// {"name":"value"} and name="value".
+// The quotes can contain the name or the value, as in {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -244,7 +236,6 @@ func (r *reader) quoted(w string, i, n int) {
 	r.within(rest)
 }
 
-// valueLength returns the length of the value at the beginning of s. The value may be quoted or nested, as in JSON.
 func valueLength(s string) int {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		if n := quoteLength(s); n > 1 {
@@ -258,8 +249,7 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// followsName reports whether the "=" or ":" at i follows the name of a secret. Before ":", the name must not contain a
-// slash, because lists of paths also contain colons.
+// followsName rejects a slash before ":", because lists of paths also contain colons.
 func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -268,15 +258,14 @@ func followsName(w string, i int) bool {
 	return secretName(name)
 }
 
-// isProse reports whether a word with ":" may be part of a sentence, as in "cannot press keys: it is away".
+// A word with ":" may be prose, as in "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether text ends with the name of a secret. A parameter for a file, such as --token-file, does
-// not count.
+// A parameter for a file, such as --token-file, is not a secret.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {

@@ -1,6 +1,5 @@
-// Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognizes
-// names (API_KEY, --token, Authorization), URLs with a user, and known prefixes of access tokens. When in doubt, it
-// hides too much. It cannot recognize all secrets: mysql's -pPASSWORD stays visible, for example.
+// Package redact hides secrets in output. It recognizes names (API_KEY, --token, Authorization), URLs with a user, and
+// prefixes of access tokens. It cannot recognize all secrets.
 package redact
 
 import (
@@ -37,8 +36,7 @@ func Name(name string) bool {
 	})
 }
 
-// countsTokens reports whether a name in capitals is a token limit of a language model, such as MAX_TOKENS or
-// MAX-OUTPUT-TOKENS.
+// countsTokens recognizes token limits of language models, such as MAX_TOKENS.
 func countsTokens(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
 	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||
@@ -62,9 +60,8 @@ func words(name string) []string {
 	})
 }
 
-// Value returns a variable's value without the secrets in it. It is for variables that Name does not mark as secret. It
-// hides access tokens, the user of a URL (which may be a token), and parameters with a secret's name. The value of such
-// a parameter ends at an "&" or at the end of the text.
+// Value returns a variable's value without access tokens, users of URLs and secret parameters. It is for variables that
+// Name does not mark as secret.
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides the part before the host in URLs: "postgres://…@db/x".
@@ -86,9 +83,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns how many bytes precede the @ of a URL, counted after the slashes. It returns 0 if the URL has no
-// user. Slashes are invalid in a password, but users write them. Therefore, text that cannot be a port is treated as
-// part of the password.
+// userLength returns 0 if the URL has no user. Users write slashes in passwords, so text that cannot be a port is part
+// of the password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -108,8 +104,7 @@ func userLength(s string) int {
 	return max(0, strings.LastIndexByte(s, '@'))
 }
 
-// withoutParameters hides the values of parameters with a secret's name: "?user=me&password=…", "password=…",
-// `"token":…`, "Authorization: …". Such a value ends only at an & or at the end of the text.
+// A parameter's value ends only at an & or at the end of the text.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {
@@ -137,8 +132,7 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether text ends with the name of a secret. Here, "pwd" is a password, although the variable
-// PWD is a folder.
+// As a parameter, "pwd" is a password, although the variable PWD is a folder.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

@@ -52,7 +52,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// The redacted value never contains the secret, whatever the secret is and wherever it is in the value.
+// The redacted value never contains the secret.
 func FuzzValue(f *testing.F) {
 	for _, secret := range []string{"hunter2", "ghp_a1", "p@ss", "p%40", "a:b", "-=-", "…", "ä", `"x"`, "a;b", "12", "://", "//", "=", "token="} {
 		f.Add(secret)

@@ -32,7 +32,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkFrame measures one frame of a pane. The console draws ten frames per second.
+// BenchmarkFrame measures one of ten frames per second.
 func BenchmarkFrame(b *testing.B) {
 	s := New(120, 40, 500)
 	for i := range 60 {
@@ -60,7 +60,7 @@ func BenchmarkClean(b *testing.B) {
 	}
 }
 
-// BenchmarkPeek measures a peek at a full ring buffer: the last lines of a busy agent's output.
+// BenchmarkPeek measures a peek at a full ring buffer.
 func BenchmarkPeek(b *testing.B) {
 	raw := bytes.Repeat([]byte("\x1b[32m12:00:00\x1b[m something happened again, and nobody looked\r\n"), 4000)
 	b.Run("tail", func(b *testing.B) {

@@ -11,17 +11,15 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean returns any text as one line that is safe for a terminal. The line contains only printable characters and SGR,
-// at most 4 KiB. Clean expands tabs, and resets a style that is on at the end. It replaces control characters with
-// their pictures (␊). It replaces invisible characters, characters that change the direction of text, and invalid UTF-8
-// with U+FFFD. It drops all other escape sequences and a final line break. Clean is idempotent.
+// Clean returns any text as one line that is safe for a terminal, with only printable characters and SGR, at most 4
+// KiB. It replaces unsafe characters and drops other escape sequences. Clean is idempotent.
 func Clean(s string) string { return clean(s, true) }
 
 // Plain is like Clean, but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// FirstItem shortens a list with one item per line. It returns the first item, cleaned by Plain, and a suffix such as "
-// and 3 more". If there is only one item, the suffix is "".
+// FirstItem returns the first line of a list, cleaned by Plain, and a suffix such as " and 3 more". The suffix is ""
+// for a single line.
 func FirstItem(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0

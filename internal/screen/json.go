@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON escapes characters in JSON that a terminal would interpret, or that change how other characters are
-// displayed. These are DEL, C1 controls, invisible characters, and characters that change the direction of text. The
+// EscapeJSON escapes characters in JSON that a terminal would interpret or that change how others are displayed. The
 // decoded values do not change.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
@@ -28,8 +27,7 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// mustEscape reports whether to escape a character. Joiners are part of some scripts and of emoji, so they are not
-// escaped.
+// Joiners are part of some scripts and of emoji.
 func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

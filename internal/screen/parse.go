@@ -4,14 +4,14 @@ import "unicode/utf8"
 
 // sink receives the parts of a terminal stream.
 type sink interface {
-	// one or more printable ASCII characters; run is valid only during the call
+	// run is valid only during the call
 	ascii(run []byte)
 	wide(r rune)              // one character beyond ASCII, or utf8.RuneError for invalid UTF-8
 	control(c byte)           // C0 controls except ESC, and DEL
 	escape(inter, final byte) // ESC [inter] final; inter 0 = none
-	// params includes a prefix but no intermediate bytes; it is valid only during the call
+	// params is valid only during the call
 	csi(params []byte, final byte)
-	// CSI with an intermediate byte b2, such as CSI ! p. The final byte is dropped unless it is "p".
+	// The final byte after b2 is dropped unless it is "p", as in CSI ! p.
 	csiInter(params []byte, b2 byte)
 }
 
@@ -29,8 +29,8 @@ const (
 // maxCSI is the maximum length of the parameters of a control sequence. Longer sequences are dropped.
 const maxCSI = 256
 
-// parser splits a byte stream into parts and passes them to a sink. The result does not depend on how the stream is
-// divided into writes. As in a UTF-8 terminal, raw C1 bytes are invalid UTF-8, not control characters.
+// The result of a parser does not depend on how the stream is divided. Raw C1 bytes are invalid UTF-8, not control
+// characters.
 type parser struct {
 	state  state
 	inter  byte
@@ -63,7 +63,7 @@ func (p *parser) end(to sink) (open bool) {
 	return open
 }
 
-// step consumes some of the bytes and returns their number. It returns 0 if the last character is incomplete.
+// step returns the number of consumed bytes. 0 = the last character is incomplete.
 func (p *parser) step(b []byte, to sink) int {
 	switch p.state {
 	case ground:

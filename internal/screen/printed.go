@@ -5,13 +5,10 @@ import (
 	"strings"
 )
 
-// maxPrinted limits the output that printedText accepts. The lines of such output always fit into the history of a
-// Screen.
+// maxPrinted limits printedText. The lines then always fit into the history of a Screen.
 const maxPrinted = 1 << 20
 
-// printedText returns the same text as replay, but is a hundred times faster and needs no cells. It supports only
-// output that prints lines: characters of one cell, colors, and movements to the right and to the next line. For any
-// other output, ok is false.
+// printedText is like replay, but a hundred times faster. ok is false if the output does more than print lines.
 func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {
 		return "", false
@@ -32,7 +29,7 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	return p.end(clamp(rows, 1, maxRows), lines), true
 }
 
-// lineCollector is a sink that collects lines. It moves the cursor as Screen does.
+// lineCollector moves the cursor as Screen does.
 type lineCollector struct {
 	cols        int
 	text        []byte // the text of all rows
@@ -40,11 +37,10 @@ type lineCollector struct {
 	width       int    // number of cells in the last row
 	x           int    // column of the cursor, which is always in the last row
 	wrap        bool   // the next character goes to the next row
-	unsupported bool   // the output does more than print lines; for example, it moves the cursor up
+	unsupported bool   // the output does more than print lines
 }
 
-// end returns the rows of the screen. If lines is not 0, it instead returns that number of rows from the end of the
-// output.
+// end returns the rows of the screen, or the last lines of the output. lines 0 selects the screen.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)
@@ -90,8 +86,7 @@ func (p *lineCollector) wide(r rune) {
 	}
 }
 
-// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbors. It returns
-// true only for the most common characters of this kind.
+// oneCell returns true only for common characters that never join their neighbors.
 func oneCell(r rune) bool {
 	switch {
 	case r > 0xa0 && r < 0x300: // Latin
@@ -106,7 +101,7 @@ func oneCell(r rune) bool {
 	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
 }
 
-// space makes room for a character at the cursor. It returns false if the character would overwrite another character.
+// space returns false if the character would overwrite another one.
 func (p *lineCollector) space() bool {
 	if p.wrap {
 		p.x = 0

@@ -15,7 +15,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// program is a real program on a real terminal of 80×24 cells. Its output goes to a Screen.
 type program struct {
 	t   *testing.T
 	tty *os.File
@@ -89,8 +88,7 @@ func (p *program) untilLine(last string) {
 	p.until(func(text string) bool { return strings.HasSuffix(text, "\n"+last) })
 }
 
-// An editor sends only differences: it inserts, deletes and scrolls lines within margins. The resulting screen must be
-// the same as after a full redraw.
+// An editor's differences result in the same screen as a full redraw.
 func TestEditor(t *testing.T) {
 	var lines []string
 	for i := range 200 {
@@ -152,7 +150,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// The screen is correct after a shell has inserted text into the middle of a line that is wider than the screen.
+// The screen is correct after an insertion into a wrapped line.
 func TestShell(t *testing.T) {
 	p := run(t, "bash", "--norc", "--noprofile", "-i")
 	p.until(func(text string) bool { return strings.Contains(text, "$") })

@@ -10,9 +10,8 @@ import (
 
 const sgrReset = "\x1b[m"
 
-// Lines returns at most h lines of the screen, each at most w cells wide. A line contains only text and SGR, has no
-// trailing blanks, and ends with a reset if it uses a style. On the alternate screen, Lines returns the first lines,
-// otherwise the last lines in use; see Offset.
+// Lines returns at most h lines of the screen, each at most w cells wide, with only text and SGR. On the alternate
+// screen, they are the first lines, otherwise the last lines in use; see Offset.
 func (s *Screen) Lines(w, h int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +70,7 @@ func (s *Screen) line(y, w int) string {
 	return s.render()
 }
 
-// render draws the cells in s.scratch. If editing has left only half of a wide character, that cell is blank.
+// Half of a wide character becomes a blank.
 func (s *Screen) render() string {
 	row := s.scratch
 	end := len(row)
@@ -107,8 +106,7 @@ func blank(c *uv.Cell) bool {
 	return c.Style.IsZero() && (c.Content == " " || c.Content == "" || c.Width == 0)
 }
 
-// Text returns the screen as plain text. Lines are joined by line feeds and have no trailing blanks. Text omits blank
-// lines at the end.
+// Text returns the screen as plain text, without trailing blanks and blank lines at the end.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +133,13 @@ func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(style
 // maxReplay is the maximum number of lines that Text returns.
 const maxReplay = 10000
 
-// Text replays a program's stored output on a screen of the given size and returns plain text. If lines is 0, it
-// returns the final screen. Otherwise, it returns the last lines of history and screen combined, at most 10,000.
+// Text replays a program's stored output and returns plain text. If lines is 0, it returns the final screen. Otherwise,
+// it returns the last lines, at most 10,000.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
 	return fastText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// fastText returns the same text as replay, and avoids a replay if possible.
 func fastText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text
@@ -150,9 +147,8 @@ func fastText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// TextOfEnd is like Text, but raw contains only the end of the output. At the start of raw, no sequence may be in
-// progress, the main screen must be active, and the modes must be those of a new terminal. ok is false if the text
-// depends on earlier output.
+// TextOfEnd is like Text, but raw contains only the end of the output. At the start of raw, the terminal must be in its
+// initial modes. ok is false if the text depends on earlier output.
 func TextOfEnd(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

@@ -77,8 +77,7 @@ type modes struct {
 	shifted                 bool    // G1 is used in place of G0
 }
 
-// New creates a blank screen with up to scrollback lines of history. The size is limited to the range from 1×1 to
-// 1000×500.
+// New creates a blank screen with up to scrollback lines of history. The size is limited to 1000×500.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
 		maxHistoryLines: max(0, scrollback)}
@@ -123,8 +122,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recoverEmulator calls do. If the emulator panics, it copies the cells to a new emulator and resets the cursor, the
-// pen and the modes.
+// After a panic, recoverEmulator copies the cells to a new emulator and resets the modes.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -148,8 +146,8 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, within the limits of New. If the screen gets shorter, lines at the top move to the history,
-// so that the cursor's line stays visible.
+// Resize changes the size, within the limits of New. Lines at the top move to the history, so that the cursor stays
+// visible.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
 	s.mu.Lock()
@@ -222,7 +220,7 @@ func (s *Screen) HistoryLen() int {
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
 // History returns up to n lines that have scrolled off the screen, starting with line from. Line 0 is the oldest. The
-// lines have the same form as those from Lines, but are not cropped.
+// lines are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ func newScreen(in string, cols, rows int) *Screen {
 	return s
 }
 
-// The screen shows the right text in cases that x/vt gets wrong or that programs rely on.
+// The screen is right where x/vt is wrong.
 func TestText(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"lines", "one\r\ntwo", "one\ntwo"},
@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// If a pane has fewer lines than the screen, it shows the lines up to the cursor.
+// A small pane shows the lines up to the cursor.
 func TestLinesFollowsTheCursor(t *testing.T) {
 	s := newScreen("1\r\n2\r\n3\r\n4\r\n5", 10, 8)
 	if d := cmp.Diff([]string{"4", "5"}, s.Lines(10, 2)); d != "" {
@@ -134,7 +134,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Scrolling many lines in one step results in the same screen and history as scrolling them one by one.
+// Scrolling in one step has the same result as line by line.
 func TestScrollingInOneStep(t *testing.T) {
 	var in strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))

@@ -7,8 +7,7 @@ type Shot struct {
 	Cols, Rows int
 	Lines      []string // all rows of the screen, in the form of Lines
 	Past       []string // the newest lines of the history, oldest first
-	// number of lines that have scrolled off a screen with history; this is also the line number of Lines[0], counted
-	// from 0
+	// lines that have scrolled off; also the line number of Lines[0]
 	ScrolledOff uint64
 	X, Y        int // cursor position
 	Cursor      bool
@@ -37,7 +36,7 @@ func (s *Screen) Shot(past int) Shot {
 	}
 }
 
-// maxHistory limits the history's size in bytes, because a line can have a thousand cells, each with its own color.
+// maxHistory limits the history in bytes, because each cell can have its own color.
 const maxHistory = 16 << 20
 
 func (s *Screen) remember(lines []string) {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A shot shows the screen at one moment. ScrolledOff counts all lines that have scrolled off, even those that are no
-// longer stored.
+// ScrolledOff also counts lines that are no longer stored.
 func TestShot(t *testing.T) {
 	s := New(20, 3, 5)
 	for i := range 1000 {

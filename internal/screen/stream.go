@@ -5,17 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Stream cleans text that arrives in pieces. Its results contain only printable characters and line ends. It treats
-// each line like Plain, but without a limit on its length. A carriage return within a line starts a new line, so that
-// overwritten text remains readable. The joined result does not depend on how the text is divided. The zero Stream is
-// at the start of a line. A Stream must not be used concurrently.
+// Stream cleans text that arrives in pieces, like Plain but without a limit on its length. A carriage return within a
+// line starts a new line. The joined result does not depend on the pieces. The zero Stream is ready to use. A Stream
+// must not be used concurrently.
 type Stream struct {
 	p       parser
 	cleaner streamCleaner
 }
 
-// Clean returns the cleaned text of the next piece. It holds back an incomplete character or escape sequence at the end
-// until the next call.
+// Clean returns the cleaned text of the next piece. It holds back an incomplete character or sequence at the end.
 func (s *Stream) Clean(piece []byte) string {
 	s.p.feed(piece, &s.cleaner)
 	return s.cleaner.take()

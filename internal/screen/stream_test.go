@@ -61,8 +61,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The stream returns complete characters immediately. It does not hold them back for a combining mark that might
-// follow.
+// The stream does not hold back characters for a combining mark.
 func TestStreamReturnsCharactersImmediately(t *testing.T) {
 	var s Stream
 	for _, piece := range []string{"a", "b:", "\n", "世", "é "} {

@@ -50,13 +50,12 @@ type replayScanner struct {
 	unknownModes bool
 	starts       []replayStart
 	lineFeeds    int
-	afterCR      bool // the previous part of the stream was a carriage return
-	// the previous part was a line feed after a carriage return, and all modes are those of a new terminal
+	afterCR      bool
+	// at a position where a tail can start
 	atReset bool
 }
 
-// modeState is the state of a terminal except for the cursor, the pen and the cells. The zero value is the state of a
-// new terminal.
+// The zero modeState is a new terminal.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
@@ -135,8 +134,7 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// margins sets the scrolling region, which also moves the cursor. A region of the alternate screen is lost when the
-// program leaves that screen.
+// The region of the alternate screen is lost when the program leaves that screen.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {

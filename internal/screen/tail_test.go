@@ -10,7 +10,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
 
-// Random output consists of simplePieces and complexPieces. Most programs print only simple pieces.
+// Most programs print only simple pieces.
 var simplePieces = []string{
 	"word ", "a long line that goes on and wraps more than once on a narrow screen ", "名前", "e\u0301", "👩‍👧", "\t", "\b", "\x07",
 	"\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[5G", "\x1b[3C", "\x1b[2D", "\x1b[2P", "\x1b[@", "\x1b[4X",
@@ -39,7 +39,7 @@ func randomOutput(r *rand.Rand, n int, wild float64) []byte {
 	return []byte(b.String())
 }
 
-// Text replays only the end of an output. The result is the same as after a replay of the whole output.
+// A replay of the tail has the same result as a replay of everything.
 func TestTextOfTail(t *testing.T) {
 	start := *seed
 	if start == 0 {
@@ -68,7 +68,7 @@ func TestTextOfTail(t *testing.T) {
 	t.Logf("%d of %d outputs were shortened", shorter, rounds)
 }
 
-// If the last character scrolls the screen, the line that moves to the history is still part of the text.
+// A line that the last character scrolls off is part of the text.
 func TestLastCharacterScrolls(t *testing.T) {
 	if got, want := replay([]byte("a\r\nb\r\ncde"), 2, 3, 10), "a\nb\ncd\ne"; got != want {
 		t.Errorf("%q, want %q", got, want)

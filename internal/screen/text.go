@@ -16,8 +16,8 @@ const (
 	maxPending  = 1024
 )
 
-// The emulator accepts only whole clusters. Characters therefore stay in pending until no combining mark, joiner or
-// selector can follow, or until the screen is read (sync). The division into writes does not affect the clusters.
+// The emulator accepts only whole clusters, so characters stay in pending until no mark can follow or the screen is
+// read (sync).
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true
@@ -38,8 +38,7 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune reports whether to replace a character even within a cluster. It returns true for control characters,
-// invisible characters, and characters that change the direction of text.
+// unsafeRune includes control characters, invisible characters and changes of direction.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -54,8 +53,7 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// cluster splits b after its first character and that character's marks. show is the text to display for them, and
-// width its number of cells.
+// show is the text to display for head, and width its number of cells.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
@@ -77,9 +75,8 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, emojiSelector = 0x200d, 0xfe0f
 
-// stableWidth returns the part of a cluster that has the same width in all terminals. Emoji with joiners, skin tones or
-// variation selectors are one picture in some terminals and several in others. This would shift the text after them.
-// Therefore, stableWidth keeps only the first emoji.
+// stableWidth keeps only the first emoji of a cluster. Terminals show joined emoji with different widths, which would
+// shift later text.
 func stableWidth(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -92,14 +89,13 @@ func stableWidth(head string, width int) (string, int) {
 	return head, width
 }
 
-// commit writes the pending characters to the screen. If all is false, it keeps the last cluster.
+// If all is false, commit keeps the last cluster.
 func (s *Screen) commit(all bool) {
 	b := s.pending
 	for len(b) > 0 {
 		head, rest, show, width := cluster(b)
 		if !all && len(rest) == 0 {
-			// Truncate a cluster that may still grow. It stays longer than maxCluster, so that put replaces it with the
-			// placeholder.
+			// a cluster that is too long stays longer than maxCluster, so that put replaces it
 			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
 			for !utf8.Valid(b) {
 				b = b[:len(b)-1]
@@ -175,9 +171,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor one line down, and scrolls at the bottom. It only counts scrolls of the whole screen, so
-// that flush can do them in one step before it writes the pending lines. If one more scroll would remove a pending
-// line, lineFeed calls flush first.
+// lineFeed only counts scrolls of the whole screen, so that flush can do them in one step. It calls flush before a
+// pending line would be lost.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false
@@ -215,7 +210,6 @@ func (s *Screen) flush() {
 	p.rowBefore = p.y
 }
 
-// sync brings the emulator up to date with everything that was written.
 func (s *Screen) sync() {
 	s.commit(true)
 	s.flush()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// All output of a line is read, even if the reading goroutine is delayed.
+// A delayed reader loses no output.
 func TestLateReaderLosesNothing(t *testing.T) {
 	stop := make(chan struct{})
 	var busy sync.WaitGroup

@@ -2,11 +2,9 @@ package shell
 
 import "strings"
 
-// ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
-// environment, followed by own. It omits the controller's variables for a session, run, caller, service or terminal. If
-// a variable occurs twice, the later value is used. own can contain variables for the city, the rig and the caller.
-// ScriptEnv also omits variables in own that mark a session or a run, because gcity would kill the program together
-// with that session.
+// ScriptEnv returns the environment for a user's program: the controller's environment, followed by own. It omits
+// variables for a session, run, caller, service or terminal. In own, it omits only the marks of sessions and runs,
+// because gcity would kill the program with the session.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {
@@ -44,8 +42,7 @@ func marksProcess(name string) bool {
 	return strings.HasPrefix(name, "GCITY_SESSION_")
 }
 
-// ofCaller reports whether a variable names the city, agent or run that a program works for. The controller inherits
-// such variables if an agent has started it.
+// An agent that starts the controller passes on such variables.
 func ofCaller(name string) bool {
 	switch name {
 	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",

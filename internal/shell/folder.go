@@ -9,10 +9,9 @@ import (
 	"syscall"
 )
 
-// enterScript changes to the folder $1 and then executes the line $2. os/exec would change the folder in a child
-// process that shares this process's memory until its exec. If a folder does not respond, it would then block every
-// thread of this process. With the script, it blocks only the shell. The script reports the result on descriptor 3,
-// which the line does not inherit. cd changes PWD and OLDPWD, so the script restores them to $3 and $4 ("" = not set).
+// enterScript changes to the folder $1 and then executes the line $2. With os/exec, a hung folder would block every
+// thread of this process. The script reports the result on descriptor 3, and restores PWD and OLDPWD to $3 and $4 ("" =
+// not set).
 const enterScript = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96
@@ -47,8 +46,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// folderError returns an error if the shell could not enter its folder. report is the shell's output on descriptor 3.
-// late means that the shell was killed at the deadline.
+// report is the shell's output on descriptor 3. late means that the shell was killed at the deadline.
 func (l *Line) folderError(report string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
@@ -66,8 +64,7 @@ func (l *Line) folderError(report string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// last returns the last entry in env with a prefix, or "". If a variable has several entries, a process uses the last
-// one.
+// A process uses the last entry of a variable.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

@@ -68,8 +68,7 @@ func TestUnusableFolders(t *testing.T) {
 	}
 }
 
-// If a folder does not respond, it blocks only the line and not this process. The caller continues after its deadline,
-// even if the line cannot be killed.
+// A hung folder blocks only the line. The caller continues after its deadline.
 func TestHungFolder(t *testing.T) {
 	t.Parallel()
 	if !hungfs.InNamespace(t) {

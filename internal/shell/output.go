@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// capture keeps the last part of a line's output. The goroutines that read the pipes write to it.
 type capture struct {
 	mu     sync.Mutex
 	all    tail
@@ -26,7 +25,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take stores output and passes it to the tee. The caller must hold c.mu.
+// The caller must hold c.mu.
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
@@ -34,7 +33,6 @@ func (c *capture) take(p []byte) {
 	}
 }
 
-// stdoutCapture is a writer for stdout that also keeps stdout separately from stderr.
 type stdoutCapture capture
 
 func (f *stdoutCapture) Write(p []byte) (int, error) {
@@ -79,8 +77,7 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes are the pipes that a line's processes write to. stdout and stderr can share a pipe, which preserves the order
-// of the output. If the line has a folder, there is also a pipe for descriptor 3.
+// stdout and stderr can share a pipe, which preserves the order. A line with a folder also has a pipe for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
@@ -89,8 +86,7 @@ type pipes struct {
 	said strings.Builder
 }
 
-// connect creates the pipes for a command. After an attempt to start the command, the caller must call begun and then
-// finish.
+// After a start, the caller must call begun and then finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
@@ -128,8 +124,7 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun closes this process's copies of the pipe ends that the command has inherited. It then starts to read from the
-// other ends.
+// begun closes this process's copies of inherited pipe ends.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()
@@ -143,8 +138,8 @@ func (p *pipes) begun() {
 
 const maxPipeSize = 1 << 20
 
-// drain reads the rest of a pipe after the pipe's read deadline. It first resets the deadline, because reads would fail
-// otherwise. It does not block. It reads at most maxPipeSize bytes, because a process might keep writing.
+// drain resets the read deadline, because reads would fail otherwise. It does not block, and reads at most maxPipeSize
+// bytes.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -165,8 +160,7 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// finish waits until all pipes have been read to the end. After the grace period, it abandons pipes that a process
-// still holds open.
+// After the grace period, finish abandons pipes that a process still holds open.
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
 		r.SetReadDeadline(time.Now().Add(grace))

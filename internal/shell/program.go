@@ -12,8 +12,7 @@ import (
 	"syscall"
 )
 
-// MaxStdout is the default limit for a program's stdout in bytes. maxStderr is the number of bytes kept from the end of
-// its stderr.
+// MaxStdout is the default limit for a program's stdout in bytes. maxStderr limits the end of its stderr.
 const (
 	MaxStdout = 64 << 20
 	maxStderr = 4 << 10
@@ -40,10 +39,8 @@ type CallResult struct {
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program, waits until it exits, and kills the remaining processes in its process group. A non-zero exit
-// code is not an error. Call returns an error if the program cannot start, prints too much, or is still running when
-// ctx ends. It wraps errors such as exec.ErrNotFound and fs.ErrNotExist. Like Run, Call may return a few seconds after
-// ctx has ended.
+// Call runs a program, waits until it exits, and kills the rest of its process group. A non-zero exit code is not an
+// error. Call may return a few seconds after ctx has ended.
 func Call(ctx context.Context, p Program) (CallResult, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
@@ -85,8 +82,7 @@ func Call(ctx context.Context, p Program) (CallResult, error) {
 	return got, nil
 }
 
-// execScript changes to the folder $1 and then executes the program in the other arguments. See enterScript for the
-// reason to use a shell.
+// execScript changes to the folder $1 and executes the program. See enterScript for the reason to use a shell.
 const execScript = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
@@ -109,7 +105,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded stores written data up to a limit. If a write would exceed the limit, it fails and calls onFull.
+// If a write would exceed the limit, it fails and calls onFull.
 type bounded struct {
 	buf    bytes.Buffer
 	most   int

@@ -35,7 +35,7 @@ func TestProgramGetsItsArguments(t *testing.T) {
 	}
 }
 
-// A program does not block the caller if it is missing, prints too much, hangs, or does not read its input.
+// A failing program does not block the caller.
 func TestFailingPrograms(t *testing.T) {
 	env := []string{"PATH=/usr/bin:/bin"}
 	if _, err := Call(t.Context(), Program{Path: "no-such-program-here"}); !errors.Is(err, exec.ErrNotFound) {

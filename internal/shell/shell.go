@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// MaxOutput is the number of bytes kept from the end of a line's output. It applies to stdout and stderr together. With
-// Line.Split, it also applies to stdout alone.
+// MaxOutput is the number of bytes kept from the end of a line's output. With Line.Split, it also applies to stdout
+// alone.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a surviving process that has inherited stdout can delay the result. Even a busy machine needs
-// no more time, because the line's own output is already in the pipe.
+// pipeGrace is how long a surviving process with an inherited stdout can delay the result.
 const pipeGrace = 2 * time.Second
 
 const killGrace = 2 * time.Second
@@ -33,24 +32,21 @@ type Line struct {
 	Text string
 	Dir  string // working folder; "" = that of this process
 
-	// Env is the whole environment; nil = empty. If it contains GC_RUN, Run also kills processes that have left the
-	// line's process group, but have the same value of GC_RUN. Therefore, lines that run at the same time must have
-	// different values. An unrelated process that starts later must not have the line's value.
+	// Env is the whole environment; nil = empty. Run kills all processes with the same GC_RUN as Env. Lines that run at
+	// the same time must have different values.
 	Env []string
 
 	Split bool // also capture stdout in Result.Stdout
 
-	// Tee receives stdout and stderr as they arrive, in the order of Result.Output. It may be nil. The goroutines that
-	// read the pipes call Write, one call at a time, and never after Run has returned. Tee must not block, because that
-	// delays the line. Its errors are ignored.
+	// Tee receives stdout and stderr as they arrive; nil = none. Write is never called concurrently, or after Run has
+	// returned. Tee must not block. Its errors are ignored.
 	Tee io.Writer
 }
 
 // Result is the result of a line that has exited.
 type Result struct {
 	Code int // exit code; -1 = killed by a signal
-	// the last MaxOutput bytes of stdout and stderr, in the order in which they were printed; with Line.Split, the
-	// order is approximate
+	// last MaxOutput bytes of stdout and stderr; with Line.Split, the order is approximate
 	Output  []byte
 	Dropped int64 // number of bytes that were dropped before Output
 
@@ -58,15 +54,10 @@ type Result struct {
 	StdoutDropped int64  // number of bytes that were dropped before Stdout
 }
 
-// Run runs a line. A non-zero exit code is not an error. Run returns an error if the line cannot start or enter its
-// folder, if ctx ends first, or if one of the line's processes cannot be killed. The Result then contains the output so
-// far.
+// Run runs a line. A non-zero exit code is not an error. After an error, the Result contains the output so far.
 //
 // Before Run returns, it sends SIGKILL to every process in the line's process group. If Env contains GC_RUN, Run also
-// waits until every process with that value has exited. This may take a few seconds longer than ctx.
-//
-// A process that waits for a file system or a device can survive SIGKILL. Run gives up two seconds after ctx has ended
-// and returns an error. A separate goroutine reaps the process when the kernel releases it.
+// waits until every process with that value has exited. It gives up two seconds after ctx has ended.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
@@ -118,8 +109,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits until a command has exited, but at most for killGrace after ctx has ended. If exited is false, the
-// command might still be running, and the caller must use only cmd.Process.
+// If exited is false, the command might still be running, and the caller must use only cmd.Process.
 func await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	result := make(chan error, 1)
 	// Only this goroutine can reap the process, which might never exit.

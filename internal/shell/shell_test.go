@@ -61,7 +61,7 @@ func TestGroupIsKilled(t *testing.T) {
 	gone(t, file)
 }
 
-// Run keeps the last MaxOutput bytes and drops the rest, even if a line prints a gigabyte.
+// Run keeps the last MaxOutput bytes, even of a gigabyte.
 func TestFloodKeepsTheEnd(t *testing.T) {
 	size := 1_000_000_000
 	if testing.Short() {
@@ -99,7 +99,6 @@ func TestFloodUntilDeadline(t *testing.T) {
 	}
 }
 
-// once returns a context that ends as soon as a file has content.
 func once(t *testing.T, file string) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -116,7 +115,7 @@ func once(t *testing.T, file string) context.Context {
 	return ctx
 }
 
-// A program may print its result to stdout and a warning to stderr. Run returns both.
+// Run returns stdout and stderr separately.
 func TestSplitStdout(t *testing.T) {
 	for _, c := range []struct {
 		text, stdout string

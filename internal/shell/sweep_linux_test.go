@@ -17,7 +17,7 @@ func marked(t *testing.T, run string) []string {
 	return append(os.Environ(), "GC_RUN=/an/outer/city:1", "GC_RUN="+t.TempDir()+":"+run)
 }
 
-// Processes that leave the process group are found by the marker, even if they do not hold the line's pipes.
+// Processes that leave the process group are found by the marker.
 func TestMarkedProcessesAreKilled(t *testing.T) {
 	for name, text := range map[string]string{
 		"a session of its own":      "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & echo done",
@@ -69,8 +69,7 @@ func TestMarkedProcessInExecIsKilled(t *testing.T) {
 	}
 }
 
-// Processes of other runs in the same city are not killed. Neither are processes with a longer marker that has the same
-// beginning.
+// Processes of other runs are not killed, even with a similar marker.
 func TestOtherRunsAreNotKilled(t *testing.T) {
 	env := marked(t, "1")
 	mine := env[len(env)-1]

@@ -35,7 +35,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// The tee receives output immediately. In this test, the line continues only after the tee has received some.
+// The tee receives output immediately.
 func TestTeeSeesOutputAsItArrives(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "go-on")

@@ -1,5 +1,5 @@
-// Package shutdown limits how long a program takes to shut down: to finish requests, undo incomplete work, and send
-// notifications. After the deadline, unfinished work is abandoned and reported.
+// Package shutdown limits how long a program takes to shut down. After the deadline, unfinished work is abandoned and
+// reported.
 package shutdown
 
 import (
@@ -28,8 +28,7 @@ type Deadline struct {
 	abandoned []string
 }
 
-// New returns a Deadline that expires when limit has passed since Begin. Cleanup may take two thirds of limit. The rest
-// is for notifications.
+// New returns a Deadline that expires when limit has passed since Begin. One third of limit is for notifications.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -58,7 +57,7 @@ func (d *Deadline) Limit() time.Duration { return d.limit }
 // Begun returns a channel that is closed when the shutdown begins.
 func (d *Deadline) Begun() <-chan struct{} { return d.begun }
 
-// Left returns the remaining time for work in progress and cleanup. That is limit, or less during a shutdown.
+// Left returns the remaining time for work in progress and cleanup, at most limit.
 func (d *Deadline) Left(limit time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +77,7 @@ func (d *Deadline) GiveUp(format string, args ...any) {
 	d.abandoned = append(d.abandoned, fmt.Sprintf(format, args...))
 }
 
-// End stops the timers and cancels the contexts. It returns what was abandoned, or "" if everything was finished.
+// End stops the timers and cancels the contexts. It returns what was abandoned, or "".
 func (d *Deadline) End() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,8 +95,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It ends after limit. If ctx
-// contains a Deadline, the context ends no later than the cleanup time of that Deadline.
+// CleanupContext returns a context for cleanup, even if ctx has ended. It ends after limit, or at the cleanup time of
+// the Deadline in ctx.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -111,8 +110,7 @@ func CleanupContext(
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records work that was abandoned because the shutdown ended the context cleanup. It records nothing if the
-// context ended for a different reason.
+// GiveUp records work that was abandoned because of the shutdown deadline. For other reasons, it records nothing.
 func GiveUp(cleanup context.Context, format string, args ...any) {
 	d, ok := cleanup.Value(key{}).(*Deadline)
 	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {

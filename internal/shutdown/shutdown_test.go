@@ -10,7 +10,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// All work of a shutdown shares one deadline. End reports what was not finished by then.
+// All work of a shutdown shares one deadline.
 func TestOneDeadlineForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		last := shutdown.New(6 * time.Second)
@@ -54,7 +54,7 @@ func TestOneDeadlineForAll(t *testing.T) {
 	})
 }
 
-// If the context has no Deadline, cleanup has its own limit and GiveUp records nothing.
+// Without a Deadline, cleanup has its own limit.
 func TestWithoutDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -9,25 +9,24 @@ import (
 	"gcity/internal/screen"
 )
 
-// singleScreen is the state of a Writer that shows the program's main and alternate screens on the same screen of the
-// real terminal. Its methods accept a nil receiver.
+// singleScreen shows the program's main and alternate screens on one screen of the real terminal. Its methods accept a
+// nil receiver.
 type singleScreen struct {
 	model *screen.Screen // what the program has drawn on its main and alternate screens
 	alt   bool           // the program is on its alternate screen
-	// The terminal still shows the rows of the main screen, although the program has switched to the alternate screen.
-	// The next output blanks them.
+	// The terminal still shows the main screen, although the program has left it. The next output blanks it.
 	stale bool
 	// the program had saved its cursor before it left its main screen
 	saved bool
-	// SGR sequences since the last reset: the current ones, and those of the main screen
+	// SGR sequences since the last reset
 	pen, mainPen []byte
 	data         []byte // output that is being written
 	known        int    // number of bytes of data that the model has received
 	at           int    // number of processed bytes of data, without the current byte
 }
 
-// NewSingleScreen is like New, but the program stays on the current screen of the real terminal, even if it switches
-// to its alternate screen. The terminal's other screen and its scrollback belong to the user's shell.
+// NewSingleScreen is like New, but the program stays on the current screen of the real terminal. The other screen
+// belongs to the user's shell.
 func NewSingleScreen(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	w := New(to, cols, rows, text)
 	w.single = &singleScreen{model: screen.New(cols, w.rows, 0)}
@@ -59,7 +58,6 @@ func (s *singleScreen) end() {
 	}
 }
 
-// learn passes the output to the model, up to a position.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
 		_, _ = s.model.Write(s.data[s.known:to])
@@ -75,7 +73,7 @@ func (s *singleScreen) drops(params string, final byte) bool {
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style records the program's colors. It does not track colors that are saved and restored with the cursor.
+// style does not track colors that are saved with the cursor.
 func (s *singleScreen) style(params string) {
 	switch {
 	case s == nil || strings.Trim(params, "0123456789;:") != "":
@@ -88,7 +86,7 @@ func (s *singleScreen) style(params string) {
 
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show is called before text is forwarded. If the rows of the main screen are still visible, show blanks them.
+// show runs before text is forwarded. It blanks rows of the main screen.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return
@@ -130,7 +128,6 @@ func (w *Writer) switchTo(alt bool) {
 	})
 	s.pen = s.mainPen
 	w.out = append(w.out, s.pen...)
-	// programs save the cursor on the main screen before they switch
 	if w.saved[0] = s.saved; s.saved {
 		w.out = append(w.out, "\x1b7"...)
 	}
@@ -152,8 +149,7 @@ func (w *Writer) rowsOf(row func(i int) string) {
 	w.out = fmt.Appendf(w.out, "\x1b[%d;%dH", max(1, y-top+1), x+1)
 }
 
-// restart handles a terminal reset. It does not forward the sequence, because that would show the terminal's other
-// screen.
+// A terminal reset is not forwarded, because it would show the terminal's other screen.
 func (w *Writer) restart() {
 	s := w.single
 	s.alt, s.stale, s.pen = false, false, nil

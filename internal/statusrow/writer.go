@@ -1,10 +1,6 @@
-// Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above it. The
-// program's terminal must have one row less than the real terminal.
-//
-// The real terminal scrolls only within the rows of the program (its margins). The package changes only those sequences
-// of the program that would reach the last row: resets of the margins, absolute positions below the program's rows, and
-// reports of the real terminal's size. It draws the line again after the program has erased the screen. A Writer from
-// NewSingleScreen also keeps the program on the terminal's current screen.
+// Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above. The
+// program's terminal must have one row less than the real one. The package changes only sequences that would reach the
+// last row.
 package statusrow
 
 import (
@@ -34,8 +30,7 @@ type Writer struct {
 	tail        []byte // the newest bytes of text
 	out         []byte
 	top, bottom int // the program's margins
-	// Whether the program has saved its cursor on the main screen and on the alternate screen. The terminal stores only
-	// one cursor, which is overwritten when the Writer draws the line.
+	// whether the program has saved its cursor, on the main and the alternate screen
 	saved  [2]bool
 	alt    int  // index in saved; 1 = alternate screen
 	origin bool // rows count from the top margin
@@ -60,7 +55,7 @@ const (
 )
 
 // New returns a Writer for a terminal of the given size. text returns the line, which must be exactly cols columns wide
-// and must not change the terminal's state except for its colors.
+// and change only colors.
 func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
 }
@@ -75,8 +70,7 @@ func (w *Writer) Begin() error {
 	return w.flush()
 }
 
-// Resize adapts to a new size of the real terminal. If a Write is in progress, that Write applies the new size, so that
-// Resize never waits for a blocked terminal.
+// Resize adapts to a new size of the real terminal. It never waits for a blocked terminal.
 func (w *Writer) Resize(cols, rows int) error {
 	w.size.Store(&[2]int{cols, max(2, rows)})
 	if !w.mu.TryLock() {
@@ -100,7 +94,7 @@ func (w *Writer) applySize() {
 		return // The next write draws the line.
 	}
 	w.keepCursor(w.margins)
-	// Move a cursor in the last row up, because that row does not scroll.
+	// the last row does not scroll
 	w.out = append(w.out, "\x1b[A\x1b[B"...)
 	w.paint()
 }
@@ -132,7 +126,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		rest = rest[1:]
 	}
 	w.single.end()
-	// If the bottom margin is above the program's last row, the program's output can overwrite the line.
+	// below the bottom margin, the program can overwrite the line
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
 		w.paint()
@@ -245,7 +239,7 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// reset restores the margins after a sequence that has reset them. This moves the cursor to the first row.
+// Restoring the margins moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -262,9 +256,8 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore handles a sequence of n bytes that restores the cursor. If the program has not saved a cursor, the sequence
-// might restore one that the Writer has saved. In this case, restore replaces the sequence. Like a terminal without a
-// saved cursor, it resets the style and moves the cursor to the first cell.
+// restore handles a sequence of n bytes that restores the cursor. It replaces the sequence if only the Writer has saved
+// a cursor.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -274,8 +267,8 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved must be called after a sequence that saves or restores the cursor. At this point, the Writer can save
-// the cursor itself without changing the saved position.
+// markCursorSaved must follow a sequence that saves or restores the cursor. The Writer can then save the cursor without
+// changing it.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
@@ -294,7 +287,7 @@ func (w *Writer) paint() {
 	})
 }
 
-// changeCSI forwards a CSI sequence to the terminal, but changes a sequence that would reach the last row.
+// changeCSI changes a sequence that would reach the last row.
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
 	if w.single.drops(params, final) {
@@ -344,8 +337,7 @@ func (w *Writer) changeCSI(body []byte) {
 	}
 }
 
-// setMargins sets the margins that the program has requested. If the bottom margin is missing or below the program's
-// last row, that row becomes the margin.
+// A margin below the program's last row becomes that row.
 func (w *Writer) setMargins(params string) {
 	first, last, _ := strings.Cut(params, ";")
 	top, bottom := max(1, number(first)), number(last)
@@ -369,7 +361,7 @@ func number(text string) int {
 	return n
 }
 
-// modes forwards a sequence that sets or resets private modes. It omits the modes that must not reach the terminal.
+// modes omits the modes that must not reach the terminal.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {

@@ -17,7 +17,6 @@ const cols, rows = 90, 8
 
 func line(cols int) string { return "\x1b[7m" + strings.Repeat("=", cols) + "\x1b[m" }
 
-// compare draws the same output on a terminal with a status row and on one without, and compares the results.
 func compare(t *testing.T, out string, pieces []int) {
 	t.Helper()
 	compareWith(t, New, "", out, pieces)
@@ -34,7 +33,6 @@ func compare(t *testing.T, out string, pieces []int) {
 	}
 }
 
-// compareWith is like compare, but make creates the Writer, and the terminal already shows earlier output.
 func compareWith(t *testing.T,
 	make func(to io.Writer, cols, rows int, text func(int) string) *Writer,
 	before, out string, pieces []int) *screen.Screen {
@@ -112,9 +110,8 @@ func TestTextAfterATitle(t *testing.T) {
 	compare(t, "\x1b[?1049h\x1b]0;t\x07\rword ", []int{12, 4})
 }
 
-// The test divides the output of random programs into random pieces. No program moves below its margins, because a line
-// feed there would move the cursor to the status row. No program fills a line, because the test screen does not save a
-// pending wrap with the cursor.
+// Random output in random pieces looks the same with a status row. A line feed below the margins and a full line are
+// excluded.
 func TestRandomPrograms(t *testing.T) {
 	words := []string{"a", "\rword ", "\r\n", "\n", "\r", "\b", "\r\t", "\u754c", "\x1b[J", "\x1b[2J", "\x1b[1J", "\x1b[K", "\x1b[r", "\x1b[2;7r", "\x1b[3r", "\x1b[H", "\x1b[99;9H", "\x1b[99d",
 		"\x1b[4;7f", "\x1b7", "\x1b[?6l\x1b8", "\x1b[s", "\x1b[?6l\x1b[u", "\x1b[L", "\x1b[2M", "\x1bM", "\x1bD", "\x1b[S", "\x1b[T", "\x1b[7m", "\x1b[m", "\x1b[B", "\x1b[A", "\x1b[r\x1b[20B", "\x1b[!p\x1b7", "\x1bc",

@@ -27,7 +27,7 @@ const (
 	Command    Kind = "command"
 )
 
-// AnyOf combines several kinds for a name that may refer to any of them: "agent, pool or rig".
+// AnyOf combines several kinds: "agent, pool or rig".
 func AnyOf(kinds ...Kind) Kind {
 	var text strings.Builder
 	for i, k := range kinds {
@@ -61,7 +61,7 @@ func (k Kind) list() string {
 	}
 }
 
-// create says how to create the first object of a kind. It returns "" if no advice is needed.
+// create returns "" if no advice is needed.
 func (k Kind) create() string {
 	switch first, _, _ := strings.Cut(string(k), ","); Kind(first) {
 	case Agent:
@@ -84,17 +84,16 @@ func (k Kind) create() string {
 	return ""
 }
 
-// Missing is the error for a name that does not exist. All commands and API requests report a missing name with its
-// text.
+// Missing is the error for a name that does not exist.
 type Missing struct {
 	Kind Kind
 	Name string
-	near string // the existing name that the user may have meant
+	near string
 	next string
 	is   error // the sentinel that the error wraps, or nil
 }
 
-// NotFound returns the error for a name that is not in names, the list of all names of the kind.
+// NotFound returns the error for a name that is not in names.
 func NotFound(k Kind, name string, names []string) *Missing {
 	m := NoSuch(k, name)
 	names = slices.Clone(names)
@@ -108,8 +107,7 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	return m
 }
 
-// NoSuch returns the error for a name that does not exist. It is for callers that do not know the existing names, or
-// know too many to compare.
+// NoSuch returns the error for a name that does not exist, for callers without a list of names.
 func NoSuch(k Kind, name string) *Missing {
 	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
 }

@@ -1,9 +1,8 @@
 // Package suggest finds the name that a user most likely meant.
 package suggest
 
-// Nearest returns the candidate with the fewest edits from word, or "" if none is near. A candidate is near if the
-// number of edits is at most one, or at most a third of word's length. Among equally near candidates, Nearest returns
-// the first.
+// Nearest returns the candidate with the fewest edits from word, or "" if none is near. Near means at most one edit, or
+// a third of word's length.
 func Nearest(word string, candidates []string) string {
 	best, limit := "", max(1, len(word)/3)
 	for _, c := range candidates {
@@ -17,8 +16,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance returns the number of insertions, deletions, replacements and swaps of adjacent bytes that change a into b.
-// If the distance is above limit, it returns limit+1.
+// distance counts insertions, deletions, replacements and swaps of adjacent bytes. Above limit, it returns limit+1.
 func distance(a, b string, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

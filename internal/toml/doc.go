@@ -1,6 +1,5 @@
-// Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report all its errors. Load and Read return a Doc, for callers that read a small file
-// key by key. A Doc records invalid values as problems with line and column; Problems returns them.
+// Package toml reads TOML with the positions of all values. Parse returns a tree of nodes, for callers that edit a
+// file. Load and Read return a Doc, for callers that read a small file key by key.
 package toml
 
 import (
@@ -92,9 +91,8 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file of at most maxBytes bytes. It accepts only files that other users cannot change, and only regular
-// files, because reading a pipe or device can block forever. It returns file system errors. Errors in the content
-// become problems of the Doc. These problems contain name as the file's name.
+// Load reads a file of at most maxBytes bytes. The file must be regular, and other users must not be able to change it.
+// Errors in the content become problems of the Doc, with name as the file's name.
 func Load(path, name string, maxBytes int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

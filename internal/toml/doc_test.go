@@ -174,7 +174,7 @@ func TestLoadDoesNotBlock(t *testing.T) {
 	}
 }
 
-// Read does not panic on any input. Problems have positions inside the file, and every key is at its recorded position.
+// Read does not panic. Every problem has a position inside the file.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add(

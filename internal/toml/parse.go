@@ -32,8 +32,7 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax replaces an error message of the strict decoder. These messages are hard to understand, and quote the
-// file, which can contain secrets.
+// The strict decoder's messages are hard to understand, and quote the file, which can contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -62,8 +61,7 @@ func plainSyntax(msg string) string {
 
 const maxFaults = 50
 
-// duplicates returns a fault for every key or table with more than one definition. The strict decoder reports only the
-// first one.
+// The strict decoder reports only the first duplicate.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -117,8 +115,7 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess returns a fault for a file that would need too much memory or stack to parse. It must run before the parsers,
-// because they are recursive and build a tree for each line.
+// excess must run before the parsers, because they are recursive and build a tree.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -167,8 +164,7 @@ func LineEnd(data []byte) int {
 	return len(data)
 }
 
-// skipString returns the length of the string at the start of data. An unterminated string ends at the end of its line
-// or of the file.
+// skipString ends an unterminated string at the end of its line.
 func skipString(data []byte, quote byte) int {
 	long := []byte{quote, quote, quote}
 	multi := bytes.HasPrefix(data, long)

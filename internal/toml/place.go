@@ -6,8 +6,7 @@ type keyPlace struct{ key, value int }
 
 type places map[string]keyPlace
 
-// sep separates the parts of a path. Keys cannot contain it, because files with a NUL byte are rejected. The part for a
-// list item is its index.
+// sep separates the parts of a path. Files with a NUL byte are rejected, so keys cannot contain it.
 const sep = "\x00"
 
 func below(path, part string) string {

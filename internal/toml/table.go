@@ -107,7 +107,7 @@ func (t Table) Keys() []string {
 // RejectUnknown records a problem for each key that is not in known.
 func (t Table) RejectUnknown(known ...string) { t.unknown(known, true) }
 
-// WarnUnknown records unknown keys. A key that is similar to a known key is a problem; any other key is a warning.
+// WarnUnknown records unknown keys. A key similar to a known key is a problem; others are warnings.
 func (t Table) WarnUnknown(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
@@ -130,7 +130,7 @@ func (t Table) unknown(known []string, strict bool) {
 	}
 }
 
-// Meant returns the known name that is most similar to name, or "" if no known name is similar.
+// Meant returns the most similar known name, or "" if none is similar.
 func Meant(name string, known []string) string {
 	for _, k := range known {
 		if strings.EqualFold(k, name) {
@@ -183,7 +183,7 @@ func (t Table) Empty(key string) bool {
 	return ok && len(list) == 0
 }
 
-// Kind returns the kind of a key's value, such as "a string" or "a list", or "" if the key is not set.
+// Kind returns the kind of a key's value, such as "a list", or "" if the key is not set.
 func (t Table) Kind(key string) string {
 	if !t.Has(key) {
 		return ""
@@ -364,7 +364,7 @@ func kind(v any) string {
 	return "a list"
 }
 
-// List joins names with commas and "and", such as "a, b and c".
+// List joins names: "a, b and c".
 func List(names []string) string {
 	switch n := len(names); n {
 	case 0:

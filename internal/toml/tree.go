@@ -30,8 +30,8 @@ func (s Shape) String() string {
 // Span is a range of bytes in the file.
 type Span struct{ Start, End int }
 
-// Node is a value in a file, with its position. A table contains its members in Kids. An array or a list of tables
-// contains its elements in Kids, and elements have no keys.
+// Node is a value in a file, with its position. Kids contains the members of a table or the elements of a list.
+// Elements have no keys.
 type Node struct {
 	Key   string
 	Shape Shape
@@ -40,11 +40,11 @@ type Node struct {
 	index map[string]*Node // kids by key; set only if there are many kids
 
 	At int // offset of the key, of the bracket of a header, or of an element
-	// offset at which the text begins: at the key, at the opening bracket of the header, or before the element
+	// offset of the key, of the header's bracket, or before the element
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// how a table is written: with a header ([name]), inline ({…}), or, if neither is set, with dotted keys
+	// a table with a header ([name]) or inline ({…}); neither = dotted keys
 	Header, Inline bool
 }
 
@@ -96,8 +96,7 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax. duplicates then checks for duplicate keys, and the
-// strict decoder checks everything else.
+// readTree checks only the syntax. duplicates and the strict decoder check everything else.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -150,7 +149,6 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// If a table is defined twice, add a second node. duplicates reports it later.
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
@@ -176,7 +174,7 @@ func (b *builder) bracket(part *unstable.Node) int {
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk follows a dotted key up to its last part, and creates missing tables. It returns the table and the last part.
+// walk creates missing tables. It returns the table and the last part.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,
@@ -277,7 +275,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	return nil
 }
 
-// TextOf returns the text of a scalar member of a table, or "" if the member is missing.
+// TextOf returns the text of a scalar member of a table, or "".
 func (n *Node) TextOf(key string) string {
 	if k := n.Get(key); k != nil {
 		return k.Text
@@ -285,7 +283,7 @@ func (n *Node) TextOf(key string) string {
 	return ""
 }
 
-// TablesOf returns the node itself if it is a table, or its tables if it is a list.
+// TablesOf returns a table itself, or the tables in a list.
 func TablesOf(n *Node) []*Node {
 	switch {
 	case n == nil:

@@ -24,7 +24,7 @@ type request struct {
 	Stage     string
 }
 
-// auditLog returns a function that returns the new requests of the user gcity since its previous call.
+// next returns the new requests of the user gcity.
 func auditLog(t *testing.T) (next func() []request) {
 	t.Helper()
 	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")
@@ -40,7 +40,7 @@ func auditLog(t *testing.T) (next func() []request) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(f)
-	var part []byte // the beginning of an incomplete line
+	var part []byte
 	return func() (out []request) {
 		for {
 			line, err := in.ReadBytes('\n')
@@ -83,8 +83,8 @@ func grant(t *testing.T, s Settings, all []right) {
 	}
 }
 
-// While agents are idle, patrols send no requests to the API server: the audit log contains only watches and renewals
-// of the Lease. The rights of the Role are sufficient for idle agents and for a start.
+// While agents are idle, the audit log contains only watches and renewals of the Lease. The rights of the Role are
+// sufficient.
 func TestIdleRequests(t *testing.T) {
 	s := settings(t)
 	s.Namespace += "-idle"

@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// patience is how long a pod may take to start running. A pod may have to wait for images and new nodes. The limit is
-// shorter than the controller's limit for a start, so that the controller still receives the reason.
+// patience is how long a pod may take to start running. It is shorter than the controller's limit, so that the
+// controller still receives the reason.
 const patience = 5 * time.Minute
 
 var (
@@ -68,7 +68,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	// if the entry exists, the watch has already reported the pod, with newer data
+	// the watch has already reported newer data
 	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}
@@ -82,7 +82,6 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear deletes the pod of an ended session before a new start. It returns an error if the session is alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot start %q: %w", name, err)
@@ -107,7 +106,6 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	return p.delete(ctx, pod)
 }
 
-// delete deletes a pod after its agent has exited, and waits until the pod no longer exists.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -146,7 +144,7 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		// Start returns the error to its caller, so the exit needs no reason
+		// Start itself returns the error
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
@@ -207,8 +205,7 @@ func (p *Provider) startAgent(
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod. Meanwhile, it reports the current reason for the wait as progress. If the
-// pod will never run, final is true and why is the reason.
+// awaitPod waits for the stream to a new pod. final is true if the pod will never run.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -270,7 +267,6 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return p.await(ctx, func() bool { return e.exit != nil })
 }
 
-// stopPod stops a pod without an open stream by deleting it.
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

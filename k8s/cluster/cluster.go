@@ -22,7 +22,7 @@ type Options struct {
 	City     string // absolute path of the city's folder, on this machine and in the pods
 	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
-	// identity of this controller as a holder of the Lease; "" = that of this machine
+	// validity of the city's Lease; 0 = 30 s
 	Holder string
 	Lease  time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
 	// how long a start waits for its pod to run; 0 = 5 minutes
@@ -54,7 +54,7 @@ type Provider struct {
 	synced bool
 	down   error     // why the cluster does not respond; nil = it responds
 	since  time.Time // when the cluster stopped responding
-	// while the cluster does not respond, the next request is sent by this time
+	// next request to an unresponsive cluster
 	retry time.Time
 	moved chan struct{} // closed and replaced when an entry changes
 	kept  map[string][]output
@@ -64,7 +64,7 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the pod was deleted, but the end of its session has not been acknowledged
+	gone bool // the session's end is not acknowledged yet
 
 	link *link // nil = no open stream
 	// why the stream cannot be opened; nil = it is open, or not tried yet
@@ -75,7 +75,7 @@ type entry struct {
 	exit    *session.Exit
 	asked   bool // the controller has requested a stop of the session
 	worker  bool // the goroutine that keeps the stream open is running
-	drained bool // the controller was asked to drain the agent, because the pod is terminating
+	drained bool // the controller was asked to drain the agent
 
 	starting bool // Start has not returned yet, and will report an exit to its caller
 }
@@ -122,13 +122,13 @@ func (p *Provider) Close() {
 	<-p.done
 }
 
-// changed wakes the goroutines that wait for a change of an entry. The caller must hold mu.
+// The caller must hold mu.
 func (p *Provider) changed() {
 	close(p.moved)
 	p.moved = make(chan struct{})
 }
 
-// await waits until cond returns true or ctx ends. It calls cond with mu held, after every change of an entry.
+// await calls cond with mu held, after every change of an entry.
 func (p *Provider) await(ctx context.Context, cond func() bool) error {
 	for {
 		p.mu.Lock()
@@ -148,18 +148,17 @@ func (p *Provider) await(ctx context.Context, cond func() bool) error {
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Changes implements session.Changer. The channel receives a value when the cluster stops responding or responds
-// again, and when the stream to a pod is lost or reopened.
+// Changes implements session.Changer. The channel receives a value when the cluster or a stream is lost or returns.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
 func signal(p *Provider) {
 	select {
 	case p.changes <- struct{}{}:
-	default: // the previous value has not been received yet
+	default:
 	}
 }
 
-// end records and reports the end of a session. It does so only once for each session. The caller must hold mu.
+// end reports the end of a session only once. The caller must hold mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return
@@ -172,7 +171,7 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// report sends an exit to the channel Exits. If the channel is full, report drops the exit, but List still returns it.
+// If the channel is full, report drops the exit, but List still returns it.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -180,7 +179,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost records the end of a session if its pod did not report the exit. The caller must hold mu.
+// lost ends a session without an exit from its pod. The caller must hold mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -194,7 +193,7 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
-// find returns the entry of a session's pod, or nil. The caller must hold mu.
+// The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
 func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
@@ -274,7 +273,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 // adoptLimit limits how long List waits for the first stream to a running pod.
 const adoptLimit = 3 * time.Second
 
-// adopt waits until each running pod has a stream. It stops waiting for a pod that has had no stream for adoptLimit.
+// adopt waits until each running pod has a stream, at most adoptLimit without one.
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
@@ -294,7 +293,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	defer cancel()
 	p.mu.Lock()
 	e := p.pods[name]
-	// if a start was in progress when the request was sent, the session might be missing from the response
+	// a session that was starting might be missing from the response
 	starting := e != nil && e.starting
 	p.mu.Unlock()
 	all, err := l.List(ctx)
@@ -321,7 +320,7 @@ func (p *Provider) heard(e *entry, st *session.Status) {
 	}
 }
 
-// status returns the last known status of a session. The caller must hold mu.
+// The caller must hold mu.
 func (p *Provider) status(e *entry) session.Status {
 	st := e.last
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
@@ -376,8 +375,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker. It checks that the settings are valid, the namespace exists, the cluster grants
-// the necessary permissions, and no other controller runs the city.
+// Check implements session.Checker. It checks the settings, the namespace, the permissions, and that no other
+// controller runs the city.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

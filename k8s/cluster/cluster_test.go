@@ -76,7 +76,7 @@ func openAs(t *testing.T, o Options) *Provider {
 	})
 	t.Cleanup(func() {
 		if p.life.Err() != nil {
-			return // the provider that replaced this one has adopted all sessions
+			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()
@@ -171,8 +171,7 @@ func TestPodIsDeleted(t *testing.T) {
 	}
 }
 
-// If a controller dies before it starts the agent of a pod, the session counts as ended. The next start replaces the
-// pod.
+// If a controller dies before it starts the agent of a pod, the next start replaces the pod.
 func TestPodWithoutAgent(t *testing.T) {
 	s := settings(t)
 	p := open(t, t.TempDir(), s)
@@ -193,7 +192,7 @@ func TestPodWithoutAgent(t *testing.T) {
 	}
 }
 
-// If an agent exits immediately, the start succeeds and the exit is reported once.
+// If an agent exits immediately, the start succeeds.
 func TestEndsAtOnce(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exit 5"))
@@ -210,7 +209,7 @@ func TestEndsAtOnce(t *testing.T) {
 	}
 }
 
-// Commands of an agent in a pod reach the controller through the stream, on behalf of the agent's session.
+// Commands of an agent in a pod reach the controller on behalf of its session.
 func TestCommandsOfAgents(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	if err := os.MkdirAll(filepath.Join(p.o.City, ".gc"), 0o700); err != nil {
@@ -247,7 +246,7 @@ func TestCommandsOfAgents(t *testing.T) {
 	}
 }
 
-// If no node has room for a pod, the start shows this reason while it waits.
+// A start without a suitable node shows the reason.
 func TestUnschedulable(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec: {hostNetwork: true}\n")

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// eventsFrom is how long a start waits before it watches the pod's events. Most starts are faster and need no watch.
+// eventsFrom delays the watch of a pod's events. Most starts are faster and need no watch.
 const eventsFrom = time.Second
 
-// followEvents records the warnings about a new pod until ctx ends, for example that a volume cannot be mounted. The
-// pod's status does not contain these warnings. Without permission to watch events, followEvents records none.
+// followEvents records warnings that the pod's status does not contain. Without permission to watch events, it records
+// none.
 func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 	select {
 	case <-ctx.Done():

@@ -17,7 +17,7 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// maxFiles limits the size in bytes of a working folder that is copied into a pod. A larger folder must be in a volume.
+// maxFiles limits the size in bytes of a working folder that is copied into a pod.
 const maxFiles = 64 << 20
 
 var excludedFiles = []string{".gc", ".beads", ".git", "node_modules"}

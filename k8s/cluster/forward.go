@@ -9,12 +9,10 @@ import (
 	"time"
 )
 
-// sessionHeader is a copy of api.SessionHeader. If a request has this header, the controller treats it as a request
-// from that session's agent.
+// sessionHeader is a copy of api.SessionHeader. The controller attributes the request to that session's agent.
 const sessionHeader = "Gcity-Session"
 
-// serveAgent forwards the requests of a pod's agent to the controller, on behalf of the agent's session. It returns
-// when the stream ends.
+// serveAgent forwards requests on behalf of the agent's session, until the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
 	controller := controller(p.o.City)
 	defer controller.CloseIdleConnections()
@@ -45,8 +43,7 @@ func (p *Provider) serveAgent(l *link, id string) {
 	_ = server.Serve(l.mux) // Serve returns when the stream has ended
 }
 
-// forbidden returns why an agent in a pod must not send a request, or "" if the request is allowed. Such an agent has
-// the rights of an agent on the controller's machine, except that it cannot stop the city or use other agents'
+// forbidden returns "" if the request is allowed. An agent in a pod must not stop the city or use other agents'
 // terminals.
 func forbidden(r *http.Request) string {
 	path := strings.TrimSuffix(r.URL.Path, "/")

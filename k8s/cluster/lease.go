@@ -21,13 +21,12 @@ import (
 )
 
 const (
-	// leaseTime is how long a Lease is valid after its last renewal. After that, another controller can take it.
+	// leaseTime is how long a Lease is valid after its last renewal.
 	leaseTime    = 30 * time.Second
 	releaseLimit = 2 * time.Second
 )
 
-// leadership is a period in which this provider holds the city's Lease and may change the city's pods. In this package,
-// it is called a term.
+// leadership is a period (term) in which this provider holds the city's Lease and may change the city's pods.
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -55,7 +54,7 @@ func (p *Provider) endTerm() {
 	t.wg.Wait()
 }
 
-// run runs one term after another until the provider is closed. A provider that only observes needs no Lease.
+// A provider that only observes needs no Lease.
 func (p *Provider) run() {
 	defer p.endTerm()
 	if p.o.Observe {
@@ -143,7 +142,6 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.wrote(record, l.LeaseLock.Update(ctx, record), "update")
 }
 
-// wrote records the result of a request that changes the Lease, and returns its error.
 func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb string) error {
 	switch {
 	case err == nil:
@@ -154,7 +152,7 @@ func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb s
 	return err
 }
 
-// renewed records that the Lease was acquired, renewed or released, and starts a term if necessary.
+// renewed starts a term if necessary.
 func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	p := l.p
 	p.mu.Lock()
@@ -175,8 +173,7 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// unleased records why a request about the Lease failed. Outside a term, this is also why the state of the city's pods
-// is unknown. During a term, the watch reports problems with the cluster.
+// Outside a term, err is also why the state of the city's pods is unknown.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {
@@ -206,7 +203,6 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.changed()
 }
 
-// nextLease returns the time by which the elector sends its next request.
 func nextLease(p *Provider) time.Time {
 	const jitter = 1 + leaderelection.JitterFactor
 	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))
@@ -217,7 +213,6 @@ func expired(r *resourcelock.LeaderElectionRecord) bool {
 	return time.Now().After(r.RenewTime.Add(valid))
 }
 
-// otherHolderError returns the error for operations that only the holder of the Lease may perform.
 func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
 		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use a "+
@@ -264,8 +259,7 @@ func checkLease(ctx context.Context, p *Provider) error {
 	return otherHolderError(p, r)
 }
 
-// holder returns this machine's identity as a holder of the Lease. A new controller on the same machine has the same
-// identity, so it can continue immediately after a crash.
+// A new controller on the same machine has the same identity, so it can continue immediately after a crash.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"gcity/session"
 )
 
-// rivals opens two providers of one city, as if on two machines. It opens the second one after the first one has
-// acquired the Lease.
+// rivals opens two providers of one city, as if on two machines.
 func rivals(t *testing.T) (first, second *Provider) {
 	t.Helper()
 	s := settings(t)
@@ -27,8 +26,7 @@ func rivals(t *testing.T) (first, second *Provider) {
 	return first, second
 }
 
-// A second controller of a city does not change pods. It reports which controller holds the Lease and since when. It
-// acquires the Lease when the first controller releases it.
+// A second controller of a city does not change pods. It acquires the Lease when the first one releases it.
 func TestSecondController(t *testing.T) {
 	first, second := rivals(t)
 	st, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat"))
@@ -54,7 +52,7 @@ func TestSecondController(t *testing.T) {
 	})
 }
 
-// If a controller cannot renew its Lease, the next controller acquires it and the first one stops changing pods.
+// A controller that cannot renew its Lease stops changing pods.
 func TestExpiredLease(t *testing.T) {
 	first, second := rivals(t)
 	if _, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat")); err != nil {
@@ -62,7 +60,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 	leases := first.client.CoordinationV1().Leases(first.o.Settings.Namespace)
 	eventually.True(t, "the first controller loses the Lease", func() bool {
-		// Simulate a second controller that has acquired the Lease while the first one could not renew it.
+		// as if a second controller had acquired the Lease
 		l, err := leases.Get(t.Context(), leaseName(first.o.City), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -96,7 +96,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink registers an open stream and serves it until it ends. reopened means that the stream replaces a lost one.
+// reopened means that the stream replaces a lost one.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -126,7 +126,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bo
 	wg.Wait()
 }
 
-// ended handles an exit that a pod has reported. It saves the output first, while the pod still has it.
+// ended saves the output first, while the pod still has it.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return
@@ -147,7 +147,7 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 	p.end(e, x)
 }
 
-// keepOutput saves the output of a session. It keeps the two newest outputs of each name. The caller must hold mu.
+// keepOutput keeps the two newest outputs of each name. The caller must hold mu.
 func (p *Provider) keepOutput(name string, o output) {
 	all := p.kept[name]
 	for _, k := range all {
@@ -159,8 +159,7 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf returns the saved output of earlier sessions with this name: up to two, or one while a new session is running.
-// The caller must hold mu.
+// keptOf returns up to two outputs, or one while a new session is running. The caller must hold mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -185,7 +184,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err returns why the exec has ended. It returns nil while the exec is running or if the reason is unknown.
+// err returns nil while the exec is running, or if the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +194,6 @@ func (s *stream) err() error {
 	return s.reason
 }
 
-// note stores what the program in the pod writes to stderr.
 func (s *stream) note(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -81,8 +81,7 @@ func (n *network) set(cut bool) {
 	n.open = nil
 }
 
-// While the cluster is unreachable, List returns an error with the start of the outage and the time of the next
-// attempt. No agent counts as ended. Afterwards, the same sessions are alive.
+// While the cluster is unreachable, List returns an error. No agent counts as ended.
 func TestLostCluster(t *testing.T) {
 	s := settings(t)
 	n := throughNetwork(t, &s)

@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// waiting returns why a pod is not running yet. final is true if the pod will never run.
+// final is true if the pod will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// waiting returns why a start is not complete yet. final is true if the start can never succeed.
+// final is true if the start can never succeed.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "cannot open the stream to it: " + e.broken.Error()
@@ -91,8 +91,7 @@ func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended returns how and why a pod ended. It is for pods that did not report an exit themselves, because the kubelet
-// stopped or evicted them, or the node was lost.
+// ended is for pods that did not report an exit, for example after an eviction or on a lost node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -127,7 +126,7 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain converts an error from the API server to one for users, with advice. verb is the API verb of the request.
+// explain adds advice for users. verb is the API verb of the request.
 func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
@@ -167,7 +166,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 	return err
 }
 
-// unsent reports whether a request certainly did not reach the API server, so that it cannot have changed anything.
+// An unsent request cannot have changed anything.
 func unsent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError
@@ -175,7 +174,7 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// since returns when the agent's container started. If it has not started, since returns the pod's creation time.
+// since returns when the container started, or else the pod's creation time.
 func since(pod *corev1.Pod) metav1.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {

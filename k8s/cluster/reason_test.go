@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// A start is not a crash if its request did not reach the API server or was refused.
+// A start is not a crash if the request for it failed.
 func TestExplain(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	post := func(err error) error { return &url.Error{Op: "Post", URL: "https://c/api", Err: err} }
@@ -84,7 +84,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// Without a cluster, Check reports errors in the settings first, and then the unreachable cluster.
+// Check reports errors in the settings first.
 func TestCheck(t *testing.T) {
 	config := write(t, `{apiVersion: v1, kind: Config, current-context: x,
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], users: [{name: u, user: {token: x}}],

@@ -14,7 +14,7 @@ import (
 	"gcity/session/protocol"
 )
 
-// slowPod is the provider of a pod without a session. Its List blocks until answer is closed.
+// The List of a slowPod blocks until answer is closed.
 type slowPod struct {
 	session.Provider
 	asked  chan struct{}
@@ -27,8 +27,7 @@ func (s *slowPod) List(context.Context) ([]session.Status, error) {
 	return nil, nil
 }
 
-// A session does not end if its pod processes a List request before the agent has started, and the response arrives
-// after the start.
+// A session does not end because of an outdated List response.
 func TestListDuringStart(t *testing.T) {
 	pod := &slowPod{asked: make(chan struct{}, 10), answer: make(chan struct{})}
 	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "pod.sock"))

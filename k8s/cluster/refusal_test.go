@@ -20,7 +20,7 @@ import (
 type badInput struct {
 	name   string
 	change func(t *testing.T, s *Settings)
-	// expected text in the error of New or Start, and in the error of Check; "" = Check succeeds
+	// expected errors of New or Start, and of Check; "" = Check succeeds
 	start, check string
 	opens        bool // New already returns the error
 }
@@ -76,8 +76,7 @@ func badInputs() []badInput {
 	}
 }
 
-// exhaust sets a quota of no pods in a namespace. It sets the status as well, because the test cluster has no
-// controller that does so.
+// exhaust also sets the quota's status, because the test cluster has no controller that does so.
 func exhaust(t *testing.T, s *Settings) {
 	t.Helper()
 	quotas := admin(t, *s).CoreV1().ResourceQuotas(s.Namespace)
@@ -101,8 +100,7 @@ func exhaust(t *testing.T, s *Settings) {
 	})
 }
 
-// Each error in the settings or in the cluster is reported as the reason for a failed start, not as a crash of the
-// agent. Check detects the error if that is possible without a pod.
+// An error in the settings or the cluster is a failed start, not a crash of the agent.
 func TestBadInput(t *testing.T) {
 	for _, c := range badInputs() {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -132,7 +130,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// If a pod does not run within the limit, no process was started, so the agent has not crashed.
+// A pod that does not run within the limit is not a crash.
 func TestStartLimit(t *testing.T) {
 	for name, c := range map[string]struct{ pod, want string }{
 		"no scheduler": {"schedulerName: nobody", context.DeadlineExceeded.Error()},
@@ -153,7 +151,7 @@ func TestStartLimit(t *testing.T) {
 	}
 }
 
-// If only the kubelet's events contain a reason, the start shows the reason while it waits.
+// A waiting start shows reasons from the kubelet's events.
 func TestKubeletsEvents(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec:\n  nodeName: localhost\n  hostNetwork: true\n"+

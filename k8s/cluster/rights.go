@@ -19,7 +19,7 @@ import (
 
 type right struct{ group, resource, verb string }
 
-// rights returns the permissions that this program needs, in the order of k8s/deploy/agents/role.yaml.
+// rights has the order of k8s/deploy/agents/role.yaml.
 func rights() []right {
 	var out []right
 	for _, r := range []struct {
@@ -56,7 +56,7 @@ func rules(all []right) string {
 	return strings.Join(out, " ")
 }
 
-// lacking returns the permissions that the cluster does not grant. It omits permissions that it cannot check.
+// lacking omits permissions that it cannot check.
 func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

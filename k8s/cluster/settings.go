@@ -1,11 +1,9 @@
 // Package cluster implements a session provider that runs sessions as pods in a Kubernetes cluster. In each pod, a
-// program owns the agent's terminal (package pod). The provider keeps one stream open to each pod, and observes all
-// pods with one watch.
+// program owns the agent's terminal (package pod).
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It runs goroutines for the city's Lease, for the watch and for each pod.
-// Close stops them.
+// A Provider is safe for concurrent use. Close stops its goroutines.
 package cluster
 
 import (
@@ -101,14 +99,13 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// cityLabel returns the label value for a city's pods. It depends only on the city's folder.
+// The label depends only on the city's folder.
 func cityLabel(city string) string {
 	sum := sha256.Sum256([]byte(city))
 	return hex.EncodeToString(sum[:8])
 }
 
-// podName returns the name of a session's pod. The name depends only on the session, so that the API server rejects a
-// second pod.
+// The name depends only on the session, so that the API server rejects a second pod.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))
 	clean := strings.Map(func(r rune) rune {

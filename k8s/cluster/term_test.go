@@ -16,8 +16,7 @@ import (
 	"gcity/session"
 )
 
-// unreachable returns a provider without a term and the entry of a running pod. The provider's cluster refuses each
-// connection.
+// The cluster of this provider refuses each connection.
 func unreachable(t *testing.T) (*Provider, *entry) {
 	t.Helper()
 	config := &rest.Config{Host: "http://127.0.0.1:1"}

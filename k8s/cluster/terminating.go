@@ -37,8 +37,8 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
-// reason returns why a live session does not respond or is about to end, or "". A session counts as alive until the API
-// server confirms that its pod no longer exists. The caller must hold mu.
+// reason returns "" if the session has no problem. A session is alive until the API server confirms that its pod is
+// gone. The caller must hold mu.
 func (e *entry) reason(now time.Time) string {
 	node := "its node"
 	if e.pod.Spec.NodeName != "" {
@@ -62,7 +62,7 @@ func (e *entry) reason(now time.Time) string {
 	return ""
 }
 
-// broken returns the reason for the loss of a stream in parentheses. It returns "" if the reason is unknown.
+// broken returns "" if the reason is unknown.
 func broken(err error) string {
 	if err == nil {
 		return ""
@@ -70,12 +70,11 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// A terminating pod is reported as overdue if it still exists this long after the end of its grace period.
+// A terminating pod is overdue this long after its grace period.
 const overdue = 10 * time.Second
 
-// askToFinish asks the controller to drain the agent in a pod that is being deleted, for example because its node is
-// being drained. The agent then has most of the pod's grace period to finish. If gcity itself is stopping the pod,
-// askToFinish does nothing. The caller must hold mu.
+// askToFinish asks the controller to drain the agent in a pod that is being deleted. It does nothing if gcity itself is
+// stopping the pod. The caller must hold mu.
 func askToFinish(p *Provider, e *entry) {
 	t := p.term
 	_, until, why, ok := terminating(e.pod)
@@ -94,7 +93,7 @@ func askToFinish(p *Provider, e *entry) {
 	})
 }
 
-// drain sends the controller the same request as `gcity agent drain`, on behalf of the agent's session.
+// drain acts on behalf of the agent's session.
 func drain(ctx context.Context, city, agent, id, why string) error {
 	body, err := json.Marshal(map[string]string{"why": why})
 	if err != nil {
@@ -130,7 +129,7 @@ func controller(city string) *http.Transport {
 	}
 }
 
-// giveUp deletes a pod without waiting for its node. The pod's processes might still be running on the node.
+// giveUp does not wait for the node, where the pod's processes might still be running.
 func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -141,7 +140,6 @@ func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	})
 }
 
-// setGrace adds a pod's grace period to the environment of the program in the pod.
 func setGrace(pod *corev1.Pod) {
 	seconds := int64(graceSeconds)
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {

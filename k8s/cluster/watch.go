@@ -14,7 +14,7 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	// the API server ends a watch after this time; the next watch continues
+	// maximum duration of a watch
 	longWatch = 30 * time.Minute
 )
 
@@ -44,7 +44,6 @@ func (p *Provider) watch(ctx context.Context) {
 // errExpired means that a new list is necessary before the next watch.
 var errExpired = errors.New("the watch has expired")
 
-// setUp records that the cluster responds and that its pods have been listed.
 func setUp(p *Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,8 +62,7 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records why the state of the pods is unknown. The next request is sent no later than retry. The caller must hold
-// mu.
+// The next request is sent no later than retry. The caller must hold mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
@@ -101,7 +99,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow applies the events of a watch until the watch ends. It returns the version from which to continue.
+// follow returns the version from which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -166,7 +164,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	p.changed()
 }
 
-// removed records that a pod no longer exists. The caller must hold mu.
+// The caller must hold mu.
 func (p *Provider) removed(e *entry) {
 	if e.gone {
 		return

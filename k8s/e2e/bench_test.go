@@ -13,9 +13,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// BenchmarkStart starts 30 bare pods, 30 bare pods with an init container, and 30 agents. It measures the time
-// until the last one is running. The target compares the agents with the pods that have an init container, because
-// an agent's pod has one too.
+// BenchmarkStart measures the start of 30 bare pods, 30 bare pods with an init container, and 30 agents. An agent's pod
+// has an init container too.
 func BenchmarkStart(b *testing.B) {
 	const n = 30
 	var plain, bare, agents time.Duration
@@ -34,7 +33,6 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(agents.Seconds()/bare.Seconds(), "ratio")
 }
 
-// startBare starts n pods without gcity and deletes them. It returns the time until all are running.
 func (c *city) startBare(n int, init bool) time.Duration {
 	c.Helper()
 	pods := c.client.CoreV1().Pods(c.namespace)
@@ -63,7 +61,6 @@ func (c *city) startBare(n int, init bool) time.Duration {
 	return took
 }
 
-// barePod returns a pod without gcity that is as small as an agent's pod.
 func barePod(i int, init bool) *corev1.Pod {
 	no := false
 	box := corev1.Container{Name: "install", Image: "docker.io/local/box:1",
@@ -139,8 +136,6 @@ func BenchmarkReason(b *testing.B) {
 	})
 }
 
-// measureReason starts cities with one agent that cannot start. failed reports whether the pod's status contains the
-// reason.
 func measureReason(b *testing.B, reason string, change func(*city), failed func(*corev1.Pod) bool) {
 	var took []time.Duration
 	for b.Loop() {

@@ -66,8 +66,7 @@ type city struct {
 	ended      chan struct{}
 }
 
-// newCity creates a city in a new namespace. text is its city.toml without the table session.k8s. newCity skips the
-// test if there is no cluster.
+// text is city.toml without the table session.k8s. newCity skips the test if there is no cluster.
 func newCity(t testing.TB, text string) *city {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
@@ -225,7 +224,7 @@ func (c *city) must(args ...string) string {
 	return string(out)
 }
 
-// quiet runs a gcity command and returns its output. If the command fails, the result also contains the error.
+// If the command fails, the result also contains the error.
 func (c *city) quiet(args ...string) string {
 	out, err := c.gcity(args...)
 	if err != nil {
@@ -270,7 +269,7 @@ func parse(text []byte) agents {
 	return out
 }
 
-// agents returns the agents that the command line lists, or nil while no controller responds.
+// agents returns nil if no controller responds.
 func (c *city) agents() agents {
 	out, err := c.gcity("agent", "list", "--json")
 	if err != nil {
@@ -281,7 +280,7 @@ func (c *city) agents() agents {
 
 func (c *city) running() int { return c.agents().running() }
 
-// asked returns the agents that the API lists. It needs less CPU time than a command, which matters for measurements.
+// The API needs less CPU time than a command, which matters for measurements.
 func (c *city) asked() agents {
 	c.Helper()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -336,7 +335,7 @@ func (c *city) events() []event {
 	return out
 }
 
-// process is an agent's process on the node. Its start time distinguishes it from a later process with the same pid.
+// The start time of a process distinguishes it from a later one with the same pid.
 type process struct {
 	pid     int
 	started string
@@ -344,7 +343,7 @@ type process struct {
 	session string
 }
 
-// processes returns the processes of this city's pods with the given command line. The test machine is the node.
+// The test machine is the node, so it sees the processes of the pods.
 func (c *city) processes(cmdline string) []process {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

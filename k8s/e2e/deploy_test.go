@@ -61,7 +61,7 @@ func manifests(t *testing.T, dir string) []runtime.Object {
 	return out
 }
 
-// decode decodes the objects in a file with the types of the API. Unknown and duplicate fields are errors.
+// Unknown and duplicate fields are errors.
 func decode(t *testing.T, path string) []runtime.Object {
 	t.Helper()
 	f, err := os.Open(path)
@@ -184,7 +184,6 @@ func (d *deployed) inside() string {
 	return status + all
 }
 
-// running waits until the only agent runs, and returns it.
 func (d *deployed) running() (a agent) {
 	d.Helper()
 	eventually.True(d, "the agent runs", func() bool {
@@ -213,8 +212,7 @@ func (d *deployed) end() {
 
 const volume = "gcity-test"
 
-// The test applies the controller's manifests unmodified. The Deployment starts the controller with the rights of the
-// Role and a volume for the city. A new pod of the controller finds the city on the volume and adopts the agent.
+// The Deployment starts the controller with the unmodified manifests. A new pod of the controller adopts the agent.
 func TestControllerInCluster(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
 		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"),

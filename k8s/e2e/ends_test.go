@@ -45,7 +45,7 @@ func (c *city) awaitEvent(kind string) string {
 	return message
 }
 
-// If a pod is evicted as in a node drain, its agent is asked to finish, finishes, and is restarted.
+// The agent of an evicted pod is asked to finish, and is restarted.
 func TestEviction(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"on-failure"`, 1)+
 		`until gc agent drain-check; do sleep 1; done; gc agent drain-ack; exec cat'''`+"\n")
@@ -85,8 +85,7 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// The test deletes the pod of an agent that ignores interrupts. The agent counts as running, with a reason, until it is
-// killed with force.
+// An agent that ignores interrupts in a deleted pod counts as running until it is killed with force.
 func TestTerminatingPod(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
 	c.start()

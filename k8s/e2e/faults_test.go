@@ -25,9 +25,8 @@ var (
 	seed = flag.Uint64("seed", 0, "seed of TestFaults; 0 = a new one")
 )
 
-// The test kills the controller, the helper and each part of the cluster in turn. In each round, it also kills one
-// agent, mostly while that part is not running. Other agents keep their processes, no agent ever has two processes, and
-// the event log contains each killed agent exactly once.
+// Faults of the controller, the helper and the cluster affect no other agent. The event log contains each killed agent
+// exactly once.
 func TestFaults(t *testing.T) {
 	if *rounds == 0 {
 		t.Skip("it damages the cluster: run make faults-k8s")
@@ -148,7 +147,7 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause sleeps for up to two seconds, so that the other parts notice the fault in some rounds but not in others.
+// A random pause lets the other parts notice the fault in some rounds only.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }
@@ -198,8 +197,7 @@ func (f *faults) cluster(verb, part string) {
 	}
 }
 
-// checkLog checks that the log has no gaps, that each killed session has exactly one crash, and that no other session
-// has ended.
+// The log has no gaps, each killed session has exactly one crash, and no other session has ended.
 func (f *faults) checkLog() {
 	f.Helper()
 	starts, ends := map[string]int{}, map[string][]string{}

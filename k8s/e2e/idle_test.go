@@ -38,8 +38,7 @@ func (r *request) String() string {
 	return name + " " + r.Stage
 }
 
-// While the agents of a city are idle, the audit log of the API server contains only renewals of the Lease and watches
-// of pods. The city has only the rights of the Role.
+// While agents are idle, the audit log contains only renewals of the Lease and watches of pods.
 func TestIdleAudit(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
 		t.Skip("the audit log of this cluster is not known: run make test-k8s")
@@ -81,7 +80,7 @@ func TestIdleAudit(t *testing.T) {
 	t.Log(fmt.Sprint(seen))
 }
 
-// audit returns a function that returns the city's new requests since its previous call.
+// next returns the city's new requests.
 func (c *city) audit() (next func() []request) {
 	c.Helper()
 	f, err := os.Open(filepath.Join(os.Getenv("GCITY_TEST_CLUSTER_DIR"), "audit.log"))
@@ -93,7 +92,7 @@ func (c *city) audit() (next func() []request) {
 		c.Fatal(err)
 	}
 	in := bufio.NewReader(f)
-	var part []byte // the beginning of an incomplete line
+	var part []byte
 	return func() (out []request) {
 		for {
 			line, err := in.ReadBytes('\n')

@@ -25,7 +25,7 @@ func (c *city) pods() int {
 	return len(list.Items)
 }
 
-// A check scales a pool in the cluster from 0 to N and back. At size 0, no pod is left.
+// A check scales a pool in the cluster up and down to 0.
 func TestPoolScales(t *testing.T) {
 	c := newCity(t, fmt.Sprintf(`[workspace]
 name = "pool"
@@ -72,8 +72,7 @@ check = "cat wanted"
 	}
 }
 
-// One city runs agents on this machine and in the cluster. They are listed together and receive texts. If an agent's
-// provider changes, the agent moves.
+// One city runs agents on this machine and in the cluster. An agent moves if its provider changes.
 func TestMixedCity(t *testing.T) {
 	const text = `[workspace]
 name = "mixed"

@@ -1,5 +1,4 @@
-// Package image writes container images without a container engine. An image has one layer. "docker load", "podman
-// load" and "ctr images import" can read it.
+// Package image writes container images without a container engine. An image has one layer.
 package image
 
 import (
@@ -115,8 +114,7 @@ func Write(to io.Writer, im *Image) error {
 	)
 }
 
-// compress compresses a layer. Container engines accept compressed layers, but identify a layer by its uncompressed
-// content.
+// Container engines identify a layer by its uncompressed content.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

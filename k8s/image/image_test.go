@@ -36,8 +36,8 @@ func read(t *testing.T, from io.Reader) (files map[string][]byte, names []string
 	}
 }
 
-// The test reads an archive as "docker load" and "podman load" do. manifest.json names the configuration and the
-// layers. The configuration contains the digest of each layer's uncompressed tar archive.
+// manifest.json names the configuration and the layers. The configuration contains the digest of each uncompressed
+// layer.
 func TestArchive(t *testing.T) {
 	im := &Image{Name: "example.org/x:1", Arch: "arm64", Cmd: []string{"sh"}, Files: []File{
 		{Path: "bin", Dir: true, Mode: 0o755}, {Path: "bin/tool", Mode: 0o755, Data: []byte("run")},
@@ -93,7 +93,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The program that holds the agent's terminal adds at most 4 MiB to the image that a node pulls.
+// The program that holds the agent's terminal adds at most 4 MiB to an image.
 func TestPodProgramIsSmall(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "gcity-pod")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "../cmd/gcity-pod")

@@ -1,6 +1,5 @@
-// Package pod implements the program that runs in an agent's pod. The program owns the agent's terminal, as a holder
-// does on other machines. It serves the session protocol to the helper through a tunnel. It needs no other program in
-// the container.
+// Package pod implements the program in an agent's pod. It owns the agent's terminal and serves the session protocol to
+// the helper through a tunnel. It needs no other program in the container.
 package pod
 
 import (
@@ -30,17 +29,15 @@ import (
 	"gcity/session/pty"
 )
 
-// When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of the
-// pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. gcity-pod kills the agent
-// killMargin before Kubernetes would.
+// Near the end of the pod's grace period, gcity-pod interrupts the agent, which then has stopGrace to exit. It kills
+// the agent killMargin before Kubernetes would.
 const (
 	stopGrace  = 8 * time.Second
 	killMargin = 4 * time.Second
 	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
-// Serve runs the main process of a container. It serves the helper until the container must stop, and then stops the
-// agent.
+// Serve runs the main process of a container. It serves the helper until the container must stop.
 func Serve(log *slog.Logger) error {
 	_ = os.Remove(tunnel.Socket)
 	l, err := net.Listen("unix", tunnel.Socket)
@@ -79,7 +76,7 @@ type house struct {
 	helper *yamux.Session
 }
 
-// serve serves a helper until the helper disconnects. A new helper replaces the previous one.
+// A new helper replaces the previous one.
 func (h *house) serve(conn net.Conn, handler http.Handler) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
@@ -100,8 +97,7 @@ func (h *house) serve(conn net.Conn, handler http.Handler) {
 	}
 }
 
-// open creates the provider of the pod's only session. The city's folder has the same path as on the controller's
-// machine.
+// The city's folder has the same path as on the controller's machine.
 func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
 		return protocol.Opened{}, fmt.Errorf(
@@ -246,7 +242,6 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks the tar archive in the request body into the folder that the query names.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -297,8 +292,7 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect connects standard input and output to the process that runs Serve. The helper executes Connect in the
-// container.
+// Connect connects standard input and output to the process that runs Serve.
 func Connect() error {
 	conn, err := net.Dial("unix", tunnel.Socket)
 	if err != nil {

@@ -19,7 +19,7 @@ type provider struct {
 	exits chan session.Exit
 }
 
-// exitsKept is the capacity of the exit channel. A pod never has more exits.
+// A pod never has more than exitsKept exits.
 const exitsKept = 16
 
 func newProvider(p *pty.Provider) *provider {
@@ -86,13 +86,13 @@ func oomKillsIn(text string) int {
 }
 
 // Start implements session.Provider. The agent's environment consists of the container's variables and the configured
-// ones. PATH and HOME of the controller's machine have no meaning in the pod.
+// ones.
 func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	s.Env = environ(os.Environ(), s.Configured())
 	return p.Provider.Start(ctx, s)
 }
 
-// environ returns an agent's environment. If a variable occurs twice, the configured value is used.
+// For duplicate variables, the configured value is used.
 func environ(container, configured []string) []string {
 	values := map[string]string{"TERM": "xterm-256color"}
 	for _, kv := range slices.Concat(container, []string{"TERM=xterm-256color"}, configured) {
@@ -112,8 +112,7 @@ func environ(container, configured []string) []string {
 	return out
 }
 
-// markCity prepares a folder so that gcity's commands treat it as a city with a controller. The city's configuration
-// is not copied into the pod.
+// markCity makes gcity's commands treat the folder as a city with a controller.
 func markCity(city string) error {
 	// gcity does not trust a folder that every user can write to. Chmod fails if root owns the volume.
 	_ = os.Chmod(city, 0o755)

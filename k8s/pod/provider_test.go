@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// An agent gets the environment of its container, overridden by the configured variables.
+// Configured variables override the container's environment.
 func TestEnviron(t *testing.T) {
 	got := environ(
 		[]string{"PATH=/opt/tools", "HOME=/home/agent", "LANG=C"},
@@ -25,7 +25,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// If the kernel kills an agent because memory ran out, this is not a crash. Both versions of cgroups are supported.
+// An agent that is killed because memory ran out has not crashed.
 func TestOOM(t *testing.T) {
 	v1 := "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"
 	v2 := "low 0\nhigh 0\nmax 31\noom 1\noom_kill 1\noom_group_kill 0\n"

@@ -27,7 +27,6 @@ const (
 
 type ports struct{ Etcd, EtcdPeer, Kubelet, Scheduler, Controllers, Net int }
 
-// cluster manages one cluster. All its files are in dir.
 type cluster struct {
 	dir   string
 	ports ports
@@ -159,7 +158,6 @@ func (c *cluster) lastOf(part string) string {
 	return tail(data)
 }
 
-// part returns the command line of a part of the cluster, and a function that checks whether the part responds.
 func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
 	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
 	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
@@ -215,8 +213,6 @@ func (c *cluster) apiserver(etcd string) []string {
 	}
 }
 
-// controllers returns the command line of kube-controller-manager. It runs only the controllers that are needed for a
-// Deployment with a volume, and for deleting namespaces and volumes.
 func (c *cluster) controllers() []string {
 	return []string{
 		filepath.Join(cacheDir(), "kube-controller-manager"),
@@ -242,7 +238,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. It does not verify certificates, because each part of the cluster has its own.
+// get does not verify certificates, because each part of the cluster has its own.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -323,7 +319,7 @@ func (c *cluster) kill(part string) error {
 	return end(pid, syscall.SIGKILL)
 }
 
-// end sends a signal to a process and waits until it has exited. After ten seconds, it kills the process.
+// After ten seconds, end kills the process.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// name of the node; the API server uses it as the kubelet's address, and would reject a loopback IP address
+	// the API server uses it as the kubelet's address, and would reject a loopback IP address
 	node       = "localhost"
 	adminToken = "admin"
 )
@@ -70,8 +70,7 @@ func (c *cluster) writeFiles() error {
 	return nil
 }
 
-// kubeconfig returns a kubeconfig with the users admin, gcity and expired. Each user has a context with the same
-// name.
+// Each user (admin, gcity, expired) has a context with the same name.
 func (c *cluster) kubeconfig() object {
 	users := []object{}
 	contexts := []object{}
@@ -128,8 +127,7 @@ snapshotter = %[5]q
 		c.path("containerd.sock"), c.path("cni"), "overlayfs")
 }
 
-// audit returns a policy that logs requests without their bodies: all requests by the user gcity, and requests by
-// system:masters about pods and leases.
+// The policy logs all requests by the user gcity, and requests by system:masters about pods and leases, without bodies.
 func (c *cluster) audit() object {
 	return object{
 		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
@@ -145,7 +143,6 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images builds the images for the tests: pause, box (busybox), gcity-pod, and those in the manifests.
 func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	box, err := busybox(ctx)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// network is the network of a cluster: a bridge on this machine that connects the pods. The API server listens on an
-// address of the bridge, which is also the address of the Service "kubernetes". Therefore, pods can reach the API
-// server without kube-proxy, and other machines cannot reach it.
+// network is a bridge that connects the pods. The API server listens on its address, which is also the address of the
+// Service "kubernetes". Pods therefore need no kube-proxy.
 type network struct {
 	bridge   string
 	service  string // address of the API server

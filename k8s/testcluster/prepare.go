@@ -12,10 +12,9 @@ import (
 	"strings"
 )
 
-// kubernetes is the version of the cluster. The staging modules have the same version, but with v0 instead of v1.
+// kubernetes is the version of the cluster. The staging modules have v0 instead of v1.
 const kubernetes = "v1.34.4"
 
-// programs returns the parts of the cluster that are built from Kubernetes' Go module.
 func programs() []string {
 	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
 		"kubectl"}
@@ -128,8 +127,7 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the Kubernetes module into a folder. The module's archive lacks the staging modules, so source adds
-// their published versions.
+// The module's archive lacks the staging modules, so source adds their published versions.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()

@@ -1,5 +1,5 @@
-// Package tunnel carries many connections in both directions over one byte stream. Between a helper and a pod, the
-// stream is one exec through the Kubernetes API.
+// Package tunnel carries many connections in both directions over one byte stream, such as one exec through the
+// Kubernetes API.
 package tunnel
 
 import (
@@ -21,7 +21,7 @@ const (
 // Grace is the environment variable that contains a pod's grace period in seconds.
 const Grace = "GCITY_POD_GRACE"
 
-// FilesPath is the URL path to which the helper sends a tar archive of an agent's working folder; see package pod.
+// FilesPath is the URL path for a tar archive of an agent's working folder.
 const FilesPath = "/v1/files"
 
 // Client returns the helper's end of a tunnel.
