@@ -16,36 +16,36 @@ import (
 // Want describes one agent that should exist. It is immutable.
 type Want struct {
 	Name string // qualified name
-	// qualified name in the configuration: the agent's own name or, for a pool member, the pool's
+	// qualified name of the declared agent or pool
 	Declared    string
 	Description string
 	Rig         string
 	Provider    string // session provider, for display
 	// name of the provider that defines the command; "" = start_command defines it
 	Program string
-	Found   bool     // the configuration does not name a program; this one was found on the host
+	Found   bool     // the program was found on the host, because the configuration names none
 	Source  string   // position of the agent's table: "city.toml:12:1"
 	Patched []string // positions of the tables that change the agent
 
 	Pool  string // qualified name of the agent's pool; "" = none
 	Index int    // number of the member, counted from 1
 
-	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
+	Spec      session.Spec // the session to start, without ID and GC_SESSION_ID; see Spawn
 	MakeDir   bool         // create Spec.Dir if it is missing
 	Policy    restart.Policy
 	Suspended Suspension
 	Problem   string // why the agent cannot start, or ""
-	// set if Problem is due to missing programs; installing one of them is enough
+	// set if Problem is due to missing programs
 	MissingPrograms MissingPrograms
 
 	Prompt Prompt // the agent's instructions, and how its program receives them
 
-	// absolute path of the folder with the files that are copied into Spec.Dir at each start; "" = none
+	// absolute path of the folder that is copied into Spec.Dir at each start; "" = none
 	Overlay string
 	Hooks   []string // kinds of hook files to install in Spec.Dir
 
 	IdleTimeout time.Duration // restart after this period without activity; 0 = never
-	// an agent that has work counts as stuck if it prints nothing for this long; 0 = never
+	// an agent with work is stuck after this long without output; 0 = never
 	StuckAfter time.Duration
 	// name of the watchdog that uses this agent for triage; "" = not a triage agent
 	TriageOf  string
@@ -64,7 +64,7 @@ type Prompt struct {
 
 // MissingPrograms lists programs that are missing on this host. The zero value is an empty list.
 type MissingPrograms struct {
-	Programs []string // any one of them is enough
+	Programs []string // installing one of them is enough
 	Path     string   // the PATH that was searched
 }
 
@@ -117,7 +117,7 @@ type Host struct {
 	Environ []string // the controller's environment: "K=V"
 	BinDir  string   // prepended to each agent's PATH
 
-	// Find reports whether a program exists in a folder of a PATH, or at an absolute path. It must not block on folders
-	// that do not respond. If Find is nil, the configured programs are assumed to exist, and no presets are found.
+	// Find reports whether a program exists in a folder of a PATH, or at an absolute path. It must not block. If Find
+	// is nil, the configured programs are assumed to exist, and no presets are found.
 	Find func(program, path string) bool
 }

@@ -9,7 +9,7 @@ import (
 	"gcity/config"
 )
 
-// defaultPath is the agents' PATH if the controller has none. A PATH with only BinDir would not be enough.
+// defaultPath is the agents' PATH if the controller has none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // environ contains the controller's environment, and the part of it that agents inherit.
@@ -49,8 +49,8 @@ func inherited(h Host) environ {
 	return e
 }
 
-// isSessionVariable reports whether a variable belongs to another session, to the service manager, or to the
-// controller's own terminal or folder. Agents do not inherit these variables.
+// isSessionVariable reports whether a variable belongs to the controller's own session, service, terminal or folder.
+// Agents do not inherit it.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -139,7 +139,6 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// prependPath adds a folder to the front of a PATH, or moves it there.
 func prependPath(bin, path string) string {
 	if path == "" {
 		path = defaultPath
@@ -151,8 +150,7 @@ func prependPath(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME and ${NAME} with the variables' values, and unknown variables with "". It replaces $$ with a
-// dollar sign, and keeps all other dollar signs.
+// expand replaces $NAME, ${NAME} and $$. Unknown variables become "". Other dollar signs stay.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

@@ -9,8 +9,7 @@ import (
 	"gcity/session"
 )
 
-// addInstructions adds an agent's instructions to its Spec. The parameter m is the agent, and a is the agent or pool
-// that the configuration declares for it. Parts that depend on the agent's folder are added only when the agent starts.
+// addInstructions adds an agent's instructions to its Spec. If m is a member of a pool, a is the pool.
 func addInstructions(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p

@@ -25,7 +25,7 @@ func Plan(c *config.City, h Host) []Want {
 	return sortByName(wants)
 }
 
-// sortByName sorts wants by name. Wants are large, so it moves each one only once.
+// sortByName moves each want only once, because wants are large.
 func sortByName(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
@@ -71,8 +71,7 @@ func (w Want) Spawn(id string) session.Spec {
 	return s
 }
 
-// members appends an agent's wants: one for the agent itself, or one for each possible member of a pool. The members
-// share equal values.
+// members appends the want of an agent, or of each member of a pool. The members share equal values.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
 	p, missing := base.program(c, a)
 	spec, w, hash := a.Spec(), common(c, a, &p), ""
@@ -155,7 +154,7 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	return ""
 }
 
-// poolOf returns an agent's pool. The pool's check receives the agent's environment without GC_SESSION_NAME.
+// poolOf returns an agent's pool. The pool's check gets no GC_SESSION_NAME.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),

@@ -44,13 +44,11 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	return p, e.missing(&p, a)
 }
 
-// runsOnThisHost reports whether a session provider runs programs on this host, which means that they must exist here.
 func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes the agent's program if it cannot be found. It returns the zero value if the program exists, or if
-// only a shell could find it.
+// missing describes a program that cannot be found. A program that only a shell could find is not missing.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -72,7 +70,6 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		word, p.Name, p.Origins["command"], folders(path), by), lack}
 }
 
-// folders returns text such as "3 folders" for a PATH. A list of the folders would make the message too long.
 func folders(path string) string {
 	if n := len(filepath.SplitList(path)); n != 1 {
 		return fmt.Sprintf("%d folders", n)
@@ -97,9 +94,8 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as it is written. It does not depend on the host or the city's folder, so that
-// starting a controller elsewhere does not cause drift. For the same reason, it omits a program that was merely found
-// on this host. Keys that are not set are not hashed, so that later versions can add keys without causing drift.
+// fingerprint hashes the configuration as it is written. It omits everything that depends on the host or the city's
+// folder, so that these never cause drift. It omits unset keys, so that later versions can add keys.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env

@@ -21,7 +21,7 @@ func poolCity() *citytest.Fake {
 		city.Agent{Name: "crew-1", Pool: "crew", Running: true, Usage: &city.Usage{CPU: 0.25, RSS: 1 << 20, Procs: 1}},
 		city.Agent{Name: "crew-2", Pool: "crew", Running: true},
 		city.Agent{Name: "yard/hand", Rig: "yard", State: city.Waiting, Reason: "worker is not up"},
-		city.Agent{Name: "yard/sick", Rig: "yard", State: city.Quarantined, Reason: "6 crashes", Crashes: 6},
+		city.Agent{Name: "yard/sick", Rig: "yard", State: city.Quarantined, Reason: "6 crashes", RecentCrashes: city.RecentCrashes{Crashes: 6}},
 	)
 	three := 3
 	f.Set(func(s *city.Snapshot) {

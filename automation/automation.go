@@ -117,8 +117,7 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// BlockedWhile returns the given reason for a suspension of the automation's rig or city. It returns "" if the
-// automation runs even then.
+// BlockedWhile returns the given reason for a suspension, or "" if the automation runs while suspended.
 func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""

@@ -13,9 +13,8 @@ import (
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
 // day matches if either field does. A field that starts with "*" is not a restriction. The zero value never occurs.
 //
-// gronx computes the calendar, always in UTC, so that its results are wall-clock times. This package decides when such
-// a time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years
-// and other dialects. Replacing gronx would not remove the code for validation and clock changes.
+// gronx computes the calendar, always in UTC. This package handles clock changes. It validates the fields, because
+// gronx accepts other dialects.
 type Schedule struct {
 	text  string
 	line  string // the five fields, with numbers in place of names
@@ -157,13 +156,11 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant later than t at which the schedule occurs in a time zone. It returns the zero time if
-// the schedule never occurs again.
+// Next returns the first instant after t at which the schedule occurs in a time zone. It returns the zero time if there
+// is none.
 //
-// If the hour field lists hours, each of them occurs once a day. A time that is skipped when the clock is set forward
-// occurs at the first instant after the gap. A time that occurs twice because the clock is set back counts only the
-// first time. If the hour field begins with "*", the schedule follows elapsed time: a repeated time counts twice, and a
-// skipped time does not occur.
+// If the hour field lists hours, each time occurs once a day. A skipped time occurs right after the gap. A repeated
+// time counts only once. If the hour field begins with "*", the schedule follows elapsed time.
 func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
 	t = t.In(zone)
 	if s.every {
@@ -176,8 +173,8 @@ func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// nextHourly is Next for schedules with an hour field that begins with "*". While the zone's offset from UTC is
-// constant, wall-clock time and elapsed time advance together.
+// nextHourly is Next for hour fields that begin with "*". Between clock changes, wall-clock time and elapsed time
+// advance together.
 func (s Schedule) nextHourly(after time.Time) time.Time {
 	const most = 200 // maximum number of clock changes to search, enough for several decades
 	wall := wallClock(after)
@@ -205,8 +202,7 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant. If the clock was set back, this is
-// later than the minute that it shows at that instant.
+// furthest returns the latest minute that the clock has shown up to an instant.
 func furthest(at time.Time) time.Time {
 	wall := wallClock(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {

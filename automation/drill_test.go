@@ -74,7 +74,6 @@ func (d *drill) happen(kind string, depth int) {
 	d.r.See(e)
 }
 
-// restart simulates an exit of the program and a new start with the saved memory.
 func (d *drill) restart() (interrupted []string) {
 	data, err := json.Marshal(d.r.Memory())
 	if err != nil {

@@ -55,8 +55,8 @@ func (r *Runs) Queued(scoped string) bool {
 	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
 }
 
-// Again returns the number of a failed automation's next retry, the maximum number of retries, and when the next retry
-// is due. ok is false if no retry follows.
+// Again returns the number of a failed automation's next retry, the maximum number, and the time. ok is false if no
+// retry follows.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||

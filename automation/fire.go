@@ -36,7 +36,6 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	return nil
 }
 
-// queue schedules one more run, after the one that is active or being opened.
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
 		it.again = now // Opened queues the run later

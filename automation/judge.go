@@ -9,9 +9,8 @@ import (
 
 // Limits for automatic runs.
 const (
-	// Late is the maximum delay of a scheduled run without catch_up. A scheduled time that is longer ago counts as
-	// missed, because the machine slept or the clock was set. If the latest run is more than Late in the future, it is
-	// ignored, because the clock was set back.
+	// Late is the maximum delay of a scheduled run without catch_up. Older times count as missed. A latest run more
+	// than Late in the future is ignored, because the clock was set back.
 	Late = 3 * time.Hour
 	// Rate is the maximum number of runs that an event gate starts within RateWindow. Further events wait, and one run
 	// handles several of them.
@@ -24,7 +23,7 @@ const (
 )
 
 // Facts contains what Judge needs to know about an automation. The zero value describes an automation that has never
-// run. Times are wall-clock times. They can be inconsistent, because the clock might have been changed.
+// run. Times are wall-clock times, and may be inconsistent.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
@@ -151,7 +150,6 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// cron looks for a scheduled time since the previous verdict.
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
@@ -197,7 +195,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clock formats a time in the schedule's time zone. It adds the zone's name unless it is the machine's zone.
+// clock formats a time in the schedule's zone. It omits the name of the machine's own zone.
 func (d Definition) clock(at time.Time) string {
 	layout := "2006-01-02 15:04"
 	if d.Zone == nil {
@@ -271,8 +269,6 @@ func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
 
-// again returns the verdict about an automation with a failed run that must be retried. The gate is ignored while
-// retries remain.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)

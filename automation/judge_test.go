@@ -12,7 +12,6 @@ func noon() time.Time { return time.Date(2026, 11, 22, 12, 0, 20, 0, time.UTC) }
 
 func ago(d time.Duration) time.Time { return noon().Add(-d) }
 
-// brief describes a verdict in one line: what to do, why, and when the automation will be due.
 func brief(v Verdict) string {
 	var actions []string
 	for _, deed := range []struct {

@@ -116,7 +116,6 @@ func (p *player) take() {
 	}
 }
 
-// answer calls Unopened or Opened, at random, for a run that is being opened.
 func (p *player) answer(name string) {
 	run, ok := p.opening[name]
 	if !ok {
@@ -145,7 +144,6 @@ func (p *player) end(run Run, how Outcome) {
 	p.r.Ended(name, how, p.now)
 }
 
-// die simulates an exit of the program and a new start with the saved memory.
 func (p *player) die() {
 	interrupted := p.restart()
 	if len(interrupted) != len(p.going) {
@@ -155,7 +153,6 @@ func (p *player) die() {
 	clear(p.going)
 }
 
-// quiet stops all disturbances and checks that the city reaches a stable state.
 func (p *player) quiet() {
 	p.suspended = ""
 	ran := map[string]int{}

@@ -14,8 +14,7 @@ import (
 
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that can be read at the same time. If that many reads are blocked, the
-// scanner starts no further ones.
+// maxReading is the maximum number of concurrent reads of layers. If all of them are blocked, no further read starts.
 const maxReading = 256
 
 // layerCache is the content of a layer's folder when it was read. It is immutable, because a slow read may still use
@@ -35,8 +34,7 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous, the result of an earlier
-// read.
+// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)
@@ -74,8 +72,6 @@ func (s *layerCache) withError(why error) *layerCache {
 		warnings: s.warnings}
 }
 
-// readFile returns an automation's file, or nil if it does not exist, and the entry to cache. If the file on disk has
-// not changed, the entry is previous.
 func readFile(
 	path string, previous *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {
@@ -106,7 +102,6 @@ func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// misplaced explains why a folder without an automation file is probably a mistake. It returns "" for any other folder.
 func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"

@@ -42,13 +42,11 @@ type Memory struct {
 // keepRemoved is how long the state of a removed automation is kept, in case the automation comes back.
 const keepRemoved = 30 * 24 * time.Hour
 
-// maxAbsence is how long an automation may be missing, for example while it is edited, and still handle the events from
-// that time.
+// maxAbsence is how long an automation may be missing and still handle the events from that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record that Memory may lack. The program can exit after it writes a record and
-// before it stores Memory. seq is that of the run's latest event, and retry is the number of the retry; both may be 0.
-// Call Note in the order of the records, oldest first.
+// Note adds information from a run's record that Memory may lack after a crash. seq belongs to the run's latest event,
+// and retry is the number of the retry; both may be 0. Call Note with the oldest record first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -103,8 +101,8 @@ func (r *Runs) Memory() map[string]Memory {
 }
 
 // Load replaces the catalog. Known automations keep their state. New automations handle only events after newest, the
-// seq of the log's latest event. Load returns the automations with runs that were active when the program last exited,
-// and records these runs as Interrupted. Afterwards, the caller must pass all events after From to See again.
+// seq of the log's latest event. Load records the runs that were active at the last exit as Interrupted, and returns
+// their automations. Afterwards, the caller must pass all events after From to See.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -152,15 +150,13 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
-// hasSameGate reports whether two definitions have the same gate. If so, a run that is due stays due.
 func (d Definition) hasSameGate(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the position in the log from which an automation handles events. This is the end of the log, unless the
-// automation has already handled events of the same type. first is true for the first catalog after the start of the
-// program.
+// begin sets the position in the log from which an automation handles events. first is true for the first catalog after
+// the start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)

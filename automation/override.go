@@ -34,8 +34,6 @@ func (o Override) place(key string) toml.Place {
 // overridesKey is the name of the tables with overrides in city.toml.
 const overridesKey = "automations.overrides"
 
-// assign returns the overrides by the scoped name of their automation. It adds a problem for each override of an
-// automation that does not exist.
 func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Override {
 	out := map[string][]Override{}
 	for _, over := range o.Overrides {
@@ -50,7 +48,6 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns advice on how to name a rig's automation in a table that has a separate key for the rig.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"
@@ -58,11 +55,8 @@ func rigKey(_, rig string) string {
 	return fmt.Sprintf("add rig = %q", rig)
 }
 
-// scopedName returns advice to use the scoped name of a rig's automation.
 func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
-// unknown returns the error for an automation that does not exist, with a suggestion. If the name exists in a different
-// scope, the error includes the result of advise.
 func unknown(name, rig string, all map[string]foundFile,
 	advise func(name, rig string) string) string {
 	var names []string
@@ -145,9 +139,8 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	return f
 }
 
-// resolveOnFailure resolves on_failure to an automation in the same rig, or else in the city. An automation is broken
-// if its on_failure does not exist, or if following on_failure leads back to the automation. There is a warning if its
-// on_failure cannot run.
+// resolveOnFailure resolves on_failure in the same rig, or else in the city. A missing target or a cycle breaks the
+// automation. A target that cannot run causes a warning.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -191,8 +184,6 @@ func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	c.markBroken(wrong)
 }
 
-// failureCycle follows on_failure from one automation. It returns the path if the path leads back to that automation,
-// otherwise nil.
 func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
 	for next := d; next.OnFailure != "" && len(way) <= len(c.Automations); {

@@ -40,8 +40,8 @@ type resolution struct {
 	used     map[string]*formulaFile // formulas that were read, by path
 }
 
-// resolve marks an automation as broken if its pool or formula is missing, or if its variables do not match the
-// formula's. It reads formulas in the background. If that blocks, resolve uses the previous result.
+// resolve marks automations with invalid pools, formulas or variables as broken. It reads formulas in the background.
+// If that blocks, resolve uses the previous result.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -199,8 +199,8 @@ type stamp struct {
 	sure bool // a later change to the file always changes its FileInfo
 }
 
-// stampOf returns the stamp of a file that is about to be read. Its field sure is false if the file was written within
-// the last two seconds, because another write may leave the modification time unchanged.
+// stampOf returns the stamp of a file that is about to be read. A recent stamp is not sure, because another write may
+// leave the modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

@@ -47,7 +47,7 @@ type item struct {
 	run           *Run   // the run that is active or being opened; nil = no run
 	skipReported  bool   // a skip during the active run was reported
 	follows       string // the failed automation that caused the queued run
-	// when another run was requested while this one was being opened; zero = never
+	// when another run was requested during the opening; zero = never
 	again time.Time
 
 	// next attempt to open the run; zero = no attempt has failed
@@ -77,7 +77,7 @@ type Run struct {
 	Definition Definition // the definition when the run became due
 	Reason     string     // one sentence, for users
 	By         string     // the user that requested the run; "" = no user
-	// the failed automation that caused this run; if By and Follows are both empty, the gate caused it
+	// the failed automation that caused this run; "" = none
 	Follows string
 	Retry   int       // number of the retry; 0 = not a retry
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
@@ -92,7 +92,6 @@ type Run struct {
 	gate   string // why the gate was already open when a user requested the run; "" = it was closed
 }
 
-// began returns the time when the run was opened or, if it is not open yet, the time when it became due.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since
@@ -105,8 +104,8 @@ type World struct {
 	// Suspended returns the text after "suspended", such as "with the city" or "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
 	Closed    string // why no run can be opened now, or ""
-	// Ending reports whether the end of an automation's latest run is still being recorded, so that the next run must
-	// wait. If Ending is nil, no run waits.
+	// Ending reports whether the end of an automation's latest run is still being recorded. The next run waits for
+	// that. If Ending is nil, no run waits.
 	Ending func(scoped string) bool
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
@@ -227,17 +226,13 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits for its events to be read from the log, because the log might no longer
-// contain some of them.
+// catchUpLimit is how long a retry waits for its events. The log might no longer contain them.
 const catchUpLimit = 10 * time.Minute
 
-// differs reports whether a user would see a difference between two verdicts, other than in a remaining time.
 func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict is still valid: nothing has happened, and the time of its next change
-// has not been reached. Conditions are never up to date.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||
@@ -326,8 +321,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	r.rev++
 }
 
-// Unopened records that a run's record could not be written, so that the run has not started. The run stays due and is
-// tried again later. A manual request is canceled instead.
+// Unopened records that a run's record could not be written. The run stays due and is tried again later. A manual
+// request is canceled instead.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -360,7 +355,7 @@ func (it *item) giveBack(run *Run) {
 }
 
 // Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
-// unknown; "" = it is known. If the automation's check has changed since then, Checked ignores the result.
+// unknown. Checked ignores the result if the automation's check has changed.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

@@ -42,8 +42,7 @@ type Catalog struct {
 	Revision string
 }
 
-// Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
-// because the latter might do something different.
+// Broken is an automation that cannot be used. It still replaces automations with the same name in lower layers.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -54,9 +53,9 @@ type Broken struct {
 // Scoped returns the scoped name of the broken automation.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in the folders of layers. It caches files, so that a scan without changes needs only one
-// stat call per file. It reads layers in the background. A layer that does not respond blocks one thread, and is not
-// read again until it responds. A Scanner is not safe for concurrent use. The zero Scanner is ready to use.
+// Scanner finds automations in the folders of layers. It caches files, and reads layers in the background. A layer that
+// does not respond blocks one thread until it responds. A Scanner is not safe for concurrent use. The zero Scanner is
+// ready to use.
 type Scanner struct {
 	local     *time.Location
 	reading   *deadline.Calls[*layerCache]
@@ -74,9 +73,8 @@ type foundFile struct {
 
 func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
-// Scan reads layers, which are ordered from lowest to highest. Within the city, and within each rig, an automation in a
-// higher layer replaces an automation with the same name in a lower layer. Scan waits for the layers for at most half
-// of o.Patience, and for their formulas for the rest. It does not wait again for a layer that has still not responded.
+// Scan reads layers, lowest first. Within the city or a rig, an automation in a higher layer replaces one with the same
+// name in a lower layer. Scan waits for the layers for at most half of o.Patience, and for their formulas for the rest.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {

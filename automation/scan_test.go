@@ -34,7 +34,7 @@ func newTown(t *testing.T, layers ...string) *town {
 	return w
 }
 
-// write creates an automation's file. It advances the clock, so that each file has a different age.
+// write advances the clock, so that each file has a different age.
 func (w *town) write(layer, name, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, layer, Folder, name, FileName)

@@ -33,8 +33,6 @@ type spec struct {
 	always   bool // value of while_suspended
 }
 
-// specOf reads the automation's table. It adds errors to the problems of doc. ok is false if the file does not have
-// that table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
@@ -132,12 +130,10 @@ func (s *converter) addProblem(key, format string, args ...any) {
 	s.problems = append(s.problems, s.problem(key, format, args...))
 }
 
-// problem returns a problem with a key. Its position is where the key is set, in the file or in an override.
 func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt is like problem, but for a key that might not be set. The position is that of another key, place.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
@@ -157,8 +153,6 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// convert validates a spec and returns its definition, without name and path. local is the time zone of schedules that
-// set none.
 func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 	w := &converter{spec: s, local: local}
 	w.d = Definition{
@@ -289,7 +283,6 @@ func (s *converter) pattern() {
 	}
 }
 
-// warnUnusedKeys adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
 func (s *converter) warnUnusedKeys() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&

@@ -145,8 +145,6 @@ type Agent struct {
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
 	Provider    string `json:"provider,omitempty"` // the agent's session provider
-	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
-	Program string `json:"program,omitempty"`
 
 	State  State      `json:"state"`
 	Reason string     `json:"reason"`
@@ -165,9 +163,8 @@ type Agent struct {
 	// number of restarts after an exit, including those after a quarantine; restarts by a user do not count. A new
 	// controller continues the count after a handover, and after a crash if the crash history is on disk
 	Restarts int `json:"restarts"`
-	// number of crashes within the restart window; in quarantine, the number that led to it
-	Crashes int   `json:"crashes"`
-	Exit    *Exit `json:"exit,omitempty"`
+	RecentCrashes
+	Exit *Exit `json:"exit,omitempty"`
 	// fields in which the session differs from the configuration; set while a restart is delayed
 	Drift []string   `json:"drift,omitempty"`
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
@@ -181,9 +178,18 @@ type Agent struct {
 	// set if the agent has work but its output has not changed for stuck_after
 	Stuck *Stuck `json:"stuck,omitempty"`
 
+	Refusal
 	Declaration
 	LastOutput string     `json:"last_output,omitempty"` // only set if the client requests it
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
+}
+
+// Refusal says whether the controller refuses to restart an agent, and why.
+type Refusal struct {
+	// reason for the refusal; "" = the agent can be restarted
+	NoRestart string `json:"no_restart,omitempty"`
+	// its pool no longer wants the agent, which is the reason for the refusal
+	Surplus bool `json:"surplus,omitempty"`
 }
 
 // Workload describes an agent's mail and work.
@@ -199,6 +205,9 @@ type Workload struct {
 
 // Declaration contains the settings that determine how an agent runs.
 type Declaration struct {
+	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
+	Program string `json:"program,omitempty"`
+
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
@@ -248,6 +257,20 @@ type Exit struct {
 	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
 	// a later session has ended too, because gcity stopped it
 	Earlier bool `json:"earlier,omitempty"`
+}
+
+// RecentCrashes describes an agent's latest crashes.
+type RecentCrashes struct {
+	// number of crashes within the restart window; in quarantine, the number that led to it
+	Crashes int `json:"crashes"`
+	// the crashes that led to the current quarantine; nil = unknown, or no quarantine
+	Quarantine *Quarantine `json:"quarantine,omitempty"`
+}
+
+// Quarantine describes the crashes that led to a quarantine. RecentCrashes.Crashes is their number.
+type Quarantine struct {
+	LastCrash string        `json:"last_crash"` // how the agent last crashed: "exit 3"
+	Span      time.Duration `json:"span_ns"`    // time from the first crash to the last
 }
 
 // Decision is what the controller decided about an agent, and why.

@@ -96,7 +96,17 @@ type Run struct {
 	Error    string `json:"error,omitempty"`  // why it failed, if the exit code does not say so
 	Output   string `json:"output,omitempty"` // end of the output, without control sequences
 	Made     string `json:"made,omitempty"`   // root of the beads that a formula run created
+	// title of the bead in Made
+	MadeTitle string `json:"made_title,omitempty"`
 	TimedOut bool   `json:"timed_out,omitempty"`
+}
+
+// Creation returns the ID and the title of the bead that the run created, or "".
+func (r *Run) Creation() string {
+	if r.Made == "" || r.MadeTitle == "" {
+		return r.Made
+	}
+	return r.Made + ": " + r.MadeTitle
 }
 
 // RunVoid is the outcome of a run that never started, because it was canceled before its record was written.
@@ -120,6 +130,7 @@ const (
 	RunError    = "error"
 	RunOutput   = "output"
 	RunMade     = "made"
+	RunTitle    = "made_title"
 	RunTimedOut = "timed_out" // "true" = it was stopped at its timeout
 )
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -153,7 +154,10 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 // unregisters it. It returns a message that says how to start the city again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
-	again := howToStartAgain(ctx, l)
+	again := func() string { return "" }
+	if !is {
+		again = askHowToStart(ctx, l)
+	}
 	err := stopLive(ctx, e, l)
 	// another stop command ended the controller, so some agents might still be running
 	if exit.IsInterrupted(err) {
@@ -161,21 +165,47 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 			err = nil
 		}
 	}
-	if err != nil || !is {
-		return "the city is stopped; `" + again + "` starts it again", err
+	how := again()
+	switch {
+	case err != nil:
+		return "", err
+	case !is:
+		return "the city is stopped; `" + how + "` starts it again", nil
 	}
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
 
-// howToStartAgain returns the command that starts a city in the same way in which it is running now.
-func howToStartAgain(ctx context.Context, l *env.Link) string {
+// askHowToStart asks the controller in the background how the city is running. The returned function must be called
+// after the stop; it returns the command that starts the city in the same way. The stop does not wait for the response,
+// because a controller that hangs must be killed at once.
+func askHowToStart(ctx context.Context, l *env.Link) func() string {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
-	defer cancel()
-	command := "gcity daemon start" // starts the city's service, if it has one
-	if s, err := folder.BriefSnapshot(ctx, l.Control); err == nil && s.Mode == "console" {
-		command = "gcity"
+	mode := ""
+	var asks sync.WaitGroup
+	asks.Go(func() {
+		if s, err := folder.BriefSnapshot(ctx, l.Control); err == nil {
+			mode = s.Mode
+		}
+	})
+	return func() string {
+		asks.Wait() // returns soon, because the controller has exited
+		cancel()
+		return startCommandOf(mode) + cityFlag(l.Dir)
 	}
-	return command + cityFlag(l.Dir)
+}
+
+// startCommandOf returns the command that starts a city in the given mode, without a flag for the city. For an unknown
+// mode, the command starts the city in the background.
+func startCommandOf(mode string) string {
+	switch mode {
+	case "console":
+		return "gcity"
+	case "settle":
+		return "gcity start --standalone"
+	case "supervised":
+		return "gcity start"
+	}
+	return "gcity daemon start" // starts the city's service, if it has one
 }
 
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {

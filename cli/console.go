@@ -363,6 +363,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 			fleet.HowToShowAll(ctx, e))
 	}
 	closeIt()
+	fleet.WarnAboutRecent(e)
 	// this list also contains the cities that the supervisor does not run
 	d, closeIt = fleet.RoomDirectory(e, nil, "")
 	defer closeIt()

@@ -47,7 +47,9 @@ func TestAllCitiesAsATable(t *testing.T) {
 	d.Hang("gamma", true)
 	d.SetCondition("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` removes it from the list")
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), machine(d, &out, &errs), []string{"--all"}); code != 0 || errs.Len() > 0 {
+	m, home := machine(d, &out, &errs), t.TempDir()
+	m.Getenv = func(name string) string { return map[string]string{"GC_HOME": home}[name] }
+	if code := run(t.Context(), m, []string{"--all"}); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, want := range []string{"CITY", "2/2", "1/2", "1 quarantined", "no response within 2s", "refused", "does not exist"} {

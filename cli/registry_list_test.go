@@ -191,8 +191,8 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	home, err := env.Home(e)
-	if all := supervisor.Recent(home); err != nil || len(all) != 1 {
-		t.Errorf("%v, %v", all, err)
+	if all, readErr := supervisor.Recent(home); err != nil || readErr != nil || len(all) != 1 {
+		t.Errorf("%v, %v, %v", all, err, readErr)
 	}
 }
 
@@ -301,5 +301,17 @@ func TestTheHostedCityIsListedDirectly(t *testing.T) {
 	}
 	if c, err := d.City("quay"); err != nil || c != city.Control(hosted) {
 		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// If the recently opened cities cannot be read, `gcity cities` says so and lists the other cities.
+func TestUnreadableRecentCitiesAreReported(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "recent"), nil, 0o600); err != nil { // not a folder
+		t.Fatal(err)
+	}
+	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": home}}, "cities")
+	if code != 0 || !strings.Contains(errs, "recently opened cities are not listed: cannot read") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 }

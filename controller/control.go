@@ -21,8 +21,6 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.currentSnapshot(), nil
 }
 
-// currentSnapshot returns the published snapshot, updated with the time of the loop's latest iteration and the sequence
-// number of the newest event.
 func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
@@ -63,7 +61,6 @@ func (c *Controller) change() <-chan struct{} {
 	return c.changed
 }
 
-// publish publishes a new snapshot. It reuses unchanged parts of the previous one.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version
@@ -86,8 +83,8 @@ const deliverTime = 10 * time.Second
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command to the loop, even if ctx has ended. A client may send a request and close its connection
-// while this process is suspended. The loop must still handle the command.
+// deliver sends a command to the loop, even if ctx has ended. A client may close its connection while this process is
+// suspended.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
 	defer cancel()

@@ -66,8 +66,6 @@ func TestAnIdleWeek(t *testing.T) {
 	})
 }
 
-// lives simulates an agent that writes heartbeats, and a triage agent that always decides "nothing". It returns when
-// ctx is canceled.
 func (w *town) lives(ctx context.Context, agent, scout string) {
 	path := filepath.Join(w.dir, config.HeartbeatFile(agent))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

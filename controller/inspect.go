@@ -21,7 +21,7 @@ import (
 	"gcity/session"
 )
 
-// Subject is the agent that an inspection describes. It also contains the sources of the facts about the agent.
+// Subject is an agent to inspect, with the data that the inspection uses.
 type Subject struct {
 	City    string
 	Agent   string          // qualified name
@@ -113,8 +113,8 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	return out
 }
 
-// stillKept returns the path of a crash file from an event's payload. It returns "" if the file was removed, or if
-// the path is not local, because clients can write any payload into events.
+// stillKept returns the path of a crash file from an event's payload. It returns "" unless the path is local and the
+// file exists. Clients can write any payload into events.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""
@@ -180,8 +180,6 @@ func variables(w *agent.Want) []city.Variable {
 	return out
 }
 
-// differences returns the fields in which a session's fingerprint differs from the configuration. If possible, it
-// reads the values in use from the process.
 func differences(st *session.Status, w *agent.Want) []city.Difference {
 	drift := st.Drift(&w.Spec)
 	out := make([]city.Difference, 0, len(drift))
@@ -252,8 +250,6 @@ func initialEnviron(st *session.Status) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// commandOf returns the command line of a session's process, or of the program that replaced its shell. It returns
-// "" if the command line is unknown.
 func commandOf(st *session.Status, environ []string) string {
 	if environ == nil {
 		return ""

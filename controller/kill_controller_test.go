@@ -21,7 +21,7 @@ import (
 )
 
 // moments returns the steps of a run at which its controller is killed, in order. At a step with "after", the
-// effect was performed, but the controller has not received the result.
+// controller has not received the effect's result.
 func moments() []string {
 	return []string{
 		"before it is opened", "after it is opened", "before it is remembered",
@@ -232,8 +232,6 @@ func (b killCase) cut(t *testing.T) {
 	w.nothingLeft(t)
 }
 
-// recorded checks that the log has exactly one start and one end for each run record. The newest end is logged
-// after its record is written.
 func (w *life) recorded(t *testing.T, runs []city.Run) {
 	t.Helper()
 	var wrong []string
@@ -272,7 +270,6 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	return wrong
 }
 
-// judge checks the result of the run against the guarantees. runs are its records, newest first.
 func (b killCase) judge(t *testing.T, dir string, runs []city.Run, executed []string) {
 	t.Helper()
 	first, retries := 0, 0

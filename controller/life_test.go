@@ -75,7 +75,6 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 	return w
 }
 
-// told reports whether the log contains the end of a run.
 func (w *life) told(t *testing.T) bool {
 	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationCompleted}})
 	if err != nil {
@@ -125,7 +124,6 @@ func (w *life) await(t *testing.T, what string,
 	return runs
 }
 
-// rests waits until at least the given number of runs have been opened and the automation is idle.
 func (w *life) rests(t *testing.T, runs int) []city.Run {
 	t.Helper()
 	return w.await(t, fmt.Sprint("rest after ", runs, " runs"),

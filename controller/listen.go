@@ -10,7 +10,6 @@ import (
 // Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// listenerOf returns the [api] section, or the zero value if the city has no TCP listener of its own.
 func (c *Controller) listenerOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
@@ -18,8 +17,7 @@ func (c *Controller) listenerOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning if [api] is ignored, and "" otherwise. It logs a warning that differs from the previous
-// one.
+// ignores returns a warning if [api] is ignored, and "" otherwise. It logs each new warning.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {

@@ -80,8 +80,7 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. While the lock belongs to a dead controller, or while the pid file is missing, it retries for at
-// most the duration patience.
+// await takes a lock. While the lock's owner is dead, or the pid file is missing, await retries for at most patience.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
@@ -118,9 +117,8 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank creates an empty pid file, or empties an existing one. It is used if the process ID cannot be written, for
-// example because the disk is full. If blank fails too, an old file is sufficient: other processes only check that the
-// file exists before they try the lock. blank reports whether the file exists.
+// blank creates or empties the pid file if the process ID cannot be written. Other processes need only the file's
+// existence. blank reports whether the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -130,10 +128,9 @@ func (h *Hold) blank() bool {
 	return err == nil
 }
 
-// Check returns an error if this controller no longer owns the city. A *disk.MovedError reports that the city's
-// folder or the runtime folder was moved. In this case, nothing is created at the old path. If the runtime folder
-// was removed, Check creates and locks it again. A *RunningError reports that another controller has locked it
-// first.
+// Check returns an error if this controller no longer owns the city. A *disk.MovedError reports that a folder was
+// moved. A removed runtime folder is created and locked again. A *RunningError reports that another controller has
+// locked it first.
 func (h *Hold) Check() error {
 	if err := h.CheckPath(); err != nil {
 		return err

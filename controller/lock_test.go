@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A second controller is refused, and the error contains the PID of the first controller. This also applies if the
-// runtime folder is removed: the first controller creates the folder again and locks it.
+// A second controller is refused, and the error contains the PID of the first. If the runtime folder is removed, the
+// first controller creates and locks it again.
 func TestHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -55,8 +55,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// If a city's folder is moved, the controller keeps its lock at the new path and creates nothing at the old path.
-// The same applies to the runtime folder.
+// A moved city keeps its lock at the new path, and nothing is created at the old path. The same applies to the runtime
+// folder.
 func TestHoldOfAMovedCity(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

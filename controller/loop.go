@@ -156,7 +156,6 @@ func (l *loop) handleInputs(ctx context.Context) error {
 	}
 }
 
-// iterate passes one input and all waiting inputs to the machine, executes the effects, and publishes a snapshot.
 func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
@@ -288,8 +287,8 @@ func (l *loop) result(ctx context.Context) error {
 	return nil
 }
 
-// perform executes effects. It first writes events in order, and then starts the other effects. It returns the
-// replies, which may be sent only after the events were written (L9).
+// perform writes events in order, and then starts the other effects. The replies may be sent only after the events were
+// written (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []effect.Reply) {
 	var records []events.Event
 	for _, f := range effects {

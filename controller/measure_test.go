@@ -12,7 +12,7 @@ import (
 	"gcity/session/fake"
 )
 
-// metered is a fake provider whose sessions have constant usage. While chatty is set, each List finds more output.
+// metered is a fake provider with constant usage. While chatty is set, each List finds more output.
 type metered struct {
 	*fake.Provider
 	asked   atomic.Int64
@@ -42,9 +42,8 @@ func (p *metered) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	return out, err
 }
 
-// Usage is measured every two seconds while a client watches. Otherwise, it is measured once a minute while an
-// agent prints, and every eight minutes while the city is idle. Measuring an unchanged city publishes no snapshot
-// (L5).
+// Usage is measured every two seconds while a client watches, once a minute while an agent prints, and otherwise every
+// eight minutes. Measuring an unchanged city publishes no snapshot (L5).
 func TestMeasuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

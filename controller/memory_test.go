@@ -17,7 +17,6 @@ import (
 	"gcity/controller/memory"
 )
 
-// keepOnDisk replaces the town's controller with a new one that saves crash histories.
 func (w *town) keepOnDisk(maxRestarts int) {
 	w.t.Helper()
 	cfg, err := config.Load(w.dir)
@@ -38,8 +37,8 @@ func (w *town) degraded() string {
 	return strings.Join(s.Degraded, "\n")
 }
 
-// Only its owner can read the history file. The file is written immediately after a crash. The next controller
-// loads it. A clean shutdown writes changes that were delayed by the minimum interval between two writes.
+// Only its owner can read the history file. It is written right after a crash and at a clean shutdown. The next
+// controller loads it.
 func TestHistoryOutlivesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -68,6 +67,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		}
 		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil ||
 			a.Until.Sub(a.Since) < time.Hour-time.Minute ||
+			a.Quarantine == nil || a.Quarantine.LastCrash != "exit 4" ||
 			!strings.Contains(fmt.Sprint(a.Decisions), "), from the previous controller") {
 			t.Errorf("shown: %+v", a)
 		}
@@ -75,6 +75,12 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
+		if s, err = w.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if a, _ := s.Agent("a"); a.Quarantine != nil {
+			t.Errorf("after the release: %+v", a.Quarantine)
+		}
 		end()
 		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents) != 0 {
 			t.Errorf("after the release: %v, %v", all, err)

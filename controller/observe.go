@@ -21,14 +21,12 @@ import (
 // Past is the input to Observe: the state that the previous controller saved, and facts about the city.
 type Past struct {
 	machine.InitialState
-	// Execute executes those effects that read automations or run their checks, and returns the results. It returns nil
-	// for any other effect.
+	// Execute executes effects that read automations or run their checks. It returns nil for any other effect.
 	Execute func(context.Context, effect.Effect) effect.Input
 }
 
-// Observe returns the state of a city that has no controller. It uses the machine and the effects of a controller,
-// but executes only effects that read. The caller need not hold the city's lock. Observe uses only the options Dir,
-// Provider, Host and Stores.
+// Observe returns the state of a city that has no controller. It executes only effects that read. The caller need not
+// hold the city's lock. Observe uses only the options Dir, Provider, Host and Stores.
 func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	past Past) (*city.Snapshot, error) {
 	_, measures := o.Provider.(session.Meter)
@@ -63,7 +61,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 }
 
 // Forecast returns the state of a city after a controller with this configuration has made its decisions. The function
-// execute returns the simulated result of an effect, or nil if it has none. Forecast executes nothing.
+// execute returns the simulated result of an effect, or nil. Forecast executes nothing.
 func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
 	execute func(effect.Effect) effect.Input) *city.Snapshot {
 	m := machine.New(machine.InitialState{Histories: past})
@@ -71,7 +69,6 @@ func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
 	return m.Snapshot(now)
 }
 
-// settle passes each input to m, then the results of its effects, until there are no more results.
 func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effect.Input,
 	all ...effect.Input) {
 	for _, in := range all {
@@ -83,8 +80,8 @@ func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effec
 
 const checksAtOnce = 8
 
-// executed executes effects and returns their results in the same order. Checks of conditions run at the same time,
-// because each check can take as long as its timeout.
+// executed returns the results of effects in order. Checks run concurrently, because each can take as long as its
+// timeout.
 func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
 	inputs := make([]effect.Input, len(all))
 	var checks errgroup.Group
@@ -115,7 +112,6 @@ func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perfo
 		Snapshot: snapshot})
 }
 
-// withStores removes rigs with an unusable folder, because they have no store.
 func withStores(s *city.Snapshot) *city.Snapshot {
 	s.Rigs = slices.DeleteFunc(s.Rigs, func(r city.Rig) bool { return r.Problem != "" })
 	return s

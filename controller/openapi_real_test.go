@@ -202,8 +202,6 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// check returns the places where a value does not match its schema. Fields that are not in the schema are also
-// wrong.
 func check(doc map[string]any, shape map[string]any, v any, where string) (wrong []string) {
 	if ref, ok := shape["$ref"].(string); ok {
 		shape = at(doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any)
@@ -281,7 +279,6 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a city.Directory with one city. Its method City returns that city without a wrapper.
 type direct struct {
 	*citytest.Directory
 	only city.Control

@@ -27,7 +27,7 @@ func (l *loop) runCatchingPanics(run func() error) (err, fault error) {
 }
 
 // crash ends the controller after a panic. Its memory is unreliable, so it saves no state and leaves the agents
-// running. It only writes city.crashed to the log. The next controller starts as it would after a SIGKILL.
+// running.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {

@@ -28,7 +28,6 @@ type crashingCity struct {
 	dir string
 }
 
-// run runs a controller until it ends or ctx is canceled. It calls settled when both agents are running.
 func (h *crashingCity) run(ctx context.Context, between func(any) bool, faults chan error,
 	settled func(*Controller, map[string]int)) error {
 	h.t.Helper()

@@ -13,7 +13,6 @@ import (
 	"gcity/internal/suggest"
 )
 
-// checkSender rejects a command that names an agent as its sender but comes from a different peer.
 func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {
@@ -37,7 +36,7 @@ func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 const confirmTime = 5 * time.Second
 
 // confirm rejects a client's event about a bead if it contradicts the store. If the store fails, confirm accepts the
-// event, so that the record of a real change is not lost.
+// event.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||

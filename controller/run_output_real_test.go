@@ -8,7 +8,6 @@ import (
 	"gcity/city"
 )
 
-// begin fires an automation as soon as it is idle, and returns the ID of its run.
 func begin(t *testing.T, ctx context.Context, c city.Control, name string) string {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {
@@ -41,8 +40,8 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 	return city.Run{}
 }
 
-// A reader that never reads does not slow down a run with much output. Another reader receives the end of the
-// output. The slow reader learns how many bytes it has missed.
+// A slow reader does not slow down a run with much output. It learns how many bytes it has missed. Another reader
+// receives the end of the output.
 func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	const flood = 30_000_000
 	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c " +

@@ -8,8 +8,7 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets returns a controller event with its secrets replaced. For example, the reason in an event may
-// contain a command line.
+// withoutSecrets replaces secrets in a controller event. A reason may contain a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {

@@ -37,8 +37,7 @@ func (p deliberate) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// FirstList's channel is closed only after the first response to a list of sessions. Therefore clients of the socket
-// never see a running agent as absent.
+// FirstList's channel is closed only after the first response to a list of sessions.
 func TestLooked(t *testing.T) {
 	for name, answer := range map[string]error{"who runs is known": nil,
 		"the look fails": errors.New("broken")} {
@@ -86,7 +85,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// When a platform becomes unreachable or responds again, its agents change state without waiting for a patrol.
+// When a platform becomes unreachable or responds again, its agents change state without a patrol.
 func TestLossNeedsNoPatrol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -135,7 +134,7 @@ func after(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// brisk makes List faster for the end of a test, because a stopping city does not wait that long for a list.
+// brisk makes List faster, because a stopping city does not wait long for a list.
 func (s *tardy) brisk() { s.looks.Store(int64(time.Second)) }
 
 func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
@@ -170,7 +169,6 @@ start_command = "run slow"
 session = "tmux"
 `
 
-// newMixedTown returns a town with an agent "slow" at a slow provider and with other agents at a fast provider.
 func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	w := newTown(t, toml)
 	s := &tardy{Provider: fake.New(), takes: 25 * time.Second}
@@ -179,7 +177,6 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	return w, s
 }
 
-// runBy makes the provider other run the agents with session = "tmux".
 func (w *town) runBy(other session.Provider) {
 	w.t.Helper()
 	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), DefaultProvider: "pty",
@@ -298,8 +295,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 	})
 }
 
-// Agents of a slow provider become known late. Until then, agents that might already run at that provider are not
-// started (L11). A controller in one-shot mode waits for the list.
+// Agents that might already run at a slow provider are not started before its list (L11). A controller in one-shot mode
+// waits for the list.
 func TestTheSlowAreAdopted(t *testing.T) {
 	for _, settle := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

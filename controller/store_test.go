@@ -41,8 +41,8 @@ func (a *countedStore) Version(ctx context.Context) (uint64, error) {
 
 func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store gets
-// few requests, and pools keep their size. When the store recovers, the city returns to normal.
+// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, and pools keep
+// their size.
 func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
@@ -134,7 +134,7 @@ func TestCityWithAHungStore(t *testing.T) {
 	})
 }
 
-// Pages of beads from several stores skip and repeat nothing, even if beads have the same creation time.
+// Pages of beads from several stores skip and repeat nothing, even with equal creation times.
 func TestPagesOfWorkInSeveralStores(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"),

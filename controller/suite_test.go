@@ -35,8 +35,6 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T) city.Control { return openWith(t, nil) }
 
-// openWith returns a running city with additional automations. The map contains the lines below [automation], by
-// name.
 func openWith(t *testing.T, automations map[string]string) *controller.Controller {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -101,7 +99,6 @@ func openWith(t *testing.T, automations map[string]string) *controller.Controlle
 	return c
 }
 
-// hold writes a configuration that removes most of the running agents.
 func hold(t *testing.T, c city.Control) {
 	t.Helper()
 	s, err := c.Snapshot(t.Context())

@@ -8,8 +8,7 @@ import (
 	"gcity/internal/span"
 )
 
-// Limits describes the limits of an automation: the timeout and the retries of a run, the handling of overlapping runs,
-// and whether the automation runs while suspended.
+// Limits describes an automation's timeout, retries and overlap, and whether it runs while suspended.
 func Limits(a *city.Automation) string {
 	text := "timeout " + span.Text(a.Timeout)
 	switch {

@@ -1,7 +1,5 @@
-// Package describe turns snapshot values into phrases that the control room, the command line and the API share. If the
-// interfaces word a fact differently, each wording has its own function.
-//
-// The results are not sanitized. Callers must sanitize them before printing them on a terminal.
+// Package describe turns snapshot values into phrases that the control room, the command line and the API share.
+// Callers must sanitize the phrases before printing them on a terminal.
 package describe
 
 import (
@@ -21,18 +19,18 @@ func Reason(a *city.Agent) string {
 	return a.Reason
 }
 
-// CauseFirst returns the reason for a quarantine with the last exit first, so that the exit is not cut in a narrow
-// column: "exit 3, crashed 4× in 4s". It returns any other reason unchanged.
-func CauseFirst(reason string) string {
-	crashes, cause, found := strings.Cut(reason, ", last: ")
-	if !found {
-		return reason
+// CauseFirst returns the reason for a quarantine with the last crash first, so that it is not cut in a narrow column:
+// "exit 3, crashed 4× in 4s". It returns "" if the agent is not in quarantine or its crashes are unknown.
+func CauseFirst(a *city.Agent) string {
+	q := a.Quarantine
+	if q == nil || a.State != city.Quarantined {
+		return ""
 	}
-	return cause + ", " + crashes
+	return fmt.Sprintf("%s, crashed %d× in %s", q.LastCrash, a.Crashes, span.Text(q.Span))
 }
 
-// Next says what happens next, with the time left if that is known: "restarts in 44s unless it prints something". The
-// second result omits the condition: "restarts in 44s".
+// Next says what happens next, with the time left if known: "restarts in 44s unless it prints something". The second
+// result omits the condition: "restarts in 44s".
 func Next(n *city.Next, left func(at time.Time) string) (full, brief string) {
 	if n == nil {
 		return "", ""
@@ -107,7 +105,7 @@ func Work(open, inProgress int) string {
 const HowToStart = "`gcity start` starts the city with the supervisor, " +
 	"`gcity daemon start` without it"
 
-// Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
+// Fixed is the message for an attempt to change a fixed list of cities.
 const Fixed = "the list of cities cannot be changed through this connection"
 
 // Declared says where something is declared, and which files change it.
@@ -129,7 +127,7 @@ func HeldBack(drift []string) string {
 // ToldToFinish is the reason for a drain. It names the requester.
 func ToldToFinish(by string) string { return "asked to finish by " + by }
 
-// ConvoyItself is the message for a bead that cannot be part of a convoy because it is itself a convoy.
+// ConvoyItself is the message for a bead that cannot be in a convoy, because it is one.
 func ConvoyItself(id string) string { return id + " is a convoy itself" }
 
 // NoDeadline describes a drain without a deadline.
@@ -140,7 +138,7 @@ func Idle(timeout time.Duration) string {
 	return "restarts after " + span.Text(timeout) + " without activity"
 }
 
-// NotWhileAttached is text that can be appended to the result of Idle. It describes an exception to the timeout.
+// NotWhileAttached is an exception that can follow the result of Idle.
 const NotWhileAttached = ", except while a user is attached"
 
 // SessionsStop returns how many sessions stop: "1 session stops", "3 sessions stop".

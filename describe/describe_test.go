@@ -77,13 +77,16 @@ func TestNextRun(t *testing.T) {
 }
 
 func TestCauseFirst(t *testing.T) {
-	for reason, want := range map[string]string{
-		"crashed 4× in 4s, last: exit 3":           "exit 3, crashed 4× in 4s",
-		"crashed 6× in 4m, last: killed (SIGKILL)": "killed (SIGKILL), crashed 6× in 4m",
-		"released by a user":                       "released by a user",
+	crashes := city.RecentCrashes{Crashes: 6, Quarantine: &city.Quarantine{LastCrash: "exit 3, last: x", Span: 4 * time.Minute}}
+	for want, a := range map[string]city.Agent{
+		"exit 3, last: x, crashed 6× in 4m": {State: city.Quarantined, RecentCrashes: crashes},
+		"":                                  {State: city.Running, RecentCrashes: crashes},
 	} {
-		if got := CauseFirst(reason); got != want {
-			t.Errorf("%q: got %q", reason, got)
+		if got := CauseFirst(&a); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+	if got := CauseFirst(&city.Agent{State: city.Quarantined}); got != "" {
+		t.Errorf("unknown crashes: %q", got)
 	}
 }

@@ -74,7 +74,7 @@ func RestartLines(s *city.Spec) []string {
 	return lines
 }
 
-// Unrecorded is the message for a field that has an unknown value in the running session.
+// Unrecorded is the message for a field with an unknown value in the running session.
 const Unrecorded = "unknown: gcity keeps only a fingerprint of the running value"
 
 // NotStarted is the message for an agent that could not start.

@@ -33,7 +33,6 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// history creates a log of about the given size, in a folder that exists until the benchmark ends.
 func history(b *testing.B, size int64, segment int64) (dir string, last uint64) {
 	b.Helper()
 	dir = b.TempDir()

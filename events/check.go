@@ -7,7 +7,7 @@ type Report struct {
 	Events uint64 `json:"events"` // number of valid events
 	First  uint64 `json:"first"`  // first and last seq; 0 = no events
 	Last   uint64 `json:"last"`
-	// missing seqs, at most MaxSpans spans; the lines with these seqs are damaged or were removed
+	// missing seqs, at most MaxSpans spans; their lines are damaged or were removed
 	Missing []Span   `json:"missing,omitempty"`
 	Damaged uint64   `json:"damaged"`
 	Damage  []Damage `json:"damage,omitempty"` // the newest damaged lines

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// cursor reads the log forward, through all of its files and across rotations. It is not safe for concurrent use.
+// cursor reads the log forward across rotations. It is not safe for concurrent use.
 type cursor struct {
 	dir    string
 	damage *damageCounter
@@ -18,7 +18,7 @@ type cursor struct {
 	scan scanner
 	last bool // the file was rotated, so it no longer grows
 
-	// an earlier call has reached the end; since then, the file might have been truncated and rewritten
+	// an earlier call has reached the end; the file might have been rewritten since then
 	idle bool
 	mark [sealSize]byte // seal of the last valid line that was read
 	ends int64          // offset of the end of that line; 0 = no line
@@ -89,8 +89,7 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// advance is called at the end of a file. It reports whether there can be more lines. They can be in the next file, or
-// in the same one after it was renamed or truncated.
+// advance reports at the end of a file whether more lines can follow. The file may have been renamed or truncated.
 func (c *cursor) advance() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
@@ -117,8 +116,6 @@ func (c *cursor) advance() (more bool, err error) {
 	return c.seek()
 }
 
-// seek opens the file that contains the first event after c.after, or an earlier file. It returns false if the log does
-// not exist.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)
 	if err != nil || len(files) == 0 {
@@ -148,7 +145,6 @@ func (f file) head() (uint64, error) {
 	return firstSeq(o)
 }
 
-// enter opens a file and moves the cursor to the first event after a seq.
 func (c *cursor) enter(f file, after uint64) error {
 	o, err := f.open()
 	if err != nil {

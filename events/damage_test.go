@@ -136,8 +136,8 @@ func allSeqs(file []byte) (seqs []uint64) {
 	return seqs
 }
 
-// The writer shortens long events. The line of an event stays below 64 KiB and is a single JSON object. Followers
-// receive the shortened event.
+// The writer shortens long events. A line stays below 64 KiB and is a single JSON object. Followers receive the
+// shortened event.
 func FuzzEncode(f *testing.F) {
 	f.Add("a.b", "ann", "x", "hello", []byte(`{"a":1}`))
 	f.Add("a.b", strings.Repeat("\x1b", 5000), "\xff\xfe", strings.Repeat("é\u009b", 70_000), []byte(`{"a":`))

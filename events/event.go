@@ -102,8 +102,8 @@ const (
 	// StoreRestored: a backup or a new store replaced all work of the city or of a rig.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are about messages; their subject is the message's ID. They replace bead.created, and the
-	// bead.updated event when a message is marked as read.
+	// MailSent and MailRead are about messages; their subject is the message's ID. They replace bead.created and
+	// bead.updated.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
@@ -130,8 +130,8 @@ const (
 	// AgentStuck: an agent has work but has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of the events below is a watchdog. WatchdogTriaged is a triage agent's decision, unless the decision
-	// is to do nothing. WatchdogActed is an action with its result.
+	// The subject of the events below is a watchdog. WatchdogTriaged is a triage agent's decision to act. WatchdogActed
+	// is an action with its result.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
 	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
@@ -158,7 +158,7 @@ type Query struct {
 	Subject string
 	Since   time.Time // events at this time or later
 	After   uint64    // events with a higher seq; if set, the oldest event comes first
-	// events with a lower seq; 0 = all. For the previous page, set it to the lowest seq of this page
+	// events with a lower seq; 0 = all
 	Before  uint64
 	Forward bool // the oldest event comes first even if After is 0
 	Limit   int  // 0 = DefaultLimit, at most MaxLimit

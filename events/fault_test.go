@@ -14,7 +14,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns the number of lost events from the events.gap event. It fails the test if there are several such events.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -34,9 +33,8 @@ func gaps(t testing.TB, got []Event) (count int) {
 	return count
 }
 
-// fill appends events until the disk is full, and then more than the queue can hold. It returns the number of events.
-// They are small, so that the rest of the disk's last page is too short for a gap event, which a retry would otherwise
-// write.
+// fill appends events until the disk and the queue are full. Small events leave no room for a gap event, which a retry
+// would otherwise write.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
 		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)})
@@ -51,8 +49,6 @@ func fill(l *Log) (given int, err error) {
 	return given, err
 }
 
-// settled checks the log after there is room on the disk again. One gap event contains the number of lost events, and
-// all other events are in the log, in order.
 func settled(t testing.TB, dir string, given, queue int) {
 	t.Helper()
 	got := all(t, dir)
@@ -122,7 +118,6 @@ func childFull(dir string) {
 	fmt.Println(given)
 }
 
-// limitFiles limits the size of the files that this process writes, until the returned function is called.
 func limitFiles() (unlimit func()) {
 	var limit syscall.Rlimit
 	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
@@ -134,8 +129,7 @@ func limitFiles() (unlimit func()) {
 	}
 }
 
-// One flush fails. The log never flushes that file again. It starts a new file, and records an event that says what may
-// be lost.
+// After a failed flush, the log never flushes that file again. It starts a new file, and records what may be lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
 	bad := make(chan string, 1)

@@ -22,8 +22,7 @@ const (
 	relists = 10
 )
 
-// file is one of the log's files. All except the newest are segments: they never change, and are named after their
-// first seq.
+// file is one of the log's files. All but the newest are segments, which never change.
 type file struct {
 	path   string
 	first  uint64 // first seq, from the name; 0 = the active file
@@ -53,7 +52,6 @@ func parseSegment(name string) (first uint64, suffix int, ok bool) {
 		name == segmentName(first, suffix)
 }
 
-// list returns the log's files, oldest first. It retries if a rotation happens during the listing.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {
@@ -107,8 +105,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns information about a regular file, or nil if it does not exist. It returns an error for any other
-// kind of file, because opening it could block.
+// statFile returns nil if the file does not exist. It rejects any file that is not regular, because opening it could
+// block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +125,6 @@ func same(a, b fs.FileInfo) bool {
 // errMoved means that the files must be listed again.
 var errMoved = errors.New("the file was renamed while it was being opened")
 
-// open opens the file for reading. It returns errMoved if the file was renamed or removed.
 func (f file) open() (*os.File, error) {
 	o, err := disk.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,18 +15,17 @@ import (
 const (
 	pageBytes = 16 << 20 // maximum size of a page in bytes; the rest is left for the next page
 
-	// oldInARow is how many consecutive lines must be older than Query.Since before a backward search stops. Individual
-	// lines can have a wrong time if the clock was changed.
+	// oldInARow is how many consecutive old lines end a backward search. A changed clock can give individual lines a
+	// wrong time.
 	oldInARow = 4096
 
 	// number of lines between two checks of the context
 	checkEvery = 1024
 )
 
-// Find returns the events that a query selects, the newest first unless After or Forward is set. It reads from the end
-// of the log, or from After, and stops as early as possible. A page contains at most 16 MiB. It can therefore have
-// fewer events than the limit even if there are more. Only an empty page means the end. If Since is set and the newest
-// event comes first, Find stops after 4,096 consecutive events older than Since.
+// Find returns the events that a query selects, the newest first unless After or Forward is set. A page contains at
+// most 16 MiB, so it can have fewer events than the limit. Only an empty page means the end. If Since is set and the
+// newest event comes first, Find stops after 4,096 consecutive older events.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -62,8 +61,7 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of byte strings. The query can only select a line that contains at least one element of each
-// set, so other lines need not be decoded.
+// needles returns sets of byte strings. A line that lacks all strings of a set need not be decoded.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {
@@ -100,7 +98,6 @@ type page struct {
 	low   uint64
 }
 
-// take handles a valid line, and reports whether more lines are needed.
 func (p *page) take(line []byte) (more bool, err error) {
 	if p.lines++; p.lines%checkEvery == 0 && p.ctx.Err() != nil {
 		return false, p.ctx.Err()
@@ -120,8 +117,6 @@ func (p *page) take(line []byte) (more bool, err error) {
 	return len(p.found) < p.limit && p.bytes < pageBytes, nil
 }
 
-// recent reports whether a backward search should continue after a line that does not match the query. The search stops
-// after oldInARow consecutive lines older than Since.
 func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true
@@ -212,7 +207,6 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 	return more && failed == nil, cmp.Or(failed, err)
 }
 
-// endBelow returns the offset of the first event with a seq of at least p.low.
 func (p *page) endBelow(r io.ReaderAt, size int64) (int64, error) {
 	off, err := locate(r, size, p.low-1)
 	if err != nil {

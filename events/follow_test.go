@@ -31,8 +31,7 @@ func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event,
 	return out
 }
 
-// A slow follower falls behind the events in memory, continues in the files across rotations, and catches up without
-// gaps or duplicates.
+// A slow follower continues in the files across rotations, and catches up without gaps or duplicates.
 func TestSlowFollowerAcrossRotations(t *testing.T) {
 	const total = 3 * recentEvents
 	l := open(t, t.TempDir(), Options{SegmentSize: 100_000, datasync: noSync.datasync})

@@ -53,7 +53,6 @@ func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duratio
 	return wait, any
 }
 
-// flushDue writes the queued events if a retry is due. It returns the times of the next sync and the next retry.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,8 +63,7 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns the time of the next retry. ok is false if there is nothing to retry: no events are queued, the last
-// write succeeded, and the reserve is full.
+// retryAt returns the time of the next retry. ok is false if there is nothing to retry.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true
@@ -73,7 +71,6 @@ func (l *Log) retryAt() (at time.Time, ok bool) {
 	return l.reserve.retry, l.reserve.err != nil
 }
 
-// pollDue polls for lines from other processes if a poll is due. It reports whether another poll is needed.
 func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	if l.o.Poll < 0 {
 		return false
@@ -92,8 +89,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers reads complete lines from other processes. It does not take the file lock, because complete lines do not
-// change.
+// pollOthers reads complete lines from other processes. It needs no file lock, because complete lines do not change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +109,8 @@ func (l *Log) pollOthers(now time.Time) {
 	l.state.read = err
 }
 
-// sync flushes written lines to the disk. It never retries a failed flush on the same file, because the kernel may have
-// dropped the data. It starts a new file instead.
+// sync flushes written lines to the disk. After a failure, it starts a new file, because the kernel may have dropped
+// the data.
 func (l *Log) sync(now time.Time) {
 	l.mu.Lock()
 	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir

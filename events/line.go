@@ -39,7 +39,7 @@ type entry struct {
 	body  []byte // the line from the comma after the seq up to the seal
 }
 
-// prepare encodes an event. It shortens and marks fields that are too long. The entry's event is what readers will see.
+// prepare encodes an event. It shortens and marks long fields. The entry's event is what readers will see.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err
@@ -93,8 +93,7 @@ func appendSeal(dst []byte, sum uint32) []byte {
 	return append(dst, sealTail...)
 }
 
-// unseal checks a line without its newline and returns its seq. It ignores a carriage return at the end, which an
-// editor might have added.
+// unseal checks a line without its newline. It ignores a final carriage return, which an editor might have added.
 func unseal(line []byte) (seq uint64, ok bool) {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	body := len(line) - sealSize
@@ -120,16 +119,14 @@ func leadingSeq(line []byte) (seq uint64, ok bool) {
 	return 0, false
 }
 
-// decode decodes a line that unseal has accepted.
 func decode(line []byte) (Event, error) {
 	var e Event
 	err := json.Unmarshal(line, &e)
 	return e, err
 }
 
-// maxClaimedSeq returns the highest seq that a damaged line may have had. If the line cannot have been an event, the
-// result is last, the seq of the event before that line. The returned seq must not be assigned again, because a reader
-// might have seen it.
+// maxClaimedSeq returns the highest seq that a damaged line may have had, or last. This seq must not be assigned again,
+// because a reader might have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {
@@ -148,9 +145,8 @@ func maxClaimedSeq(line []byte, last uint64) uint64 {
 	}
 }
 
-// appendString appends s as a JSON string of at most limit bytes. It returns false if readers will not see exactly s,
-// because s was cut (and marked with an ellipsis) or is not valid UTF-8. It escapes all control characters, so that the
-// file is safe to print on a terminal.
+// appendString appends s as a JSON string of at most limit bytes. It returns false if s was cut or is not valid UTF-8.
+// It escapes all control characters, so that the file is safe to print.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)
@@ -180,7 +176,7 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 }
 
 // payload returns a JSON value as one line of at most limit bytes. If raw is invalid or too long, the value is an
-// object that says so and contains the beginning of raw.
+// object with the beginning of raw.
 func payload(raw json.RawMessage, limit int) json.RawMessage {
 	var b bytes.Buffer
 	b.Grow(len(raw))

@@ -47,7 +47,7 @@ const (
 
 var (
 	// ErrQueued means that events could not be written and are queued in memory. They are written in order as soon as
-	// possible, or replaced by an events.gap event. Health says why.
+	// possible, or replaced by an events.gap event.
 	ErrQueued = errors.New("the event log cannot be written at the moment")
 	// ErrNotWritten means that AppendNow did not write its event.
 	ErrNotWritten = errors.New("the event was not written")
@@ -212,9 +212,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 // Last returns the highest known seq, or 0 if there are no events.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// Changed returns a channel that is closed as soon as there is an event after the given seq, or the log is closed.
-// Lines from other processes are noticed within Options.Poll. If after is higher than the newest seq, the channel can
-// be closed too early.
+// The wait before a retry doubles from minWait to maxWait.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
@@ -267,8 +265,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits until there may be an event after a seq. It returns false if Follow must end. When events are frequent,
-// it waits for a few of them, because waking a hundred followers for each event would be slow.
+// await waits until there may be an event after a seq. It returns false if Follow must end. Frequent events wake it
+// less often, because waking many followers is slow.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -290,8 +288,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events that are no longer in the cache. It reads them from the files, at least up to the seq floor. It
-// returns its position, and whether Follow continues.
+// catchUp yields events that are no longer in the cache, at least up to the seq floor. It returns its position, and
+// whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
@@ -335,8 +333,6 @@ type health struct {
 	rotated time.Time
 }
 
-// describe describes the problems, including the number of queued and lost events. It returns "" if there are no
-// problems.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {

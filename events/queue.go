@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// queue contains the events to write, in order. Events normally stay in it for a single write. If writes fail, the
-// queue grows. When it is full, it drops and counts the oldest events.
+// queue contains the events to write, in order. When it is full, it drops and counts the oldest events.
 type queue struct {
 	notes   []entry // events about the log itself; they are written before entries
 	entries []entry
@@ -25,10 +24,9 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear removes the events without counting them as dropped, because the callers that appended them get an error.
+// clear does not count the events as dropped, because their callers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
-// trim drops the oldest events until at most limit events and 16 MiB are left.
 func (q *queue) trim(limit int) {
 	drop := 0
 	for len(q.entries)-drop > limit || q.bytes > queueBytes {
@@ -58,7 +56,6 @@ func (q *queue) note(message string, payload []byte, now time.Time) {
 	}
 }
 
-// pending returns the entries to write: the notes, an events.gap event if events were dropped, and the events.
 func (q *queue) pending(cause error, now time.Time) []entry {
 	if len(q.notes) == 0 && q.dropped == 0 {
 		return q.entries
@@ -79,7 +76,6 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	return append(out, q.entries...)
 }
 
-// wrote removes the first n entries that pending returned.
 func (q *queue) wrote(n int) {
 	notes := min(n, len(q.notes))
 	q.notes = q.notes[notes:]

@@ -10,8 +10,8 @@ const (
 	recentBytes  = 8 << 20
 )
 
-// recent caches the newest events in decoded form, so that followers need not read new events from the files. It also
-// wakes waiting followers. It has its own lock, so that readers never wait for a write.
+// recent caches the newest events in decoded form and wakes waiting followers. It has its own lock, so that readers
+// never wait for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64
@@ -92,8 +92,8 @@ func (r *recent) waited() bool {
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. first is true if no other follower is
-// waiting.
+// changed returns a channel that is closed when there is an event after a seq. first is true if no other follower
+// waits.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,8 +108,7 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If the cache lacks some of them, reaches is false, and floor is the seq
-// after which the cache begins.
+// since fills buf with events after a seq. If reaches is false, the cache begins only after the seq floor.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

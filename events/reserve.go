@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// reserveSize is how many bytes are preallocated after the end of the active file. Other files cannot use them, so
-	// that some events can be written even when the disk is full.
+	// reserveSize is how many bytes are preallocated after the active file, for writes to a full disk.
 	reserveSize = 1 << 20
 	// reserveLow is how much of the reserve is used before it is refilled.
 	reserveLow = reserveSize / 2
@@ -62,7 +61,6 @@ func (l *Log) release() {
 	}
 }
 
-// isFull reports whether an error means that the disk or a quota is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
 		errors.Is(err, syscall.EFBIG)

@@ -170,7 +170,7 @@ func childRefused(dir string) {
 	fmt.Println(acknowledged)
 }
 
-// AppendNow waits until its caller's deadline for another process to release the lock.
+// AppendNow waits for the lock of another process until the deadline of ctx.
 func TestAppendNowWaitsForTheLock(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{lockWait: time.Millisecond})

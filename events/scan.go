@@ -37,7 +37,7 @@ type damageKey struct {
 }
 
 const (
-	maxCountedOnce = 1024 // above this number of damaged lines, a line can be counted twice
+	maxCountedOnce = 1024 // with more damaged lines, a line can be counted twice
 	maxKeptDamages = 16
 )
 
@@ -82,8 +82,7 @@ func why(line []byte) string {
 	return "wrong checksum"
 }
 
-// scanner reads complete lines forward. If a line has no newline, the next call reads it again, because a writer may
-// cut off and replace such a line.
+// scanner reads complete lines forward. It reads a line without a newline again, because a writer may replace it.
 type scanner struct {
 	r   io.ReaderAt
 	off int64  // offset of the next line
@@ -92,8 +91,7 @@ type scanner struct {
 }
 
 // next returns the next line, without its newline, and the line's offset. After the last complete line, it returns
-// io.EOF. Afterwards, s.off is the offset of the line's end. The line is valid until the next call. If a line is much
-// too long, next returns only its beginning, which is enough to reject it.
+// io.EOF. The line is valid until the next call. Of a much too long line, it returns only the beginning.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -110,7 +108,6 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads more bytes: a few at first, then a whole window. It returns io.EOF if no complete line starts at off.
 func (s *scanner) fill() error {
 	s.buf = nil
 	for size := min(max(2*len(s.all), window/16), window); ; size = window {
@@ -131,7 +128,7 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. It stays at the line if the line's end has not been written yet.
+// skip skips a line that is longer than the window. It stays at a line that has no end yet.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -149,7 +146,6 @@ func (s *scanner) skip() (line []byte, off int64, err error) {
 	}
 }
 
-// lastBreak returns the offset after the last newline before end, or 0.
 func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	block := make([]byte, min(end, window))
 	for end > 0 {
@@ -166,8 +162,8 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line is
-// valid only during the call. more says whether to continue.
+// visitor is called with a line, its offset, and the offset of the next line. The line is valid only during the call.
+// more says whether to continue.
 type visitor func(line []byte, off, to int64) (more bool)
 
 // backward visits the complete lines before end, the last one first.
@@ -219,8 +215,8 @@ func visitBackward(b []byte, off int64, visit visitor) bool {
 	return true
 }
 
-// locate returns the offset of the first event with a seq greater than after, or an offset shortly before it. It uses
-// binary search, because seqs only increase.
+// locate returns the offset of the first event with a seq greater than after, or an earlier one. It uses binary search,
+// because seqs only increase.
 func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	lo, hi := int64(0), size
 	for hi-lo > window {
@@ -242,8 +238,7 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads up to the next valid line that starts before limit, and returns the line's seq and end. seq is 0 if
-// there is no such line.
+// intact reads up to the next valid line that starts before limit. seq is 0 if there is no such line.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

@@ -12,7 +12,7 @@ type tail struct {
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines that begin at or after t.end. If see is not nil, read calls it for each line.
+// read reads the complete lines from t.end on, and calls see for each one. see may be nil.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {
@@ -38,7 +38,6 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 	}
 }
 
-// find finds the newest valid line in a file. It reads backward, and only as much as necessary.
 func (t *tail) find(r io.ReaderAt, size int64) error {
 	return backward(r, size, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)
@@ -49,8 +48,8 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of the whole log. files must be sorted, oldest first. If the error is errMoved, the caller
-// must list the files again.
+// endOf returns the tail of the whole log. files must be sorted, oldest first. After errMoved, the caller must list the
+// files again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail

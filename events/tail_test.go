@@ -11,7 +11,6 @@ import (
 // noSync speeds up tests that open hundreds of logs: it does not flush to the disk.
 var noSync = Options{datasync: func(*os.File) error { return nil }}
 
-// content returns the bytes of a log with n events, and the offset at which each line ends.
 func content(t testing.TB, n int) (raw []byte, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +31,6 @@ func content(t testing.TB, n int) (raw []byte, ends []int) {
 	return raw, ends
 }
 
-// heal opens a log with the given content and appends an event. It returns all events that are readable afterwards.
 func heal(t testing.TB, dir string, raw []byte) []Event {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {
@@ -56,8 +54,8 @@ func heal(t testing.TB, dir string, raw []byte) []Event {
 	return got
 }
 
-// The log is cut at every byte. The events before the cut are read, the repair is recorded with the torn line's seq,
-// and the next event is intact. No seq is missing (L9).
+// The log is cut at every byte. The events before the cut are read, and the next event is intact. No seq is missing
+// (L9).
 func TestCutAtEveryByte(t *testing.T) {
 	raw, ends := content(t, 4)
 	dir := t.TempDir()
@@ -90,7 +88,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Whatever bytes are at the end of a log, the intact lines before them stay readable, and the next event is intact.
+// Whatever bytes end a log, the intact lines before them stay readable, and the next event is intact.
 func FuzzTail(f *testing.F) {
 	raw, _ := content(f, 3)
 	f.Add([]byte(`{"seq":4,"ts":`), uint16(len(raw)))
@@ -118,8 +116,7 @@ func FuzzTail(f *testing.F) {
 	})
 }
 
-// intactLines is the simplest correct reader. It returns the increasing seqs of the complete lines that have a valid
-// seal and can be decoded.
+// intactLines is the simplest correct reader. It returns the increasing seqs of all complete, valid lines.
 func intactLines(raw []byte) (seqs []uint64) {
 	last := uint64(0)
 	for line := range bytes.Lines(raw) {

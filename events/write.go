@@ -18,13 +18,11 @@ const (
 	// delay before the next attempt to start a new file
 	renewPause = time.Minute
 
-	// decodeAtMost is how many bytes from other processes are decoded and cached. Followers read the rest from the
-	// file.
+	// decodeAtMost is how many bytes from other processes are cached in decoded form.
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events and records whether that succeeded. If spare is true, it does not write anything that
-// needs the reserve. The caller must hold l.mu.
+// flush writes the queued events. If spare is true, it does not use the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
 	// only the reserve failed; the file itself was written
@@ -69,8 +67,7 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// ensureActiveFile ensures that l.f is the active file, that it was read to its end, and that it ends with a newline.
-// The caller must hold the lock.
+// ensureActiveFile ensures that l.f is the active file, read to its end. The caller must hold the lock.
 func (l *Log) ensureActiveFile(now time.Time) error {
 	info, err := statFile(l.path(activeName))
 	if err != nil {
@@ -101,7 +98,6 @@ func (l *Log) ensureActiveFile(now time.Time) error {
 	return l.heal(now)
 }
 
-// openActiveFile opens the active file and finds its end. It creates the file if necessary.
 func (l *Log) openActiveFile(now time.Time) error {
 	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -180,7 +176,6 @@ func (l *Log) readForeign(size int64, now time.Time) error {
 	return err
 }
 
-// heal completes or cuts off an incomplete last line.
 func (l *Log) heal(now time.Time) error {
 	info, err := l.f.Stat()
 	if err != nil || info.Size() <= l.tail.end {
@@ -212,7 +207,6 @@ func (l *Log) note(now time.Time, message string, d Damage) {
 	}
 }
 
-// full reports whether a new file must be started before the next n bytes are written.
 func (l *Log) full(n int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
@@ -221,8 +215,7 @@ func (l *Log) full(n int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new active file. If that fails, the log continues in the old
-// file.
+// rotate makes the active file a segment and starts a new one. If that fails, the log continues in the old file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
@@ -254,7 +247,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.openActiveFile(now)
 }
 
-// put writes entries in one call and publishes them. After a partial write, it keeps the complete lines.
+// put writes entries in one call. After a partial write, it keeps the complete lines.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil
@@ -277,7 +270,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	// the offset after the write; another program might have written in between
+	// the offset after the write; another program might have written too
 	at, seekErr := l.f.Seek(0, io.SeekCurrent)
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
@@ -297,7 +290,6 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice says what a user can do about an error. If next is not "", the text ends with next.
 func advice(err error, next string) string {
 	do := "gcity retries every second"
 	switch {

@@ -16,8 +16,8 @@ const maxCooked = 4 << 20
 // maxHeading is the maximum length, in bytes, of a title that is taken from a description.
 const maxHeading = 120
 
-// Molecule is the work that a formula describes: a root, and a child for each step. A store must save either all of its
-// beads or none.
+// Molecule is the work that a formula describes: a root, and a child for each step. A store saves all of its beads or
+// none.
 type Molecule struct {
 	Root  Item
 	Steps []Item // in the formula's order
@@ -26,17 +26,15 @@ type Molecule struct {
 // Item is the root or a step of a molecule.
 type Item struct {
 	Ref string // for the root, the formula's name; for a step, the step's ID
-	// one line of at most MaxTitle bytes; the root's title is the beginning of the description or, without a
-	// description, the formula's name
+	// one line of at most MaxTitle bytes
 	Title       string
 	Description string
 	Needs       []string // the Ref of each step that must be done first
 }
 
-// Cook expands a formula with values for its variables. In titles and descriptions, it replaces {{name}} with the
-// variable's value or default, or with "". It leaves undeclared names unchanged, and does not expand inserted values
-// again. Cook returns an error if a variable is unknown, if a required variable is missing or empty, or if a value
-// makes a title invalid.
+// Cook expands a formula with values for its variables. It replaces {{name}} with the variable's value or default, or
+// with "". It leaves undeclared names unchanged, and does not expand inserted values again. It returns an error if a
+// variable is unknown or missing, or if a value makes a title invalid.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -119,8 +117,6 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 	return title, nil
 }
 
-// heading returns a molecule's title: the first line of its description, shortened if it is long. Without a
-// description, the title is the formula's name.
 func heading(name, description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(first, hidden), " "))
@@ -150,7 +146,6 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	return out, nil
 }
 
-// replace inserts values for {{name}}. It stops when the result is longer than any store accepts.
 func replace(text string, values map[string]string) string {
 	const longest = MaxName + 20 // maximum length of the text between the braces, including spaces
 	var b strings.Builder

@@ -52,8 +52,8 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. The parameter file is the file name to show in problems. The error is a toml.Problems that
-// contains all problems.
+// Parse parses a formula. The parameter file is the file name in problems. The error is a toml.Problems with all
+// problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }
@@ -104,7 +104,7 @@ func nameOf(t toml.Table, key, missing string) string {
 	return name
 }
 
-// NameProblem returns why text is not a valid name for a formula, step or automation. It returns "" for a valid name.
+// NameProblem returns why text is not a valid name for a formula, step or automation, or "".
 func NameProblem(text string) string {
 	switch {
 	case text == "":
@@ -214,7 +214,6 @@ func steps(root toml.Table) []Step {
 	return out
 }
 
-// hidden reports whether a character is a control character or a line separator.
 func hidden(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029
 }
@@ -227,7 +226,7 @@ func ids(all []Step) []string {
 	return out
 }
 
-// RequiredVars returns the variables that need a value, because they are required and have no default.
+// RequiredVars returns the required variables without a default.
 func (f *Formula) RequiredVars() []string {
 	var out []string
 	for _, v := range f.Vars {

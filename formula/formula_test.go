@@ -165,8 +165,7 @@ func TestFormulasThatCannotBeCooked(t *testing.T) {
 	}
 }
 
-// Parsing arbitrary bytes does not panic. A valid formula can be cooked with its variables set. The needs of its steps
-// have no cycle, so all steps can be done.
+// Arbitrary bytes cause no panic. A valid formula can be cooked, and the needs of its steps have no cycle.
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {

@@ -30,9 +30,8 @@ type Source struct {
 	Layer Layer
 }
 
-// Resolve finds the formulas in layers. If several layers contain a file with the same name, Resolve uses the one in
-// the highest layer. This applies even to a broken file, because a file in a lower layer may describe different work.
-// The result is sorted by name. If a folder cannot be read, Resolve returns an error, because that folder can contain
+// Resolve finds the formulas in layers, sorted by name. A file in a higher layer replaces files with the same name in
+// lower layers, even if it is broken. Resolve returns an error for a folder that cannot be read, because it can contain
 // formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
@@ -56,8 +55,8 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula with this name. The parameter candidates is the result of Resolve. If Find does not find the
-// formula, the error suggests a similar name.
+// Find reads the formula with this name. The parameter candidates is the result of Resolve. The error for an unknown
+// name suggests a similar one.
 func Find(name string, candidates []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)

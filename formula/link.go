@@ -15,15 +15,13 @@ import (
 // Linked is the result of Link. Its lists contain formula names, sorted.
 type Linked struct {
 	Made, Removed []string
-	// formulas for which Link kept an existing regular file instead of creating a link
+	// formulas for which Link kept a regular file
 	Kept []string
 }
 
-// Link updates the links in dir, which is a folder in the ".beads" folder of a city or rig. Afterwards dir contains a
-// symbolic link to the file of each formula in the list selected. Link creates both folders if necessary; see
-// disk.OwnFolder. It removes all other links that are named like formulas, but never touches regular files. It replaces
-// each link atomically. Calling it again with the same list changes nothing. After an error, it continues with the
-// remaining links.
+// Link makes dir contain a symbolic link to the file of each selected formula. dir is a folder in the ".beads" folder
+// of a city or rig; see disk.OwnFolder. Link removes all other links that are named like formulas, but never touches
+// regular files. It replaces each link atomically. After an error, it continues with the remaining links.
 func Link(dir string, selected []Source) (Linked, error) {
 	var done Linked
 	var errs []error

@@ -6,8 +6,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// warnUndeclared adds warnings about {{names}} that are not declared as variables. Such a name stays in the text,
-// because it might be meant for another program. It may also be a typo.
+// warnUndeclared warns about {{names}} that are not variables. They may be typos, or meant for another program.
 func (f *Formula) warnUndeclared(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {

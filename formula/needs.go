@@ -42,7 +42,6 @@ func readNeeds(all []Step, tables []toml.Table) {
 	}
 }
 
-// written returns the position of a step's i-th need in the file: the key, and the index in its list.
 func written(t toml.Table, i int) (key string, item int) {
 	if n := len(t.Texts("needs")); i >= n {
 		return "depends_on", i - n
@@ -69,8 +68,8 @@ func cycleText(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles returns the cycles of steps that wait for each other. Each cycle begins with the step that comes first in the
-// file. The depth-first search is not recursive, because a chain can contain all of the formula's steps.
+// cycles returns the cycles of steps, each from its first step in the file. The search is not recursive, because a
+// chain can contain all steps.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
 		fresh = iota

@@ -12,14 +12,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// system contains gcity's built-in formulas. They do not belong to any one city, and every layer can override them.
+// system contains gcity's built-in formulas. Every layer can override them.
 //
 //go:embed system/*.formula.toml
 var system embed.FS
 
-// System writes the built-in formulas to the folder system/formulas in the city's runtime folder, and returns that
-// folder as the lowest layer. It removes all other files from the folder. It does not rewrite files that are up to
-// date.
+// System writes the built-in formulas to system/formulas in the runtime folder, and returns that folder as the lowest
+// layer. It removes all other files. It does not rewrite files that are up to date.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
 	if err := unpack(dir); err != nil {

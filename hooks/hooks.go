@@ -32,21 +32,20 @@ type hook struct {
 	event   string
 	matcher string // restricts the hook to some occurrences of the event; "" = all
 	line    string
-	has     string // an existing command that contains this text counts as this hook
+	has     string // an existing command with this text counts as this hook
 }
 
 type kind struct {
 	name   string
 	file   string // path in the working folder
 	others string // a file with the same purpose that gcity does not install; "" = none
-	// content of the whole file; "" = the file is JSON, and the hooks are merged into its content
+	// content of the whole file; "" = the hooks are merged into a JSON file
 	text  string
 	hooks []hook
-	// if set, an entry is a single hook with the key "bash"; otherwise, an entry has a matcher and a list of hooks
+	// an entry is a single hook with the key "bash", without a matcher
 	flat bool
 }
 
-// guarded returns a shell command that runs the given line only in a session that gcity started.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
@@ -86,9 +85,8 @@ type Report struct {
 	Problems []string // files that could not be changed, and why
 }
 
-// Install installs the hook files of the given kinds in a folder. Calling it again has no effect. It never writes
-// outside the folder, even if the folder contains links. It reports failures as problems, because agents also work
-// without hooks.
+// Install installs the hook files of the given kinds in a folder. It never writes outside the folder. It reports
+// failures as problems, because agents also work without hooks.
 func Install(dir string, names []string) Report {
 	var r Report
 	root, err := os.OpenRoot(dir)
@@ -147,7 +145,6 @@ func (k *kind) install(root *os.Root) (written bool, err error) {
 	return true, replace(root, k.file, text, mode)
 }
 
-// read returns the content of a kind's file, or nil if the file does not exist.
 func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	info, err := root.Lstat(k.file)
 	switch {
@@ -169,12 +166,10 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is the start of a generated file's first line. It is followed by a hash of the rest of the file. If the hash
-// does not match, a user has changed the file.
+// begins is the start of a generated file's first line. A hash of the rest of the file follows. If the hash does not
+// match, a user has changed the file.
 const begins = "// gcity, sha256 "
 
-// updatedFile returns the new content of a generated file. It returns nil if the file is up to date, or if a user has
-// changed it.
 func (k *kind) updatedFile(old []byte) []byte {
 	first, rest, _ := strings.Cut(string(old), "\n")
 	if old != nil && (first != begins+sum(rest) || rest == k.text) {

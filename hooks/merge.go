@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// member is a member of a JSON object. An object is represented as a list of members, so that their order is preserved.
+// member is a member of a JSON object. A list of members preserves their order.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -74,8 +74,8 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns a file's content with the hooks of a kind of program added. It returns nil if the file already
-// contains all of them. Invalid JSON is not changed.
+// merged returns a file's content with the hooks of a kind added, or nil if it contains them. Invalid JSON is not
+// changed.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")
@@ -156,7 +156,6 @@ func (k *kind) entry(h hook) json.RawMessage {
 		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
-// indentOf returns a file's indentation, or two spaces if it has none.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
 		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&

@@ -1,6 +1,5 @@
-// Package mail defines messages between agents and users. A message is a bead of type Type, which is stored and queried
-// like work but does not count as work. This package defines how a bead represents a message. Package city decides
-// which addresses are valid.
+// Package mail defines messages between agents and users. A message is a bead of type Type, which does not count as
+// work. Package city decides which addresses are valid.
 package mail
 
 import (
@@ -15,14 +14,14 @@ import (
 	"gcity/internal/screen"
 )
 
-// Type is the type of a bead that is a message. The bead's title is the subject, its description is the text, and its
-// assignee is the address. The bead stays open until the message is archived.
+// Type is the type of a bead that is a message. Its title is the subject, its description the text, and its assignee
+// the address. The bead stays open until the message is archived.
 const Type = "message"
 
 // PoolPrefix begins the address of a pool, before the pool's qualified name.
 const PoolPrefix = "pool:"
 
-// Person is the address of the city's user. It is also used as the sender of messages that do not name one.
+// Person is the address of the city's user, and the default sender.
 const Person = "human"
 
 // MaxText is the maximum size of a message's text in bytes.
@@ -55,7 +54,7 @@ type Message struct {
 	Thread  string `json:"thread_id,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"` // ID of the message that this one replies to
 
-	// number of automation runs that led to this message, each triggered by an event of the run before it
+	// number of automation runs in the chain that led to this message
 	Depth int `json:"-"`
 }
 
@@ -88,7 +87,7 @@ func FromBead(b beads.Bead) (m Message, ok bool) {
 }
 
 // ToBead returns the bead for a message to send. It makes the subject and the text safe to print (L12). It ignores ID,
-// Sent, Read and Archived. It does not validate the message, so call Check first.
+// Sent, Read and Archived. Call Check first.
 func ToBead(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -128,8 +127,7 @@ func Check(m Message) error {
 	return err
 }
 
-// Reply returns a reply to a message. The reply goes to the message's sender. If the sender is replying, the reply goes
-// to the message's recipient instead.
+// Reply returns a reply to a message's sender. If the sender is replying, the reply goes to the message's recipient.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -143,8 +141,7 @@ func Reply(to Message, from, text string) Message {
 		ReplyTo: to.ID}
 }
 
-// Query returns the query for messages to an address, read or unread but not archived. The address "" means all
-// addresses.
+// Query returns the query for the unarchived messages to an address. The address "" means all addresses.
 func Query(to string) beads.Query {
 	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
 		Limit: -1}
@@ -156,8 +153,8 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the replies in a thread, including archived ones. It does not match the thread's
-// first message, which has the ID id.
+// ThreadQuery returns the query for the replies in a thread, including archived ones. It does not match the first
+// message.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
@@ -168,11 +165,10 @@ func ReadPatch() beads.Patch { return beads.Patch{AddLabels: []string{labelRead}
 // UnreadPatch marks a message as unread.
 func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{labelRead}} }
 
-// ArchivePatch archives a message: it closes the bead, and does not delete it.
+// ArchivePatch archives a message by closing its bead.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a pool's message to one of the pool's members. The change fails with ErrConflict if another member
-// has taken the message first.
+// TakePatch assigns a pool's message to a member. It fails with ErrConflict if another member was first.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -183,7 +179,6 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject returns the given subject or, if that is empty, the beginning of the text.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -197,8 +192,7 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean returns text in a form that is safe to print and store. It cleans each line on its own and splits long lines,
-// because screen.Plain would shorten them.
+// clean makes text safe to print and store. It splits long lines, because screen.Plain would shorten them.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -214,11 +208,9 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// maxPiece is the maximum size of a piece in bytes. Escaped tabs and invisible characters make a piece longer, but the
-// result must stay within the limit for a line.
+// maxPiece is the maximum size of a piece in bytes. Cleaning can make a piece longer, up to the limit for a line.
 const maxPiece = 400
 
-// cut shortens s to at most limit bytes, including a final "…". It does not split a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -226,8 +218,6 @@ func cut(s string, limit int) string {
 	return s[:boundary(s, limit-len("…"))] + "…"
 }
 
-// boundary returns the largest n ≤ limit for which s[:n] does not end within a character. It returns limit if s is not
-// valid UTF-8 there.
 func boundary(s string, limit int) int {
 	for n := limit; n > limit-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

@@ -12,9 +12,8 @@ const (
 	remindText  = 500 // maximum size of each text in bytes
 )
 
-// Reminder returns a text that reminds an agent of its unread mail. It shows the oldest messages with their senders,
-// and says how to read the others. The messages in the list unread must be sorted, newest first. Without unread mail,
-// Reminder returns "". A closing tag in a message cannot end the reminder.
+// Reminder returns a text that reminds an agent of its unread mail, or "" without mail. It shows the oldest messages.
+// The list must be sorted, newest first. A closing tag in a message cannot end the reminder.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -47,7 +46,6 @@ func Reminder(unread []Message) string {
 	return b.String()
 }
 
-// unmarked returns a function that replaces the tags that would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
@@ -56,9 +54,8 @@ func unmarked() func(string) string {
 // leftMessagesText is the maximum size of each message's text in LeftMessages, in bytes.
 const leftMessagesText = 8 << 10
 
-// LeftMessages returns a text for an agent that is starting. It contains the messages that the agent's previous session
-// has left for it. The messages in the list own must be sorted, newest first. Without messages, LeftMessages returns
-// "". A closing tag in a message cannot end the text.
+// LeftMessages returns a text for an agent that is starting, or "" without messages. The list contains the messages
+// from its previous session, newest first. A closing tag in a message cannot end the text.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

@@ -18,12 +18,11 @@ type record struct {
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file; it differs from the source's hash if RecordCopied has changed it
+	// hash of the copied file, perhaps updated by RecordCopied
 	Hash string `json:"sha256"`
 }
 
-// loadRecord reads the record of copied files. If the record is missing or unreadable, all existing files count as
-// foreign.
+// loadRecord reads the record of copied files. Without a readable record, all existing files count as foreign.
 func loadRecord(file, folder string) (*record, error) {
 	r := &record{}
 	data, err := disk.ReadFile(file)
@@ -50,8 +49,8 @@ func saveRecord(file string, r *record) error {
 	return nil
 }
 
-// RecordCopied records the current content of files as copied. Callers use it after they have changed files in
-// Report.Written, so that Apply can still update these files. Files that were never copied remain foreign.
+// RecordCopied records the current content of copied files, so that Apply can still update them. Call it after changing
+// files in Report.Written. Files that were never copied remain foreign.
 func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := loadRecord(file, to)

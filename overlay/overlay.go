@@ -1,5 +1,5 @@
-// Package overlay copies the files in one folder into another. It replaces a file only if it has copied that file
-// itself and the file has not changed since.
+// Package overlay copies the files in one folder into another. It replaces only files that it has copied and that have
+// not changed since.
 //
 // # Concurrency
 //
@@ -44,15 +44,15 @@ type Tree struct {
 // Report is the result of copying an overlay. The lists contain paths below the target folder.
 type Report struct {
 	Copied  []string // files that did not exist before
-	Updated []string // files that an earlier call had copied and that had not changed since
+	Updated []string // files that an earlier call had copied
 	Kept    []string // foreign or changed files that differ from the overlay
 
 	// files that were copied or updated, or were already up to date
 	Written []string
 }
 
-// Apply copies the overlay in the folder source into the existing folder target. It never writes outside target, even
-// if target contains links. It records the copied files in the folder records, which it creates if necessary.
+// Apply copies the overlay in source into the existing folder target. It never writes outside target. It records the
+// copied files in the folder records, which it creates if necessary.
 func Apply(ctx context.Context, source, target, records string) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {
@@ -100,8 +100,6 @@ type applier struct {
 	changed  bool // the record has changed and must be saved
 }
 
-// removeTemps removes temporary files that a killed process left behind. It searches the folders to which this or an
-// earlier call of Apply writes.
 func (a *applier) removeTemps(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {
@@ -115,7 +113,6 @@ func (a *applier) removeTemps(files []File) {
 	}
 }
 
-// file copies one file of the overlay, unless a foreign or changed file is in its place.
 func (a *applier) file(f File) error {
 	data, _, err := read(a.src, f.Path, MaxSize)
 	if err != nil {
@@ -127,7 +124,7 @@ func (a *applier) file(f File) error {
 	case err == nil:
 		return a.overwrite(f, data, mine)
 	case isNoFolder(err) || a.isBlocked(f.Path):
-		// the file's path contains a foreign file in place of a folder, or a link that leads out of the target folder
+		// the path contains a foreign file in place of a folder, or a link out of the target folder
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -148,7 +145,6 @@ func (a *applier) file(f File) error {
 	return nil
 }
 
-// isBlocked reports whether a link on a file's path is dangling or leads out of the folder.
 func (a *applier) isBlocked(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -203,8 +199,7 @@ func (a *applier) mark(at string, data []byte) {
 	a.changed = true
 }
 
-// write writes a file atomically. If the parameter replace is false, it keeps a file that has appeared in the meantime,
-// and returns false.
+// write writes a file atomically. If replace is false, it keeps an existing file, and returns false.
 func (a *applier) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -225,7 +220,6 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 	return put, err
 }
 
-// place renames a file to its final name, unless that name is taken.
 func (a *applier) place(temp, name string) (bool, error) {
 	switch err := a.dst.Link(temp, name); {
 	case err == nil:

@@ -168,7 +168,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 }
 
-// Two agents that share a folder do not treat each other's files as their own.
+// Two agents that share a folder do not replace each other's files.
 func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "CLAUDE.md", "first", 0o644)

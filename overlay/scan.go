@@ -14,9 +14,8 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. It follows a link to a file. It returns an error for a link to a folder or out of the overlay,
-// for any other special file, and for a file that another user can change. It does not check whether another user can
-// change dir itself or the folders above it.
+// Scan reads an overlay and follows links to files. It returns an error for any other link or special file, and for a
+// file that another user can change. It does not check dir itself or the folders above it.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -59,7 +58,6 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 	return t, nil
 }
 
-// foreign returns an error if another user can change a file or folder of an overlay.
 func foreign(root *os.Root, at string) error {
 	info, err := root.Stat(at)
 	if err != nil {
@@ -106,7 +104,6 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// plainly returns the error inside a *PathError, without the system call and the path.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

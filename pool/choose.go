@@ -8,7 +8,7 @@ type Candidate struct {
 	Working bool // it has work in progress
 }
 
-// addRank ranks the members that are not wanted. Choose adds members with lower ranks first.
+// addRank ranks members that are not wanted. Choose adds lower ranks first.
 func (s Candidate) addRank() int {
 	switch {
 	case s.Alive && !s.Leaving:
@@ -19,7 +19,7 @@ func (s Candidate) addRank() int {
 	return 2
 }
 
-// removeRank ranks the wanted members. Choose removes members with lower ranks first.
+// removeRank ranks the wanted members. Choose removes lower ranks first.
 func (s Candidate) removeRank() int {
 	switch {
 	case s.Leaving:
@@ -30,10 +30,10 @@ func (s Candidate) removeRank() int {
 	return 2
 }
 
-// Choose sets In so that n members are wanted. all[i-1] is member number i. To shrink the pool, Choose first removes
-// members that are already leaving, then members without work, and then others. Among equals, it removes the highest
-// numbers first. To grow the pool, it adds live members first, preferably members that are not leaving. Among equals,
-// it adds members with work first, and then the lowest numbers.
+// Choose sets In so that n members are wanted. all[i-1] is member number i. To shrink the pool, it removes leaving
+// members first, then members without work, then others. Among equals, it removes the highest numbers first. To grow
+// the pool, it adds live members that are not leaving first, then other live members. Among equals, it adds members
+// with work first, then the lowest numbers.
 func Choose(all []Candidate, n int) {
 	have := 0
 	for i := range all {

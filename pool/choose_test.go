@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// standings parses one letter per member. "." is not alive and has no work, "w" has work, "a" is alive, "b" is
-// alive and has work, "d" is alive and draining. A capital letter is a wanted member. "-" is a wanted member that
-// is not alive and has no work.
+// standings parses one letter per member: "." absent, "w" absent with work, "a" alive, "b" alive with work, "d"
+// draining. A capital letter is a wanted member. "-" is a wanted, absent member without work.
 func standings(text string) []Candidate {
 	out := make([]Candidate, len(text))
 	for i, c := range text {

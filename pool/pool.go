@@ -15,11 +15,10 @@ type Spec struct {
 	Min, Max int    // if Max is 0, the pool is off
 }
 
-// Size returns the pool's size for a number that its check has reported: that number, limited to Min and Max.
+// Size returns the number that a check has reported, limited to Min and Max.
 func (s Spec) Size(reported int) int { return min(max(reported, s.Min), s.Max) }
 
-// Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, the only member has the same name as
-// the pool.
+// Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, it is the pool's name.
 func (s Spec) Member(i int) string {
 	if s.Max == 1 {
 		return s.Name
@@ -27,7 +26,7 @@ func (s Spec) Member(i int) string {
 	return s.Name + "-" + strconv.Itoa(i)
 }
 
-// Index returns the number of the member with this qualified name, or 0 if no member can have this name.
+// Index returns the number of the member with this qualified name, or 0.
 func (s Spec) Index(name string) int {
 	if s.Max == 1 {
 		if name == s.Name {

@@ -1,6 +1,5 @@
-// Package prefs reads the user's preferences, such as the control room's appearance, keys and confirmations. They do
-// not belong to a city. Invalid preferences are not errors: they are reported with their positions, and all other
-// preferences apply.
+// Package prefs reads the user's preferences, such as the control room's appearance and keys. Invalid preferences are
+// not errors: they are reported, and all others apply.
 package prefs
 
 import (
@@ -70,8 +69,8 @@ type Files struct {
 	Themes string // the folder with the user's themes; it might be missing
 }
 
-// Find returns the locations from the environment: below $XDG_CONFIG_HOME, otherwise below ~/.config. Without a
-// home folder it returns the zero value. It ignores relative paths, as XDG requires.
+// Find returns the locations below $XDG_CONFIG_HOME or ~/.config. Without a home folder, it returns the zero value. It
+// ignores relative paths, as XDG requires.
 func Find(getenv func(string) string) Files {
 	base := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {
@@ -85,8 +84,8 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the preferences. If the file cannot be read or is not valid TOML, Load returns the earlier preferences
-// with the current themes, and reports the problem. The earlier preferences may be the zero value.
+// Load reads the preferences. If the file cannot be read or parsed, Load returns the earlier preferences with the
+// current themes, and reports the problem.
 func Load(f Files, earlier Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)
@@ -126,8 +125,6 @@ func lines(all toml.Problems) []string {
 	return out
 }
 
-// ownThemes returns the built-in themes and the user's own. A user's theme replaces a built-in theme with the same
-// name.
 func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	for _, name := range themes.Names() {
 		t, err := themes.Load(name)

@@ -35,7 +35,6 @@ func (p *Prefs) read(t toml.Table) {
 	}
 }
 
-// trustFolders returns the folders that are absolute or begin with ~/.
 func trustFolders(t toml.Table) []string {
 	t.WarnUnknown("folders")
 	var out []string
@@ -57,8 +56,6 @@ func (p *Prefs) themeNames() []string {
 	return names
 }
 
-// oneOf returns a key's value if it is one of the known values, or fallback if the key is not set or its value is
-// invalid.
 func oneOf(t toml.Table, key, fallback string, known []string) string {
 	text := t.Text(key)
 	switch {

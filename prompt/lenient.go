@@ -8,15 +8,14 @@ import (
 	"text/template/parse"
 )
 
-// Note describes an unusable part of a template, and says what is used instead. If the line is unknown, the column is 0
-// too.
+// Note describes an unusable part of a template and its replacement.
 type Note struct {
 	Error
 	Column int
 }
 
-// Lenient is like Parse, but ignores unusable fragments, and names of appended fragments that do not exist. If the main
-// file is invalid, Lenient uses the file's text verbatim. Lenient fails only if even that is impossible.
+// Lenient is like Parse, but ignores unusable or unknown fragments. It uses the text of an invalid main file verbatim.
+// It fails only if even that is impossible.
 func Lenient(main File, fragments []File, appended []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -48,8 +47,6 @@ func Lenient(main File, fragments []File, appended []string) (*Template, []Note,
 	}
 }
 
-// columnOf returns the column of an error: the position of the text that the error message quotes. If the message
-// quotes no text, columnOf returns the position of the first template action in the line.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {

@@ -1,5 +1,5 @@
 // Package prompt renders the instructions that agents receive when they start. Templates use the syntax of
-// text/template. A template consists of a file and fragments. Rendering is limited in time and size.
+// text/template. Rendering is limited in time and size.
 //
 // # Concurrency
 //
@@ -35,7 +35,7 @@ type Error struct {
 	File    string
 	Line    int // counted from 1; 0 = unknown
 	Message string
-	// name of the missing fragment, if it is one of the fragments to append; otherwise ""
+	// name of a missing fragment to append, or ""
 	Appended string
 }
 
@@ -60,7 +60,6 @@ type Template struct {
 	fields map[string][]Field // each fragment's references to values
 }
 
-// named is a reference to a fragment by its name.
 type named struct {
 	name string
 	line int
@@ -74,9 +73,8 @@ type Field struct {
 	Tested bool // the template only tests whether the value is set
 }
 
-// Parse parses a template. The list appended contains the names of fragments to append to the template. If several
-// fragments have the same name, Parse uses the last one. It returns an *Error if rendering would fail for all values.
-// The cause is a syntax error, a missing fragment, or fragments that use each other in a cycle.
+// Parse parses a template. The list appended contains the names of fragments to append. Among fragments with the same
+// name, the last one counts. Parse returns an *Error if rendering would fail for all values.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),
@@ -104,13 +102,12 @@ func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	return t, nil
 }
 
-// fragmentName returns the name of a fragment that is a whole file, such as "a" for "shared/a.md.tmpl".
+// fragmentName returns "a" for "shared/a.md.tmpl".
 func fragmentName(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return name
 }
 
-// add parses one file. The text outside the file's definitions becomes a fragment with the given name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -153,14 +150,12 @@ func (t *Template) add(f File, name string) error {
 	return nil
 }
 
-// maxNested is the maximum nesting depth of parentheses and blocks. There is a limit because the parser and the
-// renderer are recursive.
+// maxNested is the maximum nesting depth, because the parser and the renderer are recursive.
 const maxNested = 1000
 
-// nested returns the first line at which text is nested too deeply, or 0.
 func nested(text string) int {
 	parens, deep := 0, 0
-	var blocks []int // nesting levels of each open block; an "else if" adds a level to its block
+	var blocks []int // levels of each open block; an "else if" adds one
 	inside := false
 	for i := range len(text) {
 		switch {
@@ -251,7 +246,7 @@ func (t *Template) fragments() string {
 	return "defined fragments: " + strings.Join(names, ", ")
 }
 
-// Fragments returns the sorted names of all fragments. The template need not use all of them.
+// Fragments returns the sorted names of all fragments, used or not.
 func (t *Template) Fragments() []string {
 	names := slices.Sorted(maps.Keys(t.from))
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
@@ -303,7 +298,7 @@ func (t *Template) Fields() []Field {
 	return slices.Compact(out)
 }
 
-// Mentions reports whether the rendered text may depend on a value. It may return true even if the value is not used.
+// Mentions reports whether the rendered text may depend on a value.
 func (t *Template) Mentions(field string) bool {
 	for name := range t.reachable() {
 		if strings.Contains(t.from[name].Text, field) {
@@ -313,8 +308,7 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render renders the template. It always terminates, because the number of steps and the size of the output are limited
-// and ctx is checked. The error is an *Error.
+// Render renders the template. It always terminates, because steps and output are limited. The error is an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// scan visits a definition. It collects the fragments and values that the definition uses. Before each part that may be
-// repeated, it inserts a node that counts steps.
+// scan collects the fragments and values that a definition uses. It inserts nodes that count steps, because parts may
+// be repeated.
 type scan struct {
 	t      *Template
 	name   string
@@ -25,7 +25,6 @@ func step(pos parse.Pos) parse.Node {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
 }
 
-// node visits a node of the parse tree. The parameter tested is true if the node is part of a condition.
 func (s *scan) node(n parse.Node, tested bool) {
 	switch n := n.(type) {
 	case *parse.ListNode:

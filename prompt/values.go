@@ -14,7 +14,7 @@ import (
 type Values struct {
 	CityRoot  string // absolute path of the city's folder
 	AgentName string // qualified name
-	// qualified name in the configuration; for a pool member, the pool's name
+	// name of the declared agent or pool
 	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute path of the working folder
@@ -27,7 +27,7 @@ type Values struct {
 
 	// the agent's configured variables, by name; the fields above take precedence over them
 	Env map[string]string
-	// Session returns the name of an agent's session. If Session is nil, each session has its agent's name.
+	// Session returns the name of an agent's session. If it is nil, the session has the agent's name.
 	Session func(name string) string
 }
 
@@ -61,7 +61,7 @@ const (
 	maxFmt   = 4 << 10 // maximum length of a format in bytes
 )
 
-// budget is what remains of a rendering's limits: steps and work. It is not safe for concurrent use.
+// budget is what remains of a rendering's limits. It is not safe for concurrent use.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
@@ -82,7 +82,6 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend counts bytes of output before they are produced, and returns an error if they exceed a limit.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
@@ -94,8 +93,7 @@ func (b *budget) spend(n int) error {
 	return nil
 }
 
-// functions returns a template's functions. b limits those that produce output. If b is nil, the functions must not be
-// called.
+// functions returns a template's functions. If b is nil, they must not be called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -140,7 +138,6 @@ func base(name string) string {
 	return path.Base(name)
 }
 
-// size returns an upper bound on the printed length of values.
 func size(args ...any) int {
 	n := 0
 	for _, a := range args {
@@ -161,8 +158,6 @@ func size(args ...any) int {
 	return n
 }
 
-// printed returns an upper bound on the length of printf's output. For a format with a very large width, the bound
-// exceeds every limit.
 func printed(format string, args []any) int {
 	const tooMuch = 9 * MaxText
 	if len(format) > maxFmt || strings.Contains(format, "*") {

@@ -52,10 +52,12 @@ const (
 // Verdict is the decision about one death.
 type Verdict struct {
 	Crash   bool
-	Count   int // for Quarantine, the number of crashes that led to it
 	Outcome Outcome
-	At      time.Time // when the agent restarts; zero for Leave
-	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
+	Count   int           // for Quarantine, the number of crashes that led to it
+	Span    time.Duration // for Quarantine, the time from the first of these crashes to the last
+	Last    string        // for Quarantine, the last of these crashes: "exit 3"
+	At      time.Time     // when the agent restarts; zero for Leave
+	Reason  string        // "exit 3", "crashed 6× in 4m, last: SIGSEGV", …
 }
 
 // History contains an agent's recent crashes, at most MaxRestarts of them. The zero value is the history of an agent
@@ -88,12 +90,12 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	h.prune(now, p.Window)
 	h.Crashes = append(h.Crashes, now)
 	if p.MaxRestarts > 0 && len(h.Crashes) > p.MaxRestarts {
-		n, period := len(h.Crashes), now.Sub(h.Crashes[0])
+		n, period := len(h.Crashes), now.Sub(h.Crashes[0]).Round(time.Second)
 		h.Crashes, h.Streak = nil, 0
 		return Verdict{
-			Crash: true, Count: n, Outcome: Quarantine, At: now.Add(p.Window),
-			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n,
-				span.Text(period.Round(time.Second)), reason),
+			Crash: true, Outcome: Quarantine, Count: n, Span: period, Last: reason,
+			At:     now.Add(p.Window),
+			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n, span.Text(period), reason),
 		}
 	}
 	if p.MaxRestarts == 0 {
@@ -102,8 +104,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time at which the agent restarts. After the first in a series of crashes, it restarts immediately.
-// Later restarts wait, with up to 10 % of jitter, so that agents that crashed together do not restart together.
+// next returns the time of the restart. The first restart is immediate. Later ones wait with jitter, so that agents
+// that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -119,9 +121,8 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a start that could not begin because something was missing. No process has
-// run, so the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles
-// with each attempt and is never 0.
+// Again returns the time at which to retry a start that could not begin. tries is the number of consecutive attempts,
+// starting with 1. The wait doubles with each attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -136,8 +137,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns the time at which an agent restarts after an exit that does not count as a crash. There is at least
-// Backoff between two starts, so that a program that exits immediately does not keep the machine busy.
+// Paced returns the time at which an agent restarts after an exit that is not a crash. Backoff separates two starts, so
+// that an immediate exit does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -160,7 +161,7 @@ func (d Death) crash(p Policy) bool {
 		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
-// longRun returns how long an agent must run before its death counts as the first in a new series of crashes.
+// longRun returns how long an agent must run before its next crash starts a new series.
 func (p Policy) longRun() time.Duration {
 	if p.MaxRestarts > 0 {
 		return p.Window / time.Duration(p.MaxRestarts)
@@ -190,7 +191,7 @@ func (d Death) String() string {
 	}
 }
 
-// jitter returns a duration from 0 to less than span. The same arguments always produce the same duration.
+// jitter returns a duration from 0 to less than span. It is deterministic.
 func jitter(now time.Time, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0

@@ -46,8 +46,8 @@ func TestCrashRules(t *testing.T) {
 	}
 }
 
-// The first restart is immediate. The waits before later restarts double up to the patrol interval. The crash after
-// max_restarts quarantines the agent for one window. After that, the history is empty.
+// The first restart is immediate. Later waits double up to the patrol interval. The crash after max_restarts
+// quarantines the agent for one window.
 func TestCrashLoop(t *testing.T) {
 	var h History
 	p := policy(Always)
@@ -96,8 +96,7 @@ func TestZeroMeansForEver(t *testing.T) {
 	}
 }
 
-// A simple model gives the same verdicts: quarantine begins exactly when max_restarts+1 crashes since the last
-// quarantine are within one window. The stored history stays bounded.
+// A simple model gives the same verdicts. The stored history stays bounded.
 func TestQuarantineAgreesWithASimpleModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := policy(Always)
@@ -129,8 +128,7 @@ func TestQuarantineAgreesWithASimpleModel(t *testing.T) {
 	})
 }
 
-// An agent that cannot be started is retried without a limit. The waits double up to the patrol interval and are never
-// zero.
+// An agent that cannot be started is retried without a limit. The waits double up to the patrol interval.
 func TestAgain(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -87,7 +87,8 @@ func (s fakeCity) made() *city.Snapshot {
 		until := now.Add(41 * time.Minute)
 		snap.Agents[2] = city.Agent{Name: "lens-grinder", State: city.Quarantined,
 			Reason: "crashed 6× in 4m, last: exit 2", Since: now.Add(-19 * time.Minute),
-			Until: &until}
+			Until: &until, RecentCrashes: city.RecentCrashes{Crashes: 6,
+				Quarantine: &city.Quarantine{LastCrash: "exit 2", Span: 4 * time.Minute}}}
 		snap.Work = city.Work{Open: 4, InProgress: 6}
 	case "windmill":
 		snap.Config.Held = &city.Held{Removes: []string{"worker-1", "worker-2", "worker-3",

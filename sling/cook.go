@@ -27,9 +27,6 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor returns the values for a formula that describes the steps of a bead's work. If the formula declares them,
-// the variables bead and issue get the bead's ID, and the variable title gets the bead's title. Values in the request
-// take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -46,8 +43,6 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// moleculeOrder describes a formula to cook: its name, the rig in which to look it up, its variables, and a function
-// that completes the root bead.
 type moleculeOrder struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string
@@ -80,7 +75,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// if this request has created the bead, the title and description in req are those of the bead, not of the root
+		// if this request has created the bead, the title and description in req are not those of the root
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)
@@ -95,8 +90,8 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	return whole.ID, nil
 }
 
-// Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root has the
-// labels, because a single agent does all of the molecule's steps.
+// Molecule converts a cooked formula to beads for a Batcher. Only the root has the labels, because a single agent does
+// all steps.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

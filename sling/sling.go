@@ -1,5 +1,4 @@
-// Package sling decides which agent or pool receives work, and assigns it. It does not need a controller: the command
-// line uses it for a city that is not running.
+// Package sling decides which agent or pool receives work, and assigns it. It does not need a controller.
 package sling
 
 import (
@@ -36,7 +35,7 @@ type Slinger struct {
 	Host   agent.Host
 	Scopes []string // scopes with a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
-	// FindFormula returns the formula with this name that applies in a rig, or in the city if rig is ""
+	// FindFormula returns the formula with this name in a rig, or in the city if rig is ""
 	FindFormula func(name, rig string) (*formula.Formula, error)
 }
 
@@ -49,15 +48,13 @@ type Result struct {
 	created []createdBeads // beads and molecules that this request has created, in order
 }
 
-// createdBeads is a bead or a molecule that a request has created.
 type createdBeads struct {
 	root beads.Bead // the bead, or the molecule's root, as it was created
-	// previous version of the bead that the molecule belongs to; may be the zero value
+	// previous version of the molecule's bead; may be zero
 	of    beads.Bead
 	store beads.Store
 }
 
-// assignee is the agent or pool that receives the work.
 type assignee struct {
 	agent, pool string
 	rig         string
@@ -139,7 +136,6 @@ type locatedBead struct {
 	rig   string // rig of the store; "" = the store of the city
 }
 
-// find searches all stores for a bead. If a store fails, find still searches the others.
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
 		return f, city.WorkError(beads.NotFound(id))
@@ -163,7 +159,6 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 	return f, city.WorkError(beads.NotFound(id))
 }
 
-// checkAssignable returns an error if a bead cannot be assigned. With force, a bead can be reassigned.
 func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
@@ -232,8 +227,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// assign assigns a bead by setting its assignee, by adding a label, or by running the agent's sling_query. It retries
-// if other processes change the bead at the same time.
+// assign retries if other processes change the bead at the same time.
 func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
@@ -283,7 +277,6 @@ func (h *assignee) defaultFormula() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch returns the change that assigns a bead to this agent or pool, and to no other.
 func (h *assignee) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -301,8 +294,6 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	return p
 }
 
-// runSlingQuery runs the sling_query of the agent that receives the work, in the folder of the agent's rig. It replaces
-// {} with the bead's ID.
 func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city.SlingRequest,
 	to *assignee, out *Result) error {
 	if to.query() == "" {
@@ -337,7 +328,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	// the command might have changed the bead, so read it again; if that fails, return the previous version
+	// the command might have changed the bead, so read it again
 	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}

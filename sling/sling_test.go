@@ -104,7 +104,7 @@ func kinds(all []events.Event) (out []string) {
 	return out
 }
 
-// If the formula of new work cannot be cooked, no bead is created. Otherwise a retry would create the bead twice.
+// If the formula of new work cannot be cooked, no bead is created. A retry would create it twice.
 func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	s, stores := slinger(t)
 	cooked := s.FindFormula
@@ -168,8 +168,7 @@ func TestSlingTarget(t *testing.T) {
 	}
 }
 
-// If a pool has at most one member, the member has the pool's name. Its work is assigned to the pool, because the
-// member runs only while the pool has work.
+// Work for the only member of a pool is assigned to the pool, because the member runs only while the pool has work.
 func TestSlingToAPoolOfOne(t *testing.T) {
 	s, stores := slinger(t)
 	s.City.Pools = append(s.City.Pools, city.Pool{Name: "yard/solo", Rig: "yard", Max: 1})
@@ -250,8 +249,7 @@ func TestSlingQuery(t *testing.T) {
 	}
 }
 
-// If work cannot be assigned, the beads that were created for it, including steps, are closed, and the error says so. A
-// retry does not create duplicates.
+// If work cannot be assigned, the beads that were created for it are closed. A retry does not create duplicates.
 func TestSlingUndoes(t *testing.T) {
 	s, stores := slinger(t)
 	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {
@@ -297,8 +295,7 @@ func TestSlingUndoes(t *testing.T) {
 	}
 }
 
-// If a sling_query fails but the work is already assigned or in progress, the created beads stay open, and the error
-// says so.
+// If a sling_query fails after the work was assigned, the created beads stay open, and the error says so.
 func TestSlingLeavesAssignedWork(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {
@@ -351,8 +348,7 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 	}
 }
 
-// If two callers assign the same bead at the same time, one of them fails, and the beads that it has created are
-// closed.
+// If two callers assign the same bead at the same time, one fails, and its created beads are closed.
 func TestSlingUndoesALostRace(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})

@@ -59,7 +59,7 @@ func (s *Slinger) assignee(to string) *assignee {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// the pool's only member has the pool's name and runs while the pool has work, so assign the work to the pool
+	// the only member runs while the pool has work, so assign the work to the pool
 	if pool != "" && pool == to {
 		return s.assignee(mail.PoolPrefix + pool)
 	}
@@ -88,8 +88,6 @@ func (s *Slinger) declared(name string) *config.Agent {
 	return &s.Config.Agents[i]
 }
 
-// names returns the target names that an error may suggest. A name inside a rig is included both with and without the
-// rig.
 func (s *Slinger) names() []string {
 	var out []string
 	for i := range s.City.Agents {

@@ -12,11 +12,9 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is the timeout for closing beads that were created for work that could not be assigned.
+// undoLimit is the timeout for closing the beads of work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// undo closes the beads that were created for work that could not be assigned. The returned error extends the given one
-// with a report of the closed beads.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
 	// do not use the request's deadline, which might have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -45,8 +43,8 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// taken describes how an agent or pool has taken a bead since the bead was created, or returns "" if none has. A
-// sling_query can fail after it has already assigned the work.
+// taken describes how an agent or pool has taken a bead, or returns "". A sling_query can fail after it has assigned
+// the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -62,8 +60,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// latest returns the current state of the created beads, parents before children. It also returns the bead that the
-// molecule belongs to. It returns an error if an agent or pool has taken one of these beads.
+// latest returns the current created beads, parents before children, and the molecule's bead. It returns an error if an
+// agent or pool has taken one of them.
 func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
@@ -99,8 +97,6 @@ func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.B
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. If they form a molecule, undo also links the parent bead to its
-// previous molecule again.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.latest(ctx)
 	if err != nil {

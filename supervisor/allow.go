@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if a city with this number of agents would exceed the max_agents limit of its tenant. The
-// controller calls it before an edited configuration takes effect.
+// Allow returns an error if a city with this number of agents would exceed its tenant's max_agents. The controller
+// calls it before an edited configuration takes effect.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.tenantCities(path)
 	if t.MaxAgents == 0 {
@@ -43,8 +43,8 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// tenantCities returns a city's tenant, and the tenant's other cities by folder. Without a tenant, it returns the zero
-// value. A city that is not running has a nil Control.
+// tenantCities returns a city's tenant, or the zero value, and the tenant's other cities by folder. A city that is not
+// running has a nil Control.
 func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +71,6 @@ func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city
 	return t, others
 }
 
-// declared returns how many agents a city declares. It uses the active configuration of a running city, or else the
-// city's files. It returns 0 if it cannot read the files.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

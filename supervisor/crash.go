@@ -11,11 +11,11 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. If a city itself returns a panic as an error, the error has a
-// different type, because the city has already logged the panic.
+// unlogged is a panic that has not been logged yet. A panic that a city returns as an error has a different type,
+// because the city has logged it.
 type unlogged struct{ *recovery.Panic }
 
-// guarded calls f, which runs a city's code. If f panics, guarded returns the panic as an error of type unlogged.
+// guarded calls a city's code. It returns a panic as an error of type unlogged.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -66,7 +66,6 @@ func (w *worker) setRefused(err error, until time.Time) {
 	}
 }
 
-// setCrashed records that a city ended on its own or with a panic. The city's agents keep running.
 func (w *worker) setCrashed(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -87,8 +86,7 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	}
 }
 
-// why returns the first line of an error. Unless the line mentions agents, the result also says that the city's agents
-// keep running.
+// why returns the first line of an error. It adds that the agents keep running, unless the line mentions agents.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {

@@ -160,8 +160,7 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if another city uses the name of e but has no name in the registry. Add compares only
-// names in the registry.
+// nameTaken checks the names that Add cannot check: those of cities without a name in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
@@ -200,7 +199,6 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is the result of examining a folder to register. count is the result of counting the folder's agents.
 type folder struct {
 	entry Entry
 	err   error
@@ -211,8 +209,7 @@ type count struct {
 	err error
 }
 
-// Identify returns the registry entry for a folder: the path without symbolic links, and the name from the city's
-// configuration.
+// Identify returns the registry entry for a folder: its path without symbolic links, and its configured name.
 func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
 	return identify(ctx, deadline.New[folder](1), path, name)
 }
@@ -239,7 +236,6 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-// settled waits at most settleLimit for a city to run or fail, and returns the city's state.
 func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()

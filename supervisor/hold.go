@@ -15,7 +15,7 @@ import (
 // Running is the record by which other processes find a running supervisor.
 type Running struct {
 	PID int `json:"pid"`
-	// start time of the process, as in proc.Stat; distinguishes it from a later process with the same pid
+	// start time of the process, as in proc.Stat; its pid may be reused
 	Start   uint64    `json:"start"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
@@ -34,8 +34,7 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// HomeLock is the exclusive right to run the cities of a home. It consists of two locks: one for the home, and one for
-// the socket.
+// HomeLock is the exclusive right to run the cities of a home. It has two locks: for the home and for the socket.
 type HomeLock struct {
 	home  Home
 	locks []*disk.Lock
@@ -89,8 +88,7 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock retries for a short time. If a process is killed while it starts a child, the child holds a copy of the lock
-// until its exec.
+// tryLock retries for a short time. A child of a killed process holds a copy of the lock until its exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -102,8 +100,8 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord returns the path of the second record, which is in the socket folder. It is for supervisors with the
-// same socket folder and a different home.
+// socketRecord returns the path of the second record. It is for supervisors with the same socket folder and a different
+// home.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 func (h Home) holder(lock string) Running {
@@ -118,8 +116,7 @@ func (h Home) holder(lock string) Running {
 	return r
 }
 
-// Find returns the supervisor that runs the cities of a home, even if it was started with a different environment. ok
-// is false if no supervisor is running.
+// Find returns the supervisor that runs the cities of a home. ok is false if none is running.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())
 	if errors.Is(err, os.ErrNotExist) {
@@ -151,7 +148,7 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release removes the records and then releases the locks, so that each record names a process that holds the locks.
+// Release removes the records and then releases the locks. A record always names a process that holds the locks.
 func (h *HomeLock) Release() {
 	_ = os.Remove(h.home.record()) // without the lock, the record is ignored
 	_ = os.Remove(h.home.socketRecord())

@@ -36,8 +36,7 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened ends the worker of a city that is not open. It also stops the sessions from an earlier run, except those
-// that must keep running.
+// endUnopened ends the worker of a city that is not open. It also stops sessions from an earlier run.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()

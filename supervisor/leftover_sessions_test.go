@@ -13,8 +13,6 @@ import (
 	"gcity/internal/deadline"
 )
 
-// leaves simulates sessions from an earlier run in all cities of l. ended returns the cities in which sessions were
-// stopped.
 func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.CountLeftovers = func(context.Context, string) (int, error) { return 2, nil }
@@ -35,8 +33,8 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// If a city cannot be opened, the sessions from its earlier run are counted, and stopped when the city is stopped.
-// Another controller's sessions are left alone.
+// If a city cannot be opened, the sessions from its earlier run are stopped with the city. Another controller's
+// sessions are left alone.
 func TestSessionsOfUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -109,7 +107,7 @@ func TestStopOfUnopenableCityAfterCrash(t *testing.T) {
 	})
 }
 
-// If another controller takes over sessions, they no longer count as left behind.
+// Sessions that another controller takes over no longer count as left behind.
 func TestLeftoverSessionsAreAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

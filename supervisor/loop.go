@@ -55,8 +55,8 @@ func (s *Supervisor) count() int {
 	return len(s.workers)
 }
 
-// idlePulses is the number of consecutive pulses without cities after which a supervisor exits on its own. A command
-// that starts a supervisor registers a city well before that.
+// idlePulses is the number of consecutive pulses without cities after which a supervisor exits. A command that starts a
+// supervisor registers a city well before that.
 const idlePulses = 30
 
 func (s *Supervisor) wait(pulse <-chan time.Time) {

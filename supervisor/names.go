@@ -8,12 +8,11 @@ import (
 	"gcity/internal/suggest"
 )
 
-// A city's name is its address. Two workers therefore never have the same name, not even right after a city was renamed
-// or removed in the registry.
+// A city's name is its address. Two workers therefore never have the same name.
 
 type takenError struct {
 	name, path string // name and path of the other city
-	next       string // the other city's name after its next start; "" = that city is stopping
+	next       string // the other city's next name; "" = that city is stopping
 }
 
 func (e *takenError) Error() string {
@@ -25,8 +24,8 @@ func (e *takenError) Error() string {
 		"next start", e.name, e.path, e.next)
 }
 
-// takeName gives a city its next name, unless the city is running or being opened. If another running or stopping city
-// still uses that name, takeName changes nothing and returns an error. The caller must hold mu.
+// takeName gives a city its next name, or returns an error if another city uses it. A city that is in use keeps its
+// name. The caller must hold mu.
 func (w *worker) takeName() error {
 	taken := map[string]bool{}
 	var by, idle *worker
@@ -61,7 +60,7 @@ func (w *worker) takeName() error {
 	return e
 }
 
-// inUse reports whether the city is running or being opened. It must then keep its name. The caller must hold mu.
+// inUse reports whether the city must keep its name. The caller must hold mu.
 func (w *worker) inUse() bool { return w.running != nil || w.opens }
 
 // retryNames retries the cities that are waiting for a name. The caller must hold mu.
@@ -85,8 +84,8 @@ func (w *worker) rename(name string) {
 	}
 }
 
-// byName returns the worker with this name, or nil. A running city takes precedence over one that is waiting for the
-// name. The caller must hold mu.
+// byName returns the worker with this name, or nil. A running city takes precedence over a waiting one. The caller must
+// hold mu.
 func (s *Supervisor) byName(name string) (found *worker) {
 	for _, w := range s.workers {
 		if w.name == name && (found == nil || w.running != nil) {
@@ -100,8 +99,6 @@ func (s *Supervisor) unknown(name string) error {
 	return city.Missing(suggest.NoSuch(suggest.City, name))
 }
 
-// namesOf returns names for the cities that have no name in the registry. For a city with a worker, that is the name
-// for its next start. Any other city gets the name in its configuration, if its folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()

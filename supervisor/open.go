@@ -46,8 +46,6 @@ func (w *worker) startOpening() (e Entry) {
 	return e
 }
 
-// slot waits for permission to open the city, and reports whether it was given. If the city should stop, slot waits
-// only briefly.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:
@@ -74,7 +72,7 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// discardOpening closes a city that is no longer wanted while it is being opened. It waits at most closeLimit.
+// discardOpening closes a city that is no longer wanted. It waits at most closeLimit for its opening.
 func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return

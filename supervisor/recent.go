@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +49,11 @@ func Remember(h Home, e Entry, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the list of recently opened cities: %w", err)
 	}
-	if all := readRecent(h); len(all) > maxRecent {
+	all, err := readRecent(h)
+	if err != nil {
+		return err
+	}
+	if len(all) > maxRecent {
 		for _, old := range all[maxRecent:] {
 			Forget(h, old.Path)
 		}
@@ -60,20 +66,28 @@ func Forget(h Home, path string) {
 	_ = os.Remove(h.recentFile(path)) // ignore the error: at worst, the city is still listed
 }
 
-// Recent returns the recently opened cities, sorted by path. It skips records that it cannot read.
-func Recent(h Home) []Entry {
+// Recent returns the recently opened cities, sorted by path. It skips records that are invalid.
+func Recent(h Home) ([]Entry, error) {
+	all, err := readRecent(h)
+	if err != nil {
+		return nil, err
+	}
 	var out []Entry
-	for _, c := range readRecent(h) {
+	for _, c := range all {
 		out = append(out, Entry{Path: c.Path, Name: c.Name})
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
-	return out
+	return out, nil
 }
 
-// readRecent returns the newest records first.
-func readRecent(h Home) (all []recentCity) {
-	files, _ := filepath.Glob(filepath.Join(h.recentFolder(), "*.json"))
-	for _, file := range files {
+// readRecent returns the newest records first. If the folder does not exist, there are no records.
+func readRecent(h Home) (all []recentCity, err error) {
+	files, err := os.ReadDir(h.recentFolder())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read the list of recently opened cities: %w", err)
+	}
+	for _, f := range files {
+		file := filepath.Join(h.recentFolder(), f.Name())
 		var c recentCity
 		data, err := os.ReadFile(file)
 		if err != nil || json.Unmarshal(data, &c) != nil || h.recentFile(c.Path) != file {
@@ -84,5 +98,5 @@ func readRecent(h Home) (all []recentCity) {
 	slices.SortFunc(all, func(a, b recentCity) int {
 		return cmp.Or(b.Opened.Compare(a.Opened), cmp.Compare(a.Path, b.Path))
 	})
-	return all
+	return all, nil
 }

@@ -14,7 +14,15 @@ import (
 func TestRecentCities(t *testing.T) {
 	h := Home{Dir: filepath.Join(t.TempDir(), "gc")}
 	h.Run = h.Dir
-	if all := Recent(h); len(all) != 0 {
+	recent := func() []Entry {
+		t.Helper()
+		all, err := Recent(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := recent(); len(all) != 0 {
 		t.Fatal(all)
 	}
 	began := time.Now()
@@ -31,7 +39,7 @@ func TestRecentCities(t *testing.T) {
 	if err := Remember(h, Entry{Path: "/srv/02", Name: "new"}, began.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	all := Recent(h)
+	all := recent()
 	if len(all) != maxRecent || all[1].Name != "c06" || all[0] != (Entry{Path: "/srv/02", Name: "new"}) {
 		t.Errorf("%d: %v", len(all), all)
 	}
@@ -39,7 +47,7 @@ func TestRecentCities(t *testing.T) {
 		t.Fatal(err)
 	}
 	Forget(h, "/srv/02")
-	if all = Recent(h); len(all) != maxRecent-2 || all[len(all)-1].Name != "c23" {
+	if all = recent(); len(all) != maxRecent-2 || all[len(all)-1].Name != "c23" {
 		t.Errorf("%d: %v", len(all), all)
 	}
 }

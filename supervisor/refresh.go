@@ -26,8 +26,7 @@ type readResult struct {
 	fault  error // a panic during the read; the other fields are then invalid
 }
 
-// readFiles reads the registry, the settings, and the configurations of the cities that have no name in the registry.
-// It might never return.
+// readFiles reads the registry, the settings, and missing names from configurations. It might never return.
 func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -42,15 +41,15 @@ type refresher struct {
 	// the read in progress has exceeded its time limit, so its result will be out of date
 	late bool
 	more bool // the files might have changed since the read began
-	// fires when the read is late, or when a doubtful result must be confirmed
+	// fires when the read is late, or must be confirmed
 	timer *time.Timer
 
-	// number of consecutive reads that were not applied because they would stop cities
+	// number of consecutive reads that were not applied
 	doubts int
 	last   []Entry // entries of the latest read that was not applied
 
-	waiting []chan<- struct{} // callers that are waiting for a read that has not started yet
-	// callers that are waiting for the read in progress, or for the read that confirms a doubtful result
+	waiting []chan<- struct{} // callers that are waiting for the next read
+	// callers that are waiting for the read in progress, or for its confirmation
 	served []chan<- struct{}
 }
 
@@ -62,7 +61,6 @@ func newRefresher(s *Supervisor) *refresher {
 
 func (e *refresher) close() { e.timer.Stop() }
 
-// poke starts a read. If a read is in progress, poke schedules another one.
 func (e *refresher) poke() {
 	switch {
 	case e.seen != nil:
@@ -72,8 +70,8 @@ func (e *refresher) poke() {
 	}
 }
 
-// request registers a channel that is closed when the next read has finished. A read in progress does not count. If the
-// read in progress is late, request closes the channel immediately.
+// request registers a channel that is closed when the next read has finished. If the read in progress is late, it is
+// closed immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)
@@ -101,7 +99,6 @@ func (e *refresher) startRead() {
 	}(e.seen, e.s.read)
 }
 
-// timerExpired starts a read, or marks the read in progress as late.
 func (e *refresher) timerExpired() {
 	if e.seen == nil {
 		e.startRead()
@@ -116,8 +113,7 @@ func (e *refresher) timerExpired() {
 	e.notifyCallers()
 }
 
-// finishRead handles the result of a read. It returns false if the result is not applied yet. This happens if the read
-// was late, or if the result would stop a city and a second read must confirm it.
+// finishRead handles the result of a read. It returns false if the result is late, or if a second read must confirm it.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late

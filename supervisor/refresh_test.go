@@ -62,8 +62,8 @@ func TestRegistryKeepsChanging(t *testing.T) {
 
 const tenth = 100 * time.Millisecond
 
-// While the disk does not respond, the supervisor still reports its status and the problem, answers requests to
-// register a city, and can be stopped. The result of a late read is not applied.
+// While the disk does not respond, the supervisor still reports its status and the problem, and can be stopped. The
+// result of a late read is not applied.
 func TestRegistryDoesNotRespond(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,7 @@ func TestRegisterDuringRead(t *testing.T) {
 	})
 }
 
-// If a city is unregistered during a read, the result of the read does not restart the city, whether or not it has
-// stopped by then.
+// If a city is unregistered during a read, the result of the read does not restart it.
 func TestUnregisterDuringRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

@@ -110,8 +110,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
-// Add adds a city to the registry of a home. It does nothing if the city is already registered. If a city in another
-// folder has the same name, the error is a *city.Error with code Conflict that names the folder.
+// Add adds a city to the registry of a home, unless it is registered. If another city has the same name, the error is a
+// *city.Error with code Conflict.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
 		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
@@ -265,7 +265,6 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// addEntry adds an entry to a valid registry. It appends the entry if it can. Otherwise, it rewrites the whole file.
 func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)
@@ -282,8 +281,6 @@ func marshalRegistry(all []Entry) (out []byte) {
 	return out
 }
 
-// removeEntry removes an entry from a valid registry. It removes the entry's lines if it can. Otherwise, it rewrites
-// the whole file.
 func removeEntry(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
@@ -294,7 +291,7 @@ func removeEntry(data []byte, all []Entry, path string) []byte {
 	return marshalRegistry(rest)
 }
 
-// cutLines removes the lines of an entry. Comments directly above the next header belong to the next entry.
+// cutLines keeps comments directly above the next header, because they belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
 	var from []int // line number of each entry's header
@@ -333,9 +330,8 @@ func hasContent(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries, each with a name. If the registry has no name for a city, Named uses the one from the
-// city's configuration or, failing that, the folder's name. If that name is taken or invalid, Named uses the folder's
-// name with a number.
+// Named returns the entries, each with a name: from the registry, from the configuration, or from the folder. If that
+// name is taken or invalid, it gets a number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}
@@ -360,7 +356,6 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed returns an unused name for a city: its folder's name with a number.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {

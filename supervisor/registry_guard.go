@@ -22,8 +22,7 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	return false
 }
 
-// emptyProblem returns the error for a registry that has suddenly become empty. The cause can be a mistake, or an
-// editor that writes in two steps.
+// emptyProblem returns the error for a registry that has suddenly become empty. An editor may write in two steps.
 func (s *Supervisor) emptyProblem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +39,8 @@ func (s *Supervisor) emptyProblem() error {
 		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// restore writes the current cities to an empty registry before a change. Otherwise, the supervisor would stop all
-// other cities after the change.
+// restore writes the current cities to an empty registry before a change. Otherwise, the change would stop all other
+// cities.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
 		return nil // the change itself will report the error
@@ -62,7 +61,6 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// applyRead applies the result of a read, except if the file is invalid or the registry has suddenly become empty.
 func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptyProblem()
@@ -76,7 +74,6 @@ func (s *Supervisor) applyRead(saw readResult) {
 	}
 }
 
-// setProblem shows a problem with the registry or the settings, and logs it if it is new.
 func (s *Supervisor) setProblem(err error) {
 	text := ""
 	if err != nil {

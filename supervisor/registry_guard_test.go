@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// If the registry is missing, or empty for a moment, no cities are stopped. The next registration writes the other
-// cities back.
+// An empty or missing registry stops no cities. The next registration writes the other cities back.
 func TestEmptiedRegistry(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":     os.Remove,

@@ -82,8 +82,7 @@ func TestHomeIsPrivate(t *testing.T) {
 	}
 }
 
-// Entries can be added, renamed and removed. The path is the key, and names are unique. Adding an entry twice is
-// allowed. Other text in the file stays.
+// Entries can be added, renamed and removed. The path is the key, and names are unique. Other text in the file stays.
 func TestRegistry(t *testing.T) {
 	h, ctx := newHome(t), t.Context()
 	if all, err := Read(h); err != nil || len(all) != 0 {
@@ -305,8 +304,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// The record of a killed supervisor is not used, even if its pid now belongs to another process and a third process is
-// testing the lock. Otherwise, a stop would signal that pid.
+// The record of a killed supervisor is not used, even if its pid now belongs to another process. Otherwise, a stop
+// would signal that pid.
 func TestOtherProcessIsNotSupervisor(t *testing.T) {
 	h := newHome(t)
 	hold, err := Acquire(h, "v1")

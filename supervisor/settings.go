@@ -37,11 +37,11 @@ type Tenant struct {
 	Token     string // the token, if the settings contain it; "" = it is in TokenFile
 	TokenFile string // absolute path
 	Socket    string // absolute path
-	// maximum number of agents that all of the tenant's cities declare together; 0 = no limit
+	// maximum number of agents in all of the tenant's cities; 0 = no limit
 	MaxAgents int
 	MaxCities int
-	MaxCPUs   float64 // processors for all of the tenant's agents together; 0 = no limit
-	MaxMemory int64   // bytes of memory for all of the tenant's agents together; 0 = no limit
+	MaxCPUs   float64 // processors for all of the tenant's agents; 0 = no limit
+	MaxMemory int64   // bytes of memory for all of the tenant's agents; 0 = no limit
 }
 
 func (t *Tenant) equal(u *Tenant) bool {
@@ -184,7 +184,6 @@ func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 
 func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
 
-// limits reads a tenant's limits from its own table or, as in Gas City, from resource_limit.
 func (one *Tenant) limits(t toml.Table) {
 	if t.Has("max_agents") {
 		one.MaxAgents = t.Number("max_agents", 0, 1_000_000)
@@ -214,7 +213,6 @@ func (one *Tenant) limits(t toml.Table) {
 	}
 }
 
-// bytesOf parses an amount of memory: a number of bytes, or a number followed by K, M, G or T (powers of 1024).
 func bytesOf(text string) (int64, bool) {
 	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB")
 	shift := 0
@@ -231,7 +229,6 @@ func bytesOf(text string) (int64, bool) {
 	return int64(n), true
 }
 
-// checkShared reports an error for each city that belongs to more than one tenant.
 func checkShared(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
 	for _, one := range tenants {
@@ -245,7 +242,6 @@ func checkShared(all toml.Table, tenants []Tenant) {
 	}
 }
 
-// file returns the absolute form of a path in the settings. A relative path starts at the home folder.
 func (h Home) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -253,7 +249,6 @@ func (h Home) file(path string) string {
 	return filepath.Join(h.Dir, path)
 }
 
-// local reports whether only this machine can reach a bind address.
 func local(bind string) bool {
 	addr, err := netip.ParseAddr(bind)
 	return bind == "localhost" || err == nil && addr.Unmap().IsLoopback()

@@ -28,8 +28,8 @@ import (
 type City interface {
 	Control() city.Control
 	// Run runs the city until it has stopped, and then releases its resources. When ctx ends, Run stops the city and
-	// its agents within a time limit. It calls ready once, as soon as the city responds. If the error is a
-	// *recovery.Panic, the city has already logged it.
+	// its agents. It calls ready once, when the city responds. A city has already logged an error of type
+	// *recovery.Panic.
 	Run(ctx context.Context, ready func()) error
 	// Leave stops the city but not its agents. Hurry ends the grace period of a stop in progress. Both return
 	// immediately.
@@ -50,13 +50,12 @@ type Options struct {
 	// Name returns a city's name from its configuration, or "" if the configuration cannot be read. It might never
 	// return.
 	Name func(path string) string
-	// Agents returns the maximum number of agents that a city's configuration allows. It returns an error if the
-	// configuration is invalid. It might never return.
+	// Agents returns the maximum number of agents that a city's configuration allows. It might never return.
 	Agents func(path string) (int, error)
 	// CountLeftovers counts the running sessions of a city without a controller. It might never return.
 	CountLeftovers func(ctx context.Context, path string) (int, error)
-	// StopLeftovers stops the sessions of a city without a controller and returns their number. If the sessions belong
-	// to another controller, Busy returns true for the error.
+	// StopLeftovers stops the sessions of a city without a controller and returns their number. Busy recognizes the
+	// error for another controller's sessions.
 	StopLeftovers func(ctx context.Context, path string) (int, error)
 	// Record writes an event to the log of a city that has no controller.
 	Record func(path string, e events.Event) error
@@ -87,7 +86,7 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
-	// requests to read the files; the channel in a request is closed after the read
+	// requests to read the files; each channel is closed after the read
 	readRequests chan chan<- struct{}
 	readsOver    chan struct{}           // closed when no more reads will happen
 	read         func() readResult       // reads the registry and the settings; might never return
@@ -98,7 +97,7 @@ type Supervisor struct {
 
 	mu      sync.Mutex
 	workers map[string]*worker // by path
-	// paths unregistered during the current read, so its result is out of date for them
+	// paths unregistered during the current read, which must not restart them
 	dropped  map[string]bool
 	settings Settings
 	problem  string // problem with the registry or the settings; "" = no problem
@@ -149,8 +148,8 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// Run runs the cities until ctx ends or Leave is called. When ctx ends, Run stops all cities and their agents. It
-// returns when each city has stopped or was abandoned. The error names the abandoned cities.
+// Run runs the cities until ctx ends or Leave is called. When ctx ends, Run stops all cities and their agents. The
+// error names the cities that it had to abandon.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

@@ -18,7 +18,7 @@ import (
 	"gcity/events"
 )
 
-// fakeFleet is a set of simulated cities, by folder. All times are those of the synctest bubble's fake clock.
+// fakeFleet is a set of simulated cities, by folder, on a fake clock.
 type fakeFleet struct {
 	t    *testing.T
 	s    *Supervisor
@@ -242,8 +242,8 @@ func (t *testCity) Close() {
 
 func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's fake clock
 
-// If a city crashes, the other cities continue, and the crash is reported. The city is retried after longer and longer
-// waits, or when its configuration changes.
+// If a city crashes, the other cities continue. The city is retried after growing waits, or when its configuration
+// changes.
 func TestCityCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -489,8 +489,7 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
-// No two cities ever have the same name. If a city is renamed to another city's name, it waits until the other city has
-// stopped or was renamed.
+// No two cities ever have the same name. A city that takes another's name waits until that name is free.
 func TestNamesAreUnique(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -565,8 +564,8 @@ func TestRenameWhileOpening(t *testing.T) {
 	})
 }
 
-// A stop request stops all cities at the same time, waits for each of them, and reports which ones might still have
-// agents. A second request kills the agents immediately.
+// A stop request stops all cities at the same time and reports which ones might still have agents. A second request
+// kills the agents immediately.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -611,8 +610,7 @@ func TestUntilEmpty(t *testing.T) {
 	})
 }
 
-// A stop also stops agents from an earlier run of a city that is being opened, or that has crashed and waits for a
-// retry.
+// A stop also stops agents from an earlier run of a city that is not open.
 func TestStopOfCityNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -681,7 +679,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// If a city does not stop in time during Leave, it is abandoned. Its agents are not stopped.
+// A city that does not stop in time during Leave is abandoned. Its agents keep running.
 func TestLeaveWithUnresponsiveCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

@@ -26,13 +26,12 @@ var (
 		"system that is mounted there")
 )
 
-// worker runs one city, in the goroutine of runRecovering. The supervisor's mu protects the fields that other
-// goroutines read.
+// worker runs one city, in the goroutine of runRecovering. The supervisor's mu protects shared fields.
 type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone is closed, if the agents must keep running
+	left chan struct{} // closed before gone, if the agents must keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // receives a value to request an immediate retry
 
@@ -49,7 +48,7 @@ type worker struct {
 	until   time.Time
 	crashes int
 	lives   int  // number of sessions from an earlier run, if the city could not be opened
-	ended   int  // number of sessions from an earlier run that were stopped when the worker ended
+	ended   int  // number of sessions from an earlier run that were stopped at the end
 	running City // nil = the city is not running
 	opens   bool // the city is being opened under its current name
 	how     ending
@@ -68,8 +67,8 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until the worker is stopped. It then stops the agents unless they must keep running. There can also
-// be agents if the city is being opened, or has crashed and waits for a retry.
+// run runs the city until the worker is stopped. It then stops the agents, even of a city that is not open, unless they
+// must keep running.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -150,8 +149,8 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits until the city should be retried: at the given time (unless it is zero), on request, or after a change to
-// the city's configuration. It returns false if the city is no longer wanted.
+// pause waits for the next attempt: until the given time, on request, or until the configuration changes. It returns
+// false if the city is no longer wanted.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
@@ -177,8 +176,6 @@ func (w *worker) pause(until time.Time) bool {
 	return true
 }
 
-// watch reports edits to the configuration until ctx ends. It does not start a second watch if an earlier one has not
-// returned.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.startWatching() {
 		return w.edits
@@ -234,7 +231,7 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// changeState changes the state. A city has a control only in the states running and stopping. The caller must hold mu.
+// changeState changes the state. Only a running or stopping city has a control. The caller must hold mu.
 func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
@@ -286,8 +283,8 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a city that is waiting. If stopped is true, it also starts a city that a user has stopped.
-// The caller must hold mu.
+// poke immediately retries a waiting city. If stopped is true, it also starts a city that a user has stopped. The
+// caller must hold mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
@@ -313,8 +310,7 @@ func (w *worker) finish(how ending) {
 	w.dismiss()
 }
 
-// dismiss stops the worker. It also stops the agents of its city unless the supervisor leaves them running. The caller
-// must hold mu.
+// dismiss stops the worker, and its agents unless the supervisor leaves them running. The caller must hold mu.
 func (w *worker) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {

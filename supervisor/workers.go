@@ -8,8 +8,6 @@ import (
 	"gcity/city"
 )
 
-// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or takes the
-// one from its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +60,7 @@ func (s *Supervisor) addWorker(e Entry) *worker {
 	return w
 }
 
-// removeWorker runs at the end of a worker's goroutine. If the city was registered again, it starts a new worker.
+// removeWorker runs at the end of a worker's goroutine. A city that was registered again gets a new worker.
 func (s *Supervisor) removeWorker(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // A theme for a certain background is readable on that background, and in the row under the cursor. Text has a contrast
-// of at least 4.5 to 1, as accessibility guidelines require. Dimmed text has at least 3 to 1.
+// of at least 4.5 to 1. Dimmed text has at least 3 to 1.
 func TestContrast(t *testing.T) {
 	for name, ground := range map[string]string{"dark": "#1e1e1e", "light": "#ffffff", "colour-blind": "#1e1e1e"} {
 		th, err := Load(name)
@@ -71,9 +71,8 @@ func TestContrastOfTheDefaultTheme(t *testing.T) {
 	}
 }
 
-// The default theme must be readable on any background, but none of the sixteen colors is readable on both black and
-// white. Problems and the selected row therefore use the terminal's own text and background colors. A theme without a
-// style for problems uses its style for warnings.
+// None of the sixteen colors is readable on both black and white. Problems and the selected row therefore use the
+// terminal's own text and background colors.
 func TestAlertsAreReadableOnAnyBackground(t *testing.T) {
 	th, err := Load(Default)
 	if err != nil {

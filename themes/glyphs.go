@@ -15,22 +15,22 @@ type Glyphs struct {
 
 	// Thin and Heavy are horizontal lines; Heavy is for the focused panel. Bar is a vertical line.
 	Thin, Heavy, Bar string
-	// Join contains the symbols for a vertical bar that meets lines on its left and right, by the weights of these
-	// lines: 0 none, 1 thin, 2 heavy. Top contains the symbols for the top of a bar.
+	// Join contains the symbols for a vertical bar between a left and a right line, by their weights: 0 none, 1 thin, 2
+	// heavy. Top contains the symbols for the top of a bar.
 	Join, Top [3][3]string
 	Foot      [3]string // bottom of a bar: on no line, on a thin line, on a heavy line
 	// HeavyBar and Corner draw the frames of dialogs. The order of Corner is top left, top right, bottom left, bottom
 	// right.
 	HeavyBar string
 	Corner   [4]string
-	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: from 0 (nothing) and 1
-	// (the base line) to 4.
+	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: 0 nothing, 1 the base line,
+	// up to 4.
 	Spark [5][5]string
 	// Blocks contains the bars of a chart, by height.
 	Blocks [8]string
 }
 
-// SharedStates contains the symbols of states that share a symbol with another state in Unicode, but not in ASCII.
+// SharedStates contains the ASCII symbols of states that share a symbol in Unicode.
 type SharedStates struct {
 	Quarantined, Stopping, Stopped, Unknown, Shrinking, Manual string // agents, pools, automations
 	Refused, Silent, Stalled                                   string // cities

@@ -16,8 +16,8 @@ type Style struct {
 	Text, Ground string
 }
 
-// parse parses "bold cyan on #101820". A color is one of the sixteen names ("red", "bright-red", …), a number in the
-// 256-color palette, or #rrggbb.
+// parse parses "bold cyan on #101820". A color is a name such as "bright-red", a number in the 256-color palette, or
+// #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
 	paint := &s.Text // changes to &s.Ground after the word "on"
@@ -40,7 +40,6 @@ func parse(style string) (Style, error) {
 	return s, nil
 }
 
-// attribute returns the field that a word sets, or nil if the word is not an attribute.
 func (s *Style) attribute(word string) *bool {
 	switch word {
 	case "bold":

@@ -1,5 +1,5 @@
-// Package themes defines the appearance of the control room: a dozen styles that are named by their meaning, and the
-// glyphs. A theme is a small TOML file. The built-in themes are embedded.
+// Package themes defines the appearance of the control room: styles that are named by their meaning, and the glyphs. A
+// theme is a small TOML file. The built-in themes are embedded.
 package themes
 
 import (
@@ -30,7 +30,7 @@ const (
 	Off                 // inactive on purpose
 	Select              // the row under the cursor, combined with other styles
 	Key                 // a key to press
-	Alert               // the text of a problem below the header; Warn if the theme does not set it
+	Alert               // the text of a problem below the header; the default is Warn
 
 	Tokens
 )
@@ -88,12 +88,12 @@ func Load(name string) (Theme, error) {
 // MaxSize is the maximum size of a theme file, in bytes.
 const MaxSize = 64 << 10
 
-// Parse parses a theme file. name is used in errors as NAME.toml. Tokens that are not in the file have no style.
+// Parse parses a theme file. name is used in errors as NAME.toml. Missing tokens have no style.
 func Parse(name string, data []byte) (Theme, error) {
 	return read(name, toml.Read(name+".toml", data, MaxSize))
 }
 
-// Open reads a user's theme file. The theme is named after the file. Errors contain the file, line and column.
+// Open reads a user's theme file. The theme is named after the file.
 func Open(path string) (Theme, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".toml")
 	doc, err := toml.Load(path, path, MaxSize)
@@ -128,8 +128,8 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// OnLight returns the theme for a light background. Darker colors from the palette replace the terminal's own colors,
-// most of which are too bright for such a background.
+// OnLight returns the theme for a light background. Most of the terminal's own colors are too bright for it, so darker
+// ones replace them.
 func (t *Theme) OnLight() Theme {
 	light := *t
 	darker := map[string]string{"1": "124", "2": "22", "3": "94", "6": "24"}
@@ -141,8 +141,7 @@ func (t *Theme) OnLight() Theme {
 	return light
 }
 
-// Colorless returns the theme without colors, which uses only bold, faint and reversed text. Except for the selected
-// row, words or glyphs carry the same information as these styles.
+// Colorless returns the theme without colors. It uses only bold, faint and reversed text.
 func Colorless() Theme {
 	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true

@@ -93,8 +93,7 @@ func TestGlyphsAreOneColumn(t *testing.T) {
 	}
 }
 
-// In ASCII, each symbol of a state differs from the others, from the symbols around the lists, and from the keys in the
-// header.
+// In ASCII, each symbol of a state differs from all others, and from the keys in the header.
 func TestASCIISymbolsOfStatesDiffer(t *testing.T) {
 	g := ASCII()
 	used := map[string]bool{"?": true, "@": true, "~": true}

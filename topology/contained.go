@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// contained returns an error if a copy contains a symbolic link that points out of the copy. Through such a link, the
-// repository's author could choose which files on this machine the city reads.
+// contained returns an error if a copy contains a symbolic link out of the copy. The repository's author could
+// otherwise choose which files the city reads.
 func contained(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

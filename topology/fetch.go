@@ -27,15 +27,15 @@ type Result struct {
 	Name   string
 	Commit string
 	Was    string // the previous commit; "" = no copy existed
-	// the copy was at the right commit, but was replaced because its files were damaged
+	// the copy was replaced because its files were damaged
 	Repaired bool
 }
 
-// Fetch updates a topology's copy to the commit in the lock file. In three cases it fetches the ref's newest commit
-// instead, and updates the lock file: the lock file has no commit, the source or the ref has changed, or the parameter
-// update is true. git runs without prompts or hooks, and is killed after a few minutes. The parameter environ is git's
-// environment. A correct copy is not changed. A copy with changed or missing files is replaced. After an error, the
-// copy and the lock file are unchanged.
+// Fetch updates a topology's copy to the commit in the lock file. It fetches the ref's newest commit instead if no
+// commit is locked for this source and ref, or if update is true.
+//
+// git runs with the environment environ, without prompts or hooks, and is killed after a few minutes. A correct copy is
+// not changed. After an error, the copy and the lock file are unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -92,7 +92,6 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 	return r, lock.write(city)
 }
 
-// check returns an error if the source or the ref must not be passed to git.
 func (w Remote) check() error {
 	if why := RejectReason(w.From); why != "" {
 		return errors.New("its source " + why)
@@ -103,7 +102,6 @@ func (w Remote) check() error {
 	return nil
 }
 
-// replace clones a topology at a commit, or at its ref if commit is "". It checks the clone and then moves it to g.dir.
 func (g git) replace(
 	ctx context.Context, root string, w Remote, at string,
 ) (commit string, _ error) {
@@ -150,7 +148,6 @@ func swap(fresh, folder string) error {
 	return disk.RemoveAll(old)
 }
 
-// lockFetches waits for other fetches in the same city.
 func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
@@ -173,7 +170,6 @@ func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// clean returns an environment in which git does not prompt and does not use another repository.
 func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {
@@ -200,8 +196,6 @@ type git struct {
 	env []string
 }
 
-// clone checks out a commit into the folder, or the newest commit of the ref if commit is "". It returns the
-// commit.
 func (g git) clone(ctx context.Context, w Remote, commit string) (string, error) {
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
@@ -232,7 +226,6 @@ func (g git) clone(ctx context.Context, w Remote, commit string) (string, error)
 	return found, err
 }
 
-// names returns the names under which git may find a commit, in the order in which to try them.
 func names(ref, commit string) []string {
 	switch {
 	case commit != "":
@@ -243,7 +236,6 @@ func names(ref, commit string) []string {
 	return []string{"refs/gcity/heads/" + ref, "refs/tags/" + ref, ref}
 }
 
-// run returns the output of a git command. The error contains git's message on one line.
 func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -71,8 +71,8 @@ func content(t testing.TB, city string, w Remote) string {
 	return string(data)
 }
 
-// A copy stays at the commit in the lock file until an update is requested, even if the repository changes. A city with
-// the lock file but without a copy gets the same commit.
+// A copy stays at the locked commit until an update is requested. A city with the lock file but without a copy gets the
+// same commit.
 func TestFetch(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
@@ -218,8 +218,7 @@ func TestFetchFails(t *testing.T) {
 	}
 }
 
-// A commit without a topology at the configured path is refused, and the old copy stays in use. A copy without a
-// topology at that path is reported as stale.
+// A commit without a topology at the configured path is refused, and the old copy stays in use.
 func TestFetchAcceptsOnlyTopologies(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)

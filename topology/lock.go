@@ -1,5 +1,5 @@
-// Package topology keeps copies of topologies from git repositories. A copy is fetched on request, pinned to a commit
-// in a lock file, and then read without network access.
+// Package topology keeps copies of topologies from git repositories. A copy is pinned to a commit in a lock file, and
+// read without network access.
 //
 // # Concurrency
 //
@@ -42,8 +42,6 @@ const (
 	PackFile = "pack.toml"
 )
 
-// missingFile returns "" if a copy contains one of the files that declare a topology. Otherwise it returns the name of
-// the missing file.
 func (w Remote) missingFile(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -133,7 +131,7 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
-// quote returns s as a TOML string. s has no control characters, because the configuration does not allow any.
+// quote returns s as a TOML string. s has no control characters.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
@@ -151,8 +149,8 @@ func head(folder string) string {
 	return ""
 }
 
-// Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is missing,
-// or if it does not match the configuration and the lock. It does not run any programs.
+// Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is missing
+// or out of date. It does not run any programs.
 func Fetched(city string, w Remote) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {

@@ -24,8 +24,8 @@ type bounds struct {
 	interval time.Duration
 }
 
-// watch runs the function do with a context that is canceled when the folder exceeds the bounds. It returns an error
-// about the bounds if they were exceeded, and otherwise the error from do.
+// watch calls do with a context that is canceled when the folder exceeds the bounds. An error about the bounds replaces
+// that of do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -65,8 +65,6 @@ func (e *tooLarge) Error() string {
 		"smaller repository, or clone it yourself and use its path", e.what)
 }
 
-// check returns an error if a folder exceeds the bounds. Files that disappear during the check, such as git's temporary
-// files, are ignored.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A fetch is canceled when the repository exceeds the bounds. If the fetch ends before the next check, its result is
-// rejected.
+// A fetch is canceled when the repository exceeds the bounds. A fetch that ends earlier is rejected.
 func TestBounds(t *testing.T) {
 	small := bounds{size: 1000, files: 10, interval: time.Millisecond}
 	dir := t.TempDir()

@@ -11,20 +11,20 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may use. git implements them itself, and they authenticate the server. That
-// is essential, because programs in the fetched files will run.
+// transports are the URL schemes that git may use. They authenticate the server, because programs in the fetched files
+// will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL. It lists the schemes in transports under the names that git uses for
-// them. git also applies it to redirects and rewritten URLs.
+// allowed is the value of GIT_ALLOW_PROTOCOL: transports under git's names for them. git also applies it to redirects
+// and rewritten URLs.
 const allowed = "https:ssh:file"
 
 // tokens lists the prefixes of access tokens that code hosts accept instead of a user name.
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 
-// RejectReason returns why a source must not be passed to git, or "" if it may be passed. The reason does not contain
-// the source, which may include a secret.
+// RejectReason returns why a source must not be passed to git, or "". The reason does not contain the source, which may
+// include a secret.
 func RejectReason(source string) string {
 	if StartsHelper(source) {
 		return "names a git helper program, which can run any command; use a URL with " +
@@ -47,9 +47,8 @@ func RejectReason(source string) string {
 	return ""
 }
 
-// hasPassword reports whether a URL has a password before its host, or a token as its user or in its query. The
-// parameter rest is the part of the URL after "//". Although a URL must not have a slash in its password, hasPassword
-// recognizes that as well.
+// hasPassword reports whether a URL has a password, or a token as its user or in its query. The parameter rest is the
+// part of the URL after "//". An invalid password with a slash counts too.
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {
@@ -71,8 +70,8 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a URL, or of HOST:PATH, that has an address in brackets as its host. git supports
-// these sources itself, so it does not start a helper program for them.
+// bracketed matches the beginning of a source with an address in brackets as its host. git starts no helper program for
+// it.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +
@@ -80,7 +79,7 @@ var bracketed = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // StartsHelper reports whether a source might make git start a helper program. "NAME::ADDRESS" starts git-remote-NAME,
-// and ext:: starts any command. Two colons are harmless only in a host address in brackets.
+// and ext:: starts any command.
 func StartsHelper(source string) bool {
 	if m := bracketed().FindStringSubmatch(source); m != nil {
 		host, _, _ := strings.Cut(m[1]+m[2], "%25")

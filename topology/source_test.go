@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// StartsHelper distinguishes sources that may start a git helper program from IPv6 addresses. If in doubt, it returns
-// true.
+// StartsHelper distinguishes helper programs from IPv6 addresses. If in doubt, it returns true.
 func TestStartsHelper(t *testing.T) {
 	for source, want := range map[string]bool{
 		"https://[::1]/x.git":                 false,
@@ -47,8 +46,8 @@ func TestStartsHelper(t *testing.T) {
 	}
 }
 
-// A source is rejected before git runs if it has a password, names a helper program, or uses a protocol that does not
-// authenticate the server. The message does not contain the source.
+// A source with a password, a helper program or an insecure protocol is rejected before git runs. The message does not
+// contain the source.
 func TestRejectReason(t *testing.T) {
 	for source, want := range map[string]string{
 		"https://example.org/x.git": "", "ssh://git@example.org:22/x.git": "", "git@example.org:o/x.git": "", "/srv/x": "", "file:///srv/x": "",
@@ -115,8 +114,7 @@ func TestFetchFromAddress(t *testing.T) {
 	}
 }
 
-// A symbolic link that leads out of the repository is an error during a fetch, and in an existing copy. Links within the
-// repository are accepted.
+// A symbolic link out of the repository is an error. Links within the repository are accepted.
 func TestLinksStayInside(t *testing.T) {
 	repo, first := repository(t)
 	city, w := t.TempDir(), Remote{Name: "x", Source: repo, From: repo}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Heads returns the git checkouts that contain a city and its programs' files, by folder. It only reads files, because
-// git itself would run programs that a repository's configuration names.
+// Heads returns the git checkouts of a city and its programs' files, by folder. It only reads files, because git itself
+// would run programs from a repository's configuration.
 func Heads(dir string, programs []Program) map[string]Head {
 	out, seen := map[string]Head{}, map[string]bool{}
 	add := func(from string) {
@@ -32,8 +32,7 @@ func Heads(dir string, programs []Program) map[string]Head {
 	return out
 }
 
-// gitDirOf returns the folder of a checkout's repository: DIR/.git, or the folder that DIR/.git points to if it is a
-// file.
+// gitDirOf returns DIR/.git, or the folder that a file DIR/.git points to.
 func gitDirOf(dir string) (string, bool) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -53,8 +52,8 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns the names of files that exist in a repository while a merge, a rebase or a similar command waits
-// for the user. During that time, the checkout can contain files from commits that HEAD does not contain.
+// interrupted returns the names of files that exist during a merge, a rebase or a similar command. The checkout can
+// then contain files from commits outside HEAD.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
 }
@@ -75,13 +74,12 @@ func headOf(gitDir string) Head {
 }
 
 // Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old.
-// settledHeads waits at most settleLimit for this, and reports checkouts that are not settled as busy.
+// settledHeads waits at most settleLimit for this.
 const (
 	settleTime  = time.Second
 	settleLimit = 3 * time.Second
 )
 
-// settledHeads returns the result of Heads after git has finished its current command in each checkout.
 func settledHeads(dir string, programs []Program) map[string]Head {
 	for deadline := time.Now().Add(settleLimit); ; time.Sleep(settleTime / 20) {
 		heads, now := Heads(dir, programs), time.Now()
@@ -121,7 +119,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// this package does not parse reftables, so it treats any change to their files as a new commit
+	// this package does not parse reftables, so any change to them counts as a new commit
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))
@@ -131,8 +129,7 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether only `git commit` has moved the checkout from the given commit to the current one,
-// according to the checkout's log.
+// committedHere reports whether only `git commit` has moved the checkout since the commit from, according to its log.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)
@@ -153,7 +150,7 @@ func committedHere(gitDir, from string) bool {
 	return false
 }
 
-// Origin returns the URL from which a city's checkout was cloned, or "" if it is unknown.
+// Origin returns the URL from which a city was cloned, or "" if it is unknown.
 func Origin(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if gitDir, ok := gitDirOf(at); ok {

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger stores which cities a user trusts. Its settings can make a city trusted even without a record.
+// Ledger stores which cities a user trusts. Its settings can make a city trusted without a record.
 type Ledger struct {
 	dir     string          // folder of the records; "" = the environment does not specify one
 	all     bool            // GCITY_TRUST is "all"
@@ -27,8 +27,8 @@ type Ledger struct {
 // Everything is the value of GCITY_TRUST that makes every city trusted.
 const Everything = "all"
 
-// Open returns the ledger for an environment. The ledger is below $XDG_STATE_HOME or, if that is not set, below
-// ~/.local/state. The function folders returns the folders in which the user trusts every city.
+// Open returns the ledger below $XDG_STATE_HOME or ~/.local/state. The function folders returns the folders in which
+// the user trusts every city.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -46,7 +46,7 @@ func (l *Ledger) file(dir string) string {
 	return filepath.Join(l.dir, hex.EncodeToString(sum[:12])+".json")
 }
 
-// Always reports whether a city is trusted without a record, and returns the setting that makes it trusted.
+// Always reports whether a setting makes a city trusted without a record, and returns that setting.
 func (l *Ledger) Always(dir string) (why string, always bool) {
 	if l.all {
 		return "GCITY_TRUST=" + Everything, true
@@ -90,8 +90,8 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// judgeNow judges programs that the caller has read from the files in the checkouts. A pull writes files before it
-// moves HEAD, so judgeNow waits until git has finished before it accepts a new program as a local edit.
+// judgeNow judges programs from files in the checkouts. A pull writes files before it moves HEAD, so a new program
+// counts as a local edit only after git has finished.
 func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
 	if !slices.ContainsFunc(programs, isNew) {
@@ -101,7 +101,7 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 }
 
 // Extend records all programs of a started city as seen, with the current commits. The list programs must be complete.
-// If it omitted a program, a later change to that program by a pull would look like a local edit.
+// A later pull of an omitted program would look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
@@ -168,8 +168,6 @@ func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }
 
-// revoked reports whether the user has revoked the trust in a city and has not renewed it since. The caller must
-// already know that the city has no record.
 func (l *Ledger) revoked(dir string) bool {
 	if l.dir == "" {
 		return false
@@ -178,7 +176,7 @@ func (l *Ledger) revoked(dir string) bool {
 	return err == nil
 }
 
-// Revoke revokes the user's trust in a city, and reports whether the city had a record.
+// Revoke revokes the user's trust in a city, and reports whether it had a record.
 func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil

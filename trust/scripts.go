@@ -15,9 +15,8 @@ const (
 	maxScript = 4 << 20 // bytes
 )
 
-// WithScripts returns the program with its scripts and their hashes. Its scripts are the files that the command line
-// names, if they are in one of the folders. Files elsewhere on the machine are not included, because a city cannot
-// change them.
+// WithScripts returns the program with its scripts and their hashes. Its scripts are files in one of the folders,
+// because a city cannot change other files.
 func (p Program) WithScripts(folders ...string) Program {
 	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
 	for _, s := range scripts(p.Line, folders) {

@@ -77,8 +77,7 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy is set if the checkout can contain files from a commit that HEAD has not reached yet. This happens while git
-	// changes the checkout, and during a merge.
+	// Busy is set if the checkout can contain files from outside HEAD: while git changes it, and during a merge.
 	Busy bool
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
@@ -102,8 +101,8 @@ func (r *Refusal) Error() string {
 // Command returns the command with which the user can trust the programs.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether a city's programs are allowed to run. The parameter rec is the city's record, or nil if it has
-// none. Judge also returns the record to store.
+// Judge decides whether a city's programs are allowed to run. The parameter rec is the city's record, or nil. Judge
+// also returns the record to store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -127,8 +126,6 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	return rec.with(programs, heads), nil
 }
 
-// movedOf returns the first checkout that contains one of the files and might have received commits from elsewhere. It
-// returns "" if it finds none.
 func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	for _, f := range files {
 		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {
@@ -164,14 +161,13 @@ func checkoutOf(file string, heads map[string]Head) string {
 	}
 }
 
-// Grant decides whether a city's programs are allowed to run. The decision is made on first use. The zero value does
-// not allow any program.
+// Grant decides, on first use, whether a city's programs are allowed to run. The zero value does not allow any program.
 type Grant struct {
 	refused func() error
 }
 
-// Err returns nil if the programs are allowed to run, a *Refusal if they are not, or another error if that cannot be
-// determined.
+// Err returns nil if the programs are allowed to run, and a *Refusal if they are not. Any other error means that this
+// is unknown.
 func (g Grant) Err() error {
 	if g.refused == nil {
 		return &Refusal{Why: "trust was not checked"}
@@ -184,6 +180,5 @@ func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }
 
-// Running returns the grant for a city that one of this user's controllers is running. The grant was checked when the
-// controller started.
+// Running returns the grant for a city with a running controller of this user.
 func Running() Grant { return Grant{func() error { return nil }} }

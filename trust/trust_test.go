@@ -296,7 +296,6 @@ func TestPullIsNotAnEdit(t *testing.T) {
 	}
 }
 
-// commitTree creates a commit on top of HEAD without moving HEAD, and returns the commit.
 func commitTree(t *testing.T, dir string) string {
 	t.Helper()
 	c := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-p", "HEAD",

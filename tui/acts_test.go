@@ -211,3 +211,41 @@ func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 		t.Error("a question is open")
 	}
 }
+
+// Whatever the controller would refuse is refused before the question, in the palette too, with the controller's reason.
+func TestARefusedRestartIsNotAsked(t *testing.T) {
+	for _, c := range []struct{ agent, why string }{
+		{"worker-2", "cannot restart worker-2: it is surplus: pool worker wants 1; to scale the pool up, press 2, then S"},
+		{"builder", "cannot restart builder: a restart would only stop it"},
+	} {
+		s := pooled(t, 120, 40)
+		s.choose(c.agent)
+		s.shows("r restart")
+		s.press("r")
+		if s.m.Dialogs.Choice() == nil {
+			t.Fatalf("%s cannot be restarted", c.agent)
+		}
+		refuse := func(a *city.Agent) {
+			a.State, a.Refusal = city.Stopping, city.Refusal{NoRestart: "a restart would only stop it"}
+			a.Surplus = a.Pool != ""
+		}
+		s.change(func(n *city.Snapshot) {
+			for i := range n.Pools {
+				n.Pools[i].Desired = 1
+			}
+		})
+		s.agent(c.agent, refuse) // the open question closes
+		if s.m.Dialogs.Choice() != nil {
+			t.Errorf("the question about %s stays open", c.agent)
+		}
+		s.press("esc")
+		s.hides("r restart")
+		s.press("r")
+		s.wants()
+		s.shows(c.why)
+		s.press("esc")
+		s.line("restart "+c.agent, "enter")
+		s.wants()
+		s.shows(strings.TrimPrefix(c.why[strings.Index(c.why, ":")+2:], "it is "))
+	}
+}

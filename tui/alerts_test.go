@@ -122,10 +122,12 @@ func TestASuspendedCityIsAnAlert(t *testing.T) {
 	s.hides("type resume city")
 }
 
-// At 80 columns, the row of a quarantined agent and the alert show the cause and the end of the quarantine.
+// At 80 columns, the row of a quarantined agent and the alert show the cause and the end of the quarantine. The texts
+// do not depend on the wording of the reason.
 func TestTheCauseOfAQuarantineIsNotCut(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.agent("prober", func(a *city.Agent) { a.State, a.Until = city.Running, nil })
+	s.agent("scout", func(a *city.Agent) { a.Reason = "a wording that is too long for a column of this screen" })
 	s.press("g")
 	s.shows("! scout quarantined, exit 3, retries in 54m  press 3")
 	s.shows("quarantined  scout          exit 3, crashed 6× in … · retries in 54m ")

@@ -71,3 +71,25 @@ func TestAnswersAreWrapped(t *testing.T) {
 	s, _ := open(40, 7) // there is room for only one line per answer
 	s.shows("a  keep the agents", "c  stay")
 }
+
+// The arrow keys stop at the first and the last answer: "down" on "no" does not choose "yes". Tab goes around.
+func TestArrowsStopAtTheLastAnswer(t *testing.T) {
+	for _, c := range []struct {
+		keys []string
+		runs int
+	}{{[]string{"down", "enter"}, 0}, {[]string{"right", "enter"}, 0}, {[]string{"up", "up", "up", "enter"}, 1},
+		{[]string{"left", "left", "down", "down", "enter"}, 0}, {[]string{"tab", "enter"}, 1},
+		{[]string{"shift+tab", "shift+tab", "enter"}, 0}} {
+		s := demo(t, 120, 40)
+		s.choose("chatty")
+		s.press("r")
+		if q := s.m.Dialogs.Choice(); q == nil || !q.Answers[q.Cursor].Safe {
+			t.Fatalf("the question does not begin at the safe answer: %+v", q)
+		}
+		n := len(s.m.Dialogs.Choice().Answers)
+		s.press(c.keys...)
+		if got := len(s.commands()); n == 2 && got != c.runs {
+			t.Errorf("%v sends %d commands, want %d (%d answers)", c.keys, got, c.runs, n)
+		}
+	}
+}

@@ -158,15 +158,6 @@ func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s.shows("`gcity start` in this city's folder hands it over")
 }
 
-// Two cities can have the same name, so the header shows the unique name from the list of cities.
-func TestHeaderNamesTheListedCity(t *testing.T) {
-	s := among(t, 120, 40)
-	s.m.OpenedAs = "bright-lights-2"
-	s.shows("bright-lights-2")
-	s.m.OpenedAs = ""
-	s.hides("bright-lights-2")
-}
-
 // If another known city has the same name, the header, the list of cities and the questions also show the folder.
 func TestTwoCitiesOfTheSameName(t *testing.T) {
 	for _, w := range []int{80, 200} {
@@ -182,6 +173,51 @@ func TestTwoCitiesOfTheSameName(t *testing.T) {
 		title := map[int]string{80: " bright-lights (harboursi…) ", 200: " bright-lights (harbourside) "}[w]
 		s.shows(title, "4 running")
 		s.press("@")
-		s.shows("◆ bright-lights (harbourside) ", "bright-lights-2 (hillside) ")
+		s.shows("◆ bright-lights (harbourside) ", "  bright-lights (hillside) ")
+		s.hides("bright-lights-2")
+		s.press("esc")
+		// the room of a city that was opened from the list has the same name as one that was opened in its folder
+		s.m.At, s.m.OpenedAs, s.m.Folder, s.m.HomeFolder = "bright-lights-2", "bright-lights-2", "/srv/hillside/lights", ""
+		s.hear(feed.News{Fleet: f})
+		s.shows(map[int]string{80: " bright-lights (hillside) ", 200: " bright-lights (hillside) "}[w])
+		s.press("@")
+		s.shows("  bright-lights (harbourside) ", "◆ bright-lights (hillside) ")
+		s.hides("bright-lights-2")
+		text := strings.Join(f.Details(f.Find("bright-lights-2"), "", &s.m.Look, epoch), "\n")
+		if strings.Count(text, "bright-lights-2") != 1 || !strings.Contains(text, "listed as") {
+			t.Errorf("the details do not name the listed name once:\n%s", text)
+		}
 	}
+}
+
+// The room shows the folders also in a list that it has read, without a call in the test.
+func TestAListThatWasReadShowsFolders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	d := citytest.NewDirectory()
+	d.Add("demo", "/srv/east/demo", citytest.NewFake("demo"))
+	d.Add("demo-2", "/srv/west/demo", citytest.NewFake("demo"))
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
+	c.sees("demo (east)")
+	c.sees("demo (west)")
+}
+
+// A city that is not registered can have the same name as a listed one.
+func TestAnUnlistedCityShowsItsFolder(t *testing.T) {
+	s := among(t, 120, 24)
+	f := demoFleet(epoch)
+	f.Rows = f.Rows[:1]
+	f.Rows[0].Info.Path = "/srv/hillside/lights"
+	s.m.Folder, s.m.HomeFolder = "/srv/harbourside/lights", "/srv/harbourside/lights"
+	s.hear(feed.News{Fleet: f})
+	s.press("@")
+	s.shows("bright-lights (harbourside) ", "bright-lights (hillside) ")
+}
+
+// The list of cities shows the counts completely, also beside a long reason on a narrow screen.
+func TestTheListShowsTheCounts(t *testing.T) {
+	s := among(t, 80, 24)
+	s.press("@")
+	s.shows("! silent     5/6 up ", "! trouble    4/12 up ", "! trouble    3/3 up ")
 }

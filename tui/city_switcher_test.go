@@ -202,7 +202,7 @@ func TestFleetWatcher(t *testing.T) {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
-		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + 2*feed.FleetRefreshGap)
+		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + feed.SilenceGrace + 2*feed.FleetRefreshGap)
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()
@@ -356,7 +356,7 @@ func TestSupervisorStartsLater(t *testing.T) {
 	c.sees("0 one")
 	c.insist("@", "gcity knows no other city")
 	d.come.Store(true)
-	c.sees("A supervisor is running now")
+	c.sees("all cities in one list") // the text becomes the list
 	c.keys("\x1b")
 	c.sees("1 of 2 @")
 	c.to("beta")

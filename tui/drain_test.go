@@ -79,10 +79,14 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.hides("D undrain", "u release")
-	for _, key := range []string{"D", "u"} {
-		s.press(key)
-		s.wants()
-		s.shows("worker-3 is draining because pool worker is scaling down; to keep it, press 2, then >")
+	s.press("u")
+	s.wants()
+	s.shows("worker-3 is draining because pool worker is scaling down; to keep it, press 2, then >")
+	s.press("esc", "D")
+	s.wants()
+	s.shows("! worker-3 is already draining: pool worker wants 2, kill in", "; to keep it, press 2, then >")
+	if s.m.Status.Failed {
+		t.Error("the note is a failure")
 	}
 	s.press("esc")
 	s.choose("worker-2")
@@ -167,13 +171,13 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s.press("enter")
 	s.wants()
 	s.press("D", "3")
-	s.shows("because pool worker is scaling down")
+	s.shows("worker-3 is already draining: pool worker wants 2", "enter does nothing")
 	s.press("enter")
 	s.wants()
-	s.shows("worker-3 is draining because pool worker is scaling down")
+	s.shows("! worker-3 is already draining: pool worker wants 2")
 	s.hides("cannot worker-3")
 	s.press("y")
-	if s.m.Dialogs.Top() != nil || !strings.HasSuffix(s.m.Status.Text, "y did nothing") {
+	if s.m.Dialogs.Top() != nil || strings.Contains(s.m.Status.Text, "question") {
 		t.Errorf("y opened %T: %q", s.m.Dialogs.Top(), s.m.Status.Text)
 	}
 }

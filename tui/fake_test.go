@@ -300,6 +300,7 @@ func demoSnapshot(now time.Time) *city.Snapshot {
 	p.Until = until(18 * time.Second)
 	add("release-notes", city.Exited, 20*time.Minute, `exited 0 after 4.1s, restart = "on-failure"`, "")
 	q := add("scout", city.Quarantined, 4*time.Minute, "crashed 6× in 4m, last: exit 3", "")
+	q.Quarantine = &city.Quarantine{LastCrash: "exit 3", Span: 4 * time.Minute}
 	q.Until, q.Restarts, q.Crashes, q.Exit = until(54*time.Minute+12*time.Second), 5, 6,
 		&city.Exit{Code: 3, At: ago(4 * time.Minute), Uptime: 12 * time.Second, File: ".gc/crashes/scout/20261121T103807.120000000Z.ansi"}
 	add("shop/reviewer", city.Starting, 3*time.Second, "waits for a line that starts with \"> \"", "").Until = until(57 * time.Second)

@@ -455,6 +455,7 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.m.Home, s.m.HomeFolder = "cottage", "/home/cottage"
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
+	s.m.HomeSnap.Name = s.m.Home
 	state.ListCities(s.m)
 	s.press("/")
 	s.typeIn("cottage")

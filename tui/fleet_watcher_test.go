@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/city/citytest"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
 )
 
 // unreadable is a directory whose list of cities cannot be read.
@@ -48,6 +50,101 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 		fails("supervisor.json is damaged")
 		if n := strings.Count(log.String(), "the stream of city lists ended"); n != 2 {
 			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
+		}
+		cancel()
+		r.Goroutines.Wait()
+	})
+}
+
+// relay is a directory with one city, which the test can connect to another controller.
+type relay struct {
+	city.Directory
+	relayed
+	lists chan []city.Info
+}
+
+// relayed is the city of a relay.
+type relayed struct {
+	city.Control
+	to    atomic.Pointer[citytest.Fake] // nil = the controller's socket is gone
+	fails atomic.Int64
+}
+
+func (r *relay) City(string) (city.Control, error) { return &r.relayed, nil }
+
+func (r *relay) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case infos := <-r.lists:
+				if !yield(infos, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var errNoSocket = errors.New("connection refused")
+
+func (r *relayed) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	if f := r.to.Load(); f != nil {
+		return f.Snapshot(ctx)
+	}
+	r.fails.Add(1)
+	return nil, errNoSocket
+}
+
+func (r *relayed) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) { yield(r.Snapshot(context.Background())) }
+}
+
+// A summary from a controller is not shown for its successor. A city whose controller has just exited is not silent
+// until its requests have failed for a while.
+func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &relay{lists: make(chan []city.Info)}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities.Directory = d
+		l := feed.NewFleetWatcher(r)
+		r.Spawn("cities", l.Run)
+		info := city.Info{Name: "alpha", Path: "/alpha", Running: true, Status: city.CityRunning, Mode: "headless", PID: 7, Since: time.Now()}
+		row := func() *fleet.City {
+			time.Sleep(feed.FleetRefreshGap + feed.FleetRefreshGap/5)
+			synctest.Wait()
+			l.Mu.Lock()
+			defer l.Mu.Unlock()
+			return l.Published.Find("alpha")
+		}
+		first := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+		first.Set(func(s *city.Snapshot) { s.ShutDown = true })
+		d.to.Store(first)
+		d.lists <- []city.Info{info}
+		if c := row(); !c.Responded || !c.Summary.Stopping {
+			t.Fatalf("the first controller: %+v", c)
+		}
+		d.to.Store(nil)
+		time.Sleep(feed.FleetRefreshGap)
+		if c := row(); d.fails.Load() == 0 || c.Unresponsive != "" {
+			t.Errorf("%d failed requests, and the city is silent at once: %+v", d.fails.Load(), c)
+		}
+		info.PID, info.Since = 8, time.Now()
+		d.lists <- []city.Info{info}
+		if c := row(); c.Responded || c.Summary.Stopping || c.Summary.Name != "alpha" || c.Unresponsive != "" {
+			t.Errorf("the new controller has not responded yet: %+v", c)
+		}
+		time.Sleep(feed.SilenceGrace)
+		if c := row(); c.Unresponsive == "" {
+			t.Errorf("the city is silent now: %+v", c)
+		}
+		d.to.Store(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
+		info.PID, info.Since = 9, time.Now()
+		d.lists <- []city.Info{info} // the list connects again without waiting for the next try
+		if c := row(); !c.Responded || c.Summary.Stopping || c.Unresponsive != "" {
+			t.Errorf("the third controller: %+v", c)
 		}
 		cancel()
 		r.Goroutines.Wait()

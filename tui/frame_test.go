@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -200,5 +201,30 @@ func BenchmarkFrameDialog(b *testing.B) {
 	s.press("q")
 	for b.Loop() {
 		view.Draw(s.m)
+	}
+}
+
+// Lines that are cached for a second and lines that are drawn for each frame show the same time.
+func TestAllTimesInAFrameAgree(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := demo(t, size[0], size[1])
+		until := epoch.Add(5 * time.Minute)
+		s.change(func(n *city.Snapshot) {
+			n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed })
+		})
+		s.agent("scout", func(a *city.Agent) { a.Until = &until })
+		s.press("3")
+		for range 20 {
+			s.wait(300 * time.Millisecond)
+			all := regexp.MustCompile(`retries in (\w+)`).FindAllStringSubmatch(s.text(), -1)
+			if len(all) < 2 {
+				t.Fatalf("%v: the screen shows %v:\n%s", size, all, s.text())
+			}
+			for _, found := range all {
+				if found[1] != all[0][1] {
+					t.Fatalf("%v: the screen shows %v:\n%s", size, all, s.text())
+				}
+			}
+		}
 	}
 }

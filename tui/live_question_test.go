@@ -341,3 +341,88 @@ func TestQuestionsAboutCitiesAreLive(t *testing.T) {
 	s.hear(feed.News{Fleet: f})
 	s.closes("nothing was done: tower is no longer stopped")
 }
+
+// members gives a pool n running members.
+func (s *stage) members(pool string, n int) {
+	s.change(func(c *city.Snapshot) {
+		c.Agents = slices.DeleteFunc(c.Agents, func(a city.Agent) bool { return a.Pool == pool })
+		for i := 1; i <= n; i++ {
+			c.Agents = append(c.Agents, city.Agent{Name: fmt.Sprintf("%s-%d", pool, i), Pool: pool,
+				State: city.Running, Running: true, Since: epoch})
+		}
+		for i := range c.Pools {
+			if c.Pools[i].Name == pool {
+				c.Pools[i].Size, c.Pools[i].Desired, c.Pools[i].Draining = n, n, nil
+			}
+		}
+	})
+}
+
+// The questions about a pool follow its members. When a pool grows, the question says so, and an answer that was meant
+// for fewer members does not count.
+func TestQuestionsAboutAPoolFollowItsMembers(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		for _, c := range []struct {
+			key, one, four string
+			want           []city.Command
+		}{
+			{"r", "1 member restarts: worker-1.", "4 members restart: worker-1, worker-2, worker-3, worker-4.",
+				[]city.Command{city.RestartPool{Pool: "worker", Rolling: true}}},
+			{"s", "1 session stops", "4 sessions stop", []city.Command{city.Suspend{Agent: "worker"}}},
+			{"D", "Drain 1 member of pool worker?", "Drain 4 members of pool worker?",
+				[]city.Command{city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"},
+					city.Drain{Agent: "worker-3"}, city.Drain{Agent: "worker-4"}}},
+		} {
+			s := pooled(t, size[0], size[1])
+			s.m.Confirm = state.ConfirmAlways
+			s.members("worker", 1)
+			s.pick("worker")
+			s.press(c.key)
+			if c.key == "D" {
+				s.press("home", "enter")
+			}
+			s.shows(c.one)
+			s.wait(time.Minute)
+			s.members("worker", 4)
+			s.shows(c.four, "the number has grown from 1 to 4")
+			s.send(tuitest.KeyPress("y"))
+			s.wants()
+			s.shows("y came too early")
+			s.press("y")
+			s.wants(c.want...)
+		}
+	}
+}
+
+// A member that starts counts, because the controller restarts it, too. A member that the user drains restarts, but a
+// surplus member does not.
+func TestTheQuestionAboutAPoolNamesSkippedMembers(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.agent("worker-1", func(a *city.Agent) {
+		a.State, a.Drain = city.Draining, &city.DrainInfo{Since: epoch, By: "operator"}
+	})
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Running = city.Starting, false })
+	s.pick("worker")
+	s.press("r")
+	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
+	s.change(without("worker-3"))
+	s.hides("Skipped")
+	s.pool("worker", func(p *city.Pool) { p.Suspended = true })
+	s.closes("cannot restart pool worker: it is suspended; s resumes it")
+}
+
+// The answer that restarts the whole pool says how many members it restarts, and does not count while the pool grows.
+func TestTheQuestionAboutAMemberFollowsItsPool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.members("worker", 2)
+	s.choose("worker-1")
+	s.press("r")
+	s.shows("restart both members of worker")
+	s.wait(time.Minute)
+	s.members("worker", 4)
+	s.shows("restart all 4 members of worker", "the number has grown from 2 to 4")
+	s.send(tuitest.KeyPress("p"))
+	s.wants()
+	s.press("p")
+	s.wants(city.RestartPool{Pool: "worker", Rolling: true})
+}

@@ -304,7 +304,8 @@ func TestQuitByMode(t *testing.T) {
 		keys []string
 		want feed.Exit
 	}{
-		{state.Hosting, []string{"q", "h"}, feed.HandOver},
+		{state.Hosting, []string{"q", "b"}, feed.HandOver},
+		{state.Hosting, []string{"q", "h"}, feed.HandOver}, // the former key
 		{state.Hosting, []string{"ctrl+c", "a"}, feed.KeepAgents},
 		{state.Hosting, []string{"q", "s", "6", "enter"}, feed.StopCity},
 		{state.Hosting, []string{"q", "s", "enter", "esc"}, -1},

@@ -29,7 +29,7 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	}
 	if !m.Directory {
 		m.Dialogs.Close(list)
-		actions.SwitchCity(m)
+		actions.ExplainDirectory(m)
 		return
 	}
 	actions.RefreshCities(m)

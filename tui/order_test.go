@@ -359,3 +359,58 @@ func TestTheLastRunColumnKeepsItsPlace(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[:2] })
 	s.shows("last run")
 }
+
+// Rows do not move while a dialog covers them, however long it is open, nor right after it closes.
+func TestRowsDoNotMoveBehindADialog(t *testing.T) {
+	drain := func(s *stage, name string) {
+		s.agent(name, func(a *city.Agent) { a.State, a.Until = city.Draining, nil })
+	}
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		for _, open := range []string{"r", "d", ":"} {
+			s := demo(t, size[0], size[1])
+			s.choose("builder")
+			before := s.order()
+			s.press(open)
+			for range 3 {
+				s.wait(time.Minute)
+				s.agent("idle", func(a *city.Agent) { a.State, a.Running = city.Failed, false })
+				drain(s, "monitor")
+			}
+			s.press("esc")
+			for range 2 {
+				if got := s.order(); !slices.Equal(got, before) {
+					t.Fatalf("%v: after %s the rows are %v, want %v", size, open, got, before)
+				}
+				s.wait(time.Second)
+			}
+			if s.wait(state.IdleAfter); slices.Equal(s.order(), before) {
+				t.Errorf("%v: after %s the rows never move", size, open)
+			}
+		}
+	}
+	s := demo(t, 80, 24)
+	s.choose("builder")
+	s.press("r")
+	s.wait(time.Minute)
+	s.agent("idle", func(a *city.Agent) { a.State, a.Running = city.Failed, false })
+	s.change(without("builder")) // closes the question
+	before := s.order()
+	s.wait(time.Second)
+	if got := s.order(); !slices.Equal(got, before) {
+		t.Errorf("after the question has closed by itself the rows are %v, want %v", got, before)
+	}
+}
+
+// When the selected agent leaves the list, the cursor stays where it is, also if the agent was a member of a pool.
+func TestTheCursorStaysWhenItsAgentLeaves(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := pooled(t, size[0], size[1])
+		s.choose("worker-2")
+		s.wait(state.IdleAfter)
+		at, before := s.m.Agents.List.Cursor, s.order()
+		s.change(without("worker-2"))
+		if got, want := s.m.Agents.SelectedKey, before[at+1]; got != want {
+			t.Errorf("%v: the cursor goes to %s, want %s, the next row", size, got, want)
+		}
+	}
+}

@@ -281,7 +281,8 @@ func TestZoomThenAttach(t *testing.T) {
 	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to an agent without a terminal")
 	}
-	s.shows("Not attached", "scout is quarantined and has no session", "After you close this, u releases it.")
+	s.shows("Not attached", "scout is quarantined and has no session. ", "esc closes")
+	s.hides("releases it") // u does nothing in the dialog
 	s.hides("no session; u")
 	s.press("q", "u")
 	s.wants(city.Release{Agent: "scout"})

@@ -19,7 +19,7 @@ func TestTerminalAutomationsAndWork(t *testing.T) {
 	c.answer("y")
 	c.sees("run db-health: done")
 	c.keys("d")
-	c.sees("manual, by operator")
+	c.sees("fired by operator")
 	c.keys("q")
 	c.keys("b")
 	c.sees("fix the flaky retry test")

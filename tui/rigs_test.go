@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 )
@@ -211,4 +212,61 @@ func TestTheFooterNamesTheUndoOfARig(t *testing.T) {
 	s.shows("suspending rig api", "u undoes for", "u undo") // the status line names the verb
 	s.wait(25 * time.Second)
 	s.shows("u undo suspending rig")
+}
+
+// Whether the rigs have a column for the path depends on the width of the screen, not on the texts in other columns.
+func TestTheColumnsOfRigsDoNotDependOnTexts(t *testing.T) {
+	for _, w := range []int{60, 80, 90, 100, 120, 200} {
+		s := rigged(t, w, 24)
+		headings := func() string {
+			lines := strings.Split(s.text(), "\n")
+			return lines[slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "  name ") })]
+		}
+		states := func(all ...city.State) string {
+			s.change(func(n *city.Snapshot) {
+				n.Rigs = slices.Clone(n.Rigs)
+				for i := range n.Rigs {
+					n.Rigs[i].Problem = ""
+				}
+				for i := range n.Agents {
+					n.Agents[i].State = all[i%len(all)]
+				}
+			})
+			return strings.Join(strings.Fields(headings()), " ")
+		}
+		short := states(city.Running)
+		if long := states(city.Starting, city.Running, city.Waiting, city.Quarantined); long != short {
+			t.Errorf("%d columns: the headings %q become %q", w, short, long)
+		}
+	}
+}
+
+// The columns of Agents stay the same when the resource usage of a new city becomes known.
+func TestTheColumnsOfAgentsDoNotChangeAfterTheStart(t *testing.T) {
+	for _, w := range []int{80, 100, 120, 200} {
+		s := newStage(t, Options{})
+		s.size(w, 24)
+		headings := func(measured bool) string {
+			n := demoSnapshot(epoch)
+			n.Started = epoch
+			if measured {
+				n.Rev++
+			}
+			for i := range n.Agents {
+				if !measured {
+					n.Agents[i].Usage = nil
+				}
+			}
+			s.hear(feed.News{Snap: n})
+			for _, l := range strings.Split(s.text(), "\n") {
+				if strings.Contains(l, "  name ") {
+					return l
+				}
+			}
+			return ""
+		}
+		if before, after := headings(false), headings(true); before == "" || before != after {
+			t.Errorf("%d columns: the headings %q become %q", w, before, after)
+		}
+	}
 }

@@ -59,7 +59,7 @@ func newModel(o Options, now time.Time) *state.Room {
 }
 
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
-	m.Now = now
+	m.SetTime(now)
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
 		m.StrayKeyAt = now
 	}
@@ -197,6 +197,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	if n.Fleet != nil {
 		receiveFleet(m, n.Fleet)
+		actions.ListNewCities(m)
 	} else if m.FleetRoom && m.FilledAt != m.Now.Unix() {
 		m.FilledAt = m.Now.Unix()
 		state.ListCities(m)
@@ -239,7 +240,9 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 			return nil
 		}
 	}
-	if why := a.WhyUnavailable(m); why != "" {
+	if r := state.SurplusTarget(m); a.ID == state.DrainID && r != nil {
+		state.ShowNote(m, state.AlreadyDraining(m, r))
+	} else if why := a.WhyUnavailable(m); why != "" {
 		why = state.Refusal(m, a.Title(), why)
 		if actions.Attaches(m, a) {
 			actions.ReportNotAttached(m, why, m.Now)

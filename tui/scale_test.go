@@ -172,13 +172,14 @@ func TestPoolRestart(t *testing.T) {
 // A pool with one running member can be restarted in only one way. A draining member is left out.
 func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s := pooled(t, 120, 40)
+	s.change(without("worker-2"))
 	s.pool("worker", func(p *city.Pool) {
 		p.Size, p.Desired, p.Draining = 1, 2, []string{"worker-3"}
 	})
 	s.pick("worker")
 	s.shows("waiting for worker-3 to finish")
 	s.press("r")
-	s.shows("The pool has 1 member.", "worker-3 is draining and is skipped.", "yes, restart it")
+	s.shows("1 member restarts: worker-1.", "Skipped: worker-3 is draining.", "yes, restart it")
 	s.hides("one member after the other")
 	s.press("y")
 	s.wants(city.RestartPool{Pool: "worker"})

@@ -79,6 +79,7 @@ func wideNames(n *city.Snapshot) {
 	for i := range n.Agents {
 		a := &n.Agents[i]
 		a.Name, a.Reason, a.Description = fmt.Sprint(name, "-", i+1), why, why
+		a.Quarantine = nil // a narrow column shows the long reason
 	}
 	for i := range n.Pools {
 		n.Pools[i].Name, n.Pools[i].Reason, n.Pools[i].Check.Problem = fmt.Sprint(name, i+1), why, why

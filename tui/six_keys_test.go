@@ -108,12 +108,11 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 // The question about restarting one member offers to restart the entire pool instead.
 func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s := longPool(t)
-	s.pool("worker", func(p *city.Pool) { p.Size = 40 })
 	s.press("r")
 	s.shows("p  pool: restart all 40 members of worker, one after the other")
 	s.press("p")
 	s.wants(city.RestartPool{Pool: "worker", Rolling: true})
-	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
+	s.members("worker", 2)
 	s.press("r")
 	s.shows("p  pool: restart both members of worker, one after the other")
 	s = demo(t, 80, 24)
@@ -159,7 +158,7 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.hides(note)
 	s.press("Z")
 	s.shows(note)
-	s.wait(keyNoteDuration - time.Second)
+	s.wait(state.NoteDuration - time.Second)
 	s.shows(note)
 	s.wait(time.Second)
 	s.hides(note)

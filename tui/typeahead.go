@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"gcity/themes"
 	"gcity/tui/actions"
 	"gcity/tui/keymap"
 	"gcity/tui/state"
@@ -67,7 +66,9 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	m.Status.Text += "; there was no question, so y did nothing"
+	if !m.Status.Failed && !m.Status.Note { // these already say why there was no question
+		m.Status.Text += "; there was no question, so y did nothing"
+	}
 	return true
 }
 
@@ -88,7 +89,7 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 			break
 		}
 	}
-	showKeyNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
+	state.ShowNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
 }
 
 func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
@@ -100,18 +101,5 @@ func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 		text = fmt.Sprintf("%s only works in a city (press %s): %s", quoted(k),
 			m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
 	}
-	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
+	state.ShowNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
 }
-
-// showKeyNote shows why a key does nothing. The note disappears when the focus moves or after some time.
-func showKeyNote(m *state.Room, text string) {
-	state.Show(m, text, false)
-	focus := m.Focus
-	m.Status.Token, m.Status.Note = themes.Warn, true
-	m.Status.While = func(m *state.Room) bool {
-		return m.Focus == focus && m.Now.Sub(m.Status.Since) < keyNoteDuration
-	}
-}
-
-// keyNoteDuration is how long the note about a key is shown. It disappears earlier if another key runs an action.
-const keyNoteDuration = 10 * time.Second

@@ -54,9 +54,13 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		s := demo(t, 120, 40)
 		s.change(func(n *city.Snapshot) { n.Agents = nil })
-		s.press("r", "y")
+		s.press("r")
+		refusal := s.m.Status.Text
+		s.press("y")
 		s.wants()
-		closed(s)
+		if s.m.Dialogs.Top() != nil || s.m.Status.Text != refusal {
+			t.Errorf("y changes %q to %q, and opens %T", refusal, s.m.Status.Text, s.m.Dialogs.Top())
+		}
 	})
 	t.Run("palette", func(t *testing.T) {
 		s := demo(t, 120, 40)
@@ -183,4 +187,12 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s.now = s.now.Add(keyPause)
 	s.send(tuitest.KeyPress("s"))
 	s.shows("Suspend builder?")
+}
+
+// The dialog after a refused attach says why in a sentence.
+func TestTheReasonOfARefusedAttachIsASentence(t *testing.T) {
+	s := automated(t, 80, 24)
+	s.point("nightly")
+	s.press("a")
+	s.shows("Not attached", "Cannot attach: this panel shows automations; press 1 for the agents.", "esc closes")
 }

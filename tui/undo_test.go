@@ -269,7 +269,7 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
 	s.shows(fmt.Sprintf("type %d", state.RunningAgents(s.m)))
 	s.press("esc")
-	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
+	s.members("worker", 7)
 	s.pick("worker")
 	s.press("s")
 	s.shows("Suspend pool worker?", "7 sessions stop", "type 7")

@@ -21,7 +21,7 @@ func unsupervisedFleet() *fleet.List {
 	f := demoFleet(epoch)
 	f.Rows = append(f.Rows[:1:1], f.Rows[2], f.Rows[7])
 	f.Unmaintained = true
-	f.Rows[1].Summary.Runner, f.Rows[2].Responded = "background (gcity --headless, pid 7)", false
+	f.Rows[1].Summary.Mode, f.Rows[1].Summary.PID, f.Rows[2].Responded = "headless", 7, false
 	f.Rows = append(f.Rows, fleet.City{DisplayName: "wharf",
 		Info: city.Info{Name: "wharf", Path: "/srv/wharf", Status: city.CityStopped, LeftoverSessions: 2}})
 	return f
@@ -33,11 +33,11 @@ func TestTheListOfCitiesSaysWhatRunsThem(t *testing.T) {
 		s := among(t, 80, 24)
 		s.m.Mode = mode
 		f := unsupervisedFleet()
-		f.Rows[0].Summary = fleet.Summary{Runner: "control room (pid 7)"}
-		f.Rows[1].Summary.Runner = "control room (pid 8)"
+		f.Rows[0].Summary = fleet.Summary{Mode: "console", PID: 7}
+		f.Rows[1].Summary.Mode, f.Rows[1].Summary.PID = "console", 8
 		s.hear(feed.News{Fleet: f})
 		s.press("@")
-		for text, want := range map[string]int{"this control room": 2 - others, "another control room (pid": others} {
+		for text, want := range map[string]int{"this control room": 2 - others, "another control room": others} {
 			if n := strings.Count(s.text(), text); n != want {
 				t.Errorf("%v: %q is shown %d times, want %d", mode, text, n, want)
 			}
@@ -56,7 +56,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s := among(t, 120, 40)
 	s.hear(feed.News{Fleet: unsupervisedFleet()})
 	s.press("@")
-	s.shows("Cities: no supervisor is running", "harbour", "background (gcity --headless, pid 7)", "tower", "not running",
+	s.shows("Cities: no supervisor is running", "harbour", "background", "tower", "not running",
 		"no controller; agents still running: 2", "how to start a supervisor")
 	s.press("h", "a", "r", "enter")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Start {
@@ -156,6 +156,62 @@ func TestARoomStartsItsStoppedCity(t *testing.T) {
 	}
 }
 
+// In a program for all cities, @ shows the all-cities room, so that nothing promises that @ starts the city. The
+// promise returns when @ starts the city.
+func TestAllCitiesPromiseNoStart(t *testing.T) {
+	s := among(t, 120, 24)
+	s.m.All, s.m.OpenedAs = true, "bright-lights"
+	why := feed.Exited
+	s.change(func(n *city.Snapshot) { n.ShutDown = true })
+	s.hear(feed.News{Unreachable: &why, Fleet: unsupervisedFleet()})
+	s.shows("the city stopped 0s ago; run `gcity start` in its folder; ")
+	s.press("r")
+	s.press("8")
+	s.m.Work.Problem = "no response on controller.sock"
+	s.m.ForgetDrawn()
+	s.shows("Beads cannot be read: the city has no controller; run `gcity start` in its folder.")
+	s.hides("@ starts it")
+	s.press("@")
+	s.hides("Start bright-lights?")
+	if e, ok := effectOf[feed.SwitchCity](s); !ok || e.Name != "" || e.Start {
+		t.Errorf("%+v", s.out)
+	}
+	s.press("esc")
+	alone := unsupervisedFleet()
+	alone.Rows = alone.Rows[:1]
+	s.hear(feed.News{Fleet: alone})
+	s.shows("; @ starts it; this is its last known state")
+	s.press("@")
+	s.shows("Start bright-lights?")
+}
+
+// The list of cities closes when it loses the other cities. That never starts a stopped city, nor asks to start it,
+// because no key was pressed.
+func TestAClosingListOfCitiesStartsNothing(t *testing.T) {
+	for _, confirm := range []state.Confirm{0, state.ConfirmNever} {
+		s := among(t, 120, 40)
+		s.m.Confirm = confirm
+		f := demoFleet(epoch)
+		f.Rows = f.Rows[:1]
+		s.hear(feed.News{Fleet: f}) // a supervisor runs only the city of the room
+		s.press("@")
+		s.shows("all cities in one list")
+		why, left := feed.Exited, *f
+		left.Unmaintained = true
+		s.change(func(n *city.Snapshot) { n.ShutDown = true })
+		s.hear(feed.News{Unreachable: &why, Fleet: &left})
+		if e, ok := effectOf[feed.SwitchCity](s); ok {
+			t.Errorf("confirm %v: %+v without a key", confirm, e)
+		}
+		s.hides("Start bright-lights?", "all cities in one list")
+		s.shows("gcity knows no other city")
+		s.press("esc", "@")
+		if e, ok := effectOf[feed.SwitchCity](s); ok != (confirm == state.ConfirmNever) || ok && !e.Start {
+			t.Errorf("confirm %v: @ wants %+v", confirm, e)
+		}
+	}
+}
+
 // A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.
 func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s := among(t, 120, 40)
@@ -167,6 +223,34 @@ func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s.hear(feed.News{Fleet: &fleet.List{Unmaintained: true}})
 	s.press("@")
 	s.shows("gcity knows no other city", "`gcity init DIR` creates one", "After either, @ lists it here")
+}
+
+// The text about other cities becomes the list as soon as another city is known. The first key, which may still be
+// meant for the text, does not leave the room.
+func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := among(t, size[0], size[1])
+		alone := unsupervisedFleet()
+		alone.Rows = alone.Rows[:1]
+		s.m.Folder = alone.Rows[0].Info.Path
+		s.hear(feed.News{Fleet: alone})
+		s.press("@")
+		s.shows("Other cities")
+		s.hides("harbour")
+		s.hear(feed.News{Fleet: unsupervisedFleet()})
+		s.hides("Other cities")
+		s.shows("harbour", "how to start a supervisor")
+		s.press("enter")
+		if e, ok := effectOf[feed.SwitchCity](s); ok {
+			t.Errorf("%v: the first key switches to %s", size, e.Name)
+		}
+		s.press("@")
+		s.typeIn("supervisor")
+		s.press("enter")
+		s.shows("Other cities")
+		s.hear(feed.News{Fleet: unsupervisedFleet()}) // no news about cities
+		s.shows("Other cities")
+	}
 }
 
 // starter is a directory without a supervisor. Its city beta has no controller until it is started.
@@ -225,4 +309,69 @@ func TestASwitchStartsAController(t *testing.T) {
 	c.keys("beta\r")
 	c.sees("Start beta?")
 	c.coax("y", "0 two")
+}
+
+// restarter is a list of cities of a supervisor that stops. Start then starts a city in its own process.
+type restarter struct {
+	*citytest.Directory
+	alone *citytest.Directory // the cities after the start
+	until context.Context     // ends with the start
+	start context.CancelFunc
+}
+
+func (d *restarter) now() *citytest.Directory {
+	if d.until.Err() != nil {
+		return d.alone
+	}
+	return d.Directory
+}
+
+func (d *restarter) Supervised() bool { return false }
+
+func (d *restarter) Start(context.Context, string) error {
+	d.start()
+	return nil
+}
+
+func (d *restarter) City(name string) (city.Control, error) { return d.now().City(name) }
+
+func (d *restarter) Cities(ctx context.Context) ([]city.Info, error) { return d.now().Cities(ctx) }
+
+func (d *restarter) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		before, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(d.until, cancel)()
+		for all, err := range d.Directory.Watch(before) {
+			if !yield(all, err) {
+				return
+			}
+		}
+		d.alone.Watch(ctx)(yield)
+	}
+}
+
+// A room of a city that a supervisor ran works again after the user has started the city without the supervisor.
+func TestARoomReachesTheControllerThatItStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	fake := func(name, agent string) *citytest.Fake {
+		return citytest.NewFake(name, city.Agent{Name: agent, Running: true})
+	}
+	a, b := fake("alpha", "one"), fake("beta", "fresh")
+	d := &restarter{Directory: citytest.NewDirectory(a, fake("beta", "two")), alone: citytest.NewDirectory(a, b)}
+	d.until, d.start = context.WithCancel(t.Context())
+	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
+	c.sees("0 one")
+	c.to("beta")
+	c.sees("0 two")
+	d.SetCondition("beta", city.CityStopped, "")
+	c.sees("@ starts it")
+	c.coax("@", "asks whether to start it")
+	c.coax("\r", "Start beta?")
+	c.coax("y", "0 fresh")
+	c.coax("r", "Restart fresh?")
+	c.answer("y")
+	c.until("the command arrives", func() bool { return len(b.Commands()) == 1 })
 }

@@ -2,15 +2,13 @@ package watchdog
 
 import "time"
 
-// Chain records whether a watchdog's actions have helped.
-//
-// A wake in a running session has failed if the next beat finds no new heartbeat. In a new session, for example after a
-// restart, an action has failed as soon as a beat finds the session dead or very stale. Beats during a start or a stop
-// do not count. A new heartbeat resets the count of failures. The zero value is a chain without actions.
+// Chain records whether a watchdog's actions have helped. A wake has failed if the next beat finds no new heartbeat. A
+// start or restart has failed if a beat finds the session dead or very stale. Beats during a start or a stop do not
+// count. A new heartbeat resets the count of failures. The zero value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
 	Wakes  int // consecutive failed wakes
-	// consecutive decisions of a triage agent that were milder than those of the thresholds; reset by a new heartbeat
+	// consecutive decisions of a triage agent that were milder than the thresholds'
 	Spared int
 
 	did   Decision // the latest action, until it is known whether it helped; "" = none
@@ -19,7 +17,7 @@ type Chain struct {
 }
 
 // Before decides, at the start of a beat, whether the latest action has helped. The parameter v is the thresholds'
-// verdict. Before also reports whether the agent is healthy again after failed actions.
+// verdict. The second result is true if the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
 		!f.NoHeartbeat {
@@ -39,7 +37,7 @@ func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovere
 }
 
 // Spare updates Spared after decision d of a triage agent. The parameter v is the thresholds' verdict. A user's
-// decision (d is "") resets the count, so that the thresholds never overrule a user.
+// decision (d is "") resets the count.
 func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0
@@ -53,10 +51,9 @@ func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	return c
 }
 
-// acts reports whether the decision is to start, wake or restart the agent.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After records the decision of a beat if the decision is to start, wake or restart the agent.
+// After records the decision of a beat if it acts on the agent.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

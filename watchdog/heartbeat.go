@@ -12,8 +12,7 @@ import (
 // MaxHeartbeat is the maximum size of a heartbeat file in bytes.
 const MaxHeartbeat = 64 << 10
 
-// ahead is how far in the future a timestamp may be without a warning. It is not 0, because the clocks of different
-// machines differ.
+// ahead is how far in the future a timestamp may be, because the clocks of different machines differ.
 const ahead = time.Minute
 
 // Heartbeat is the content of a heartbeat file.
@@ -22,12 +21,12 @@ type Heartbeat struct {
 	Agents
 }
 
-// Agents contains the numbers of healthy and unhealthy agents that a watched agent reports. A number is nil if the
-// agent does not report it.
+// Agents contains the numbers of healthy and unhealthy agents that a watched agent reports. A nil number was not
+// reported.
 type Agents struct{ Healthy, Unhealthy *int }
 
 // Parse parses a heartbeat: a JSON object with a timestamp, in RFC 3339 or in seconds since 1970. It ignores other keys
-// and invalid counts. Its errors read as the end of a sentence that begins with "its heartbeat".
+// and invalid counts. Its errors follow "its heartbeat" in a sentence.
 func Parse(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeat {
 		return Heartbeat{}, fmt.Errorf("is larger than %d KiB", MaxHeartbeat>>10)
@@ -87,7 +86,7 @@ func moment(raw []byte) (time.Time, bool) {
 	return time.Unix(whole, int64((seconds-float64(whole))*1e9)).UTC(), true
 }
 
-// Ahead returns a warning if a heartbeat's timestamp is too far in the future, otherwise "".
+// Ahead returns a warning if a timestamp is too far in the future, or "".
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
 		return fmt.Sprintf("its heartbeat is dated %s in the future; the heartbeat's age counts "+

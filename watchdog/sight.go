@@ -2,10 +2,10 @@ package watchdog
 
 import "time"
 
-// Sighting determines the age of a timestamp that comes from another clock. It compares the timestamp with the local
-// clock only when it first sees the timestamp. From then on, the age increases with the local clock, so setting a clock
-// has no effect. A timestamp that has changed since the previous read is not older than that read. A timestamp in the
-// future has age 0 when it is first read. The zero value is a Sighting without a timestamp.
+// Sighting determines the age of a timestamp from another clock. It compares the two clocks only when it first sees the
+// timestamp. From then on, the age increases with the local clock, so setting a clock has no effect. A changed
+// timestamp is not older than the previous read. A timestamp in the future has age 0. The zero value is a Sighting
+// without a timestamp.
 type Sighting struct {
 	Stamp time.Time // the timestamp; zero = none was seen
 
@@ -34,8 +34,7 @@ func (s Sighting) Age(now time.Time) (age time.Duration, ok bool) {
 	return max(0, s.age+now.Sub(s.at)), true
 }
 
-// Time returns the timestamp converted to the local clock, or the zero time if none was seen. If only an upper bound of
-// the age is known, the actual time may be later.
+// Time returns the timestamp converted to the local clock, or the zero time. The actual time may be later.
 func (s Sighting) Time() time.Time {
 	if s.Stamp.IsZero() {
 		return time.Time{}
@@ -46,8 +45,8 @@ func (s Sighting) Time() time.Time {
 // SeenAfter reports whether the timestamp was first seen after t.
 func (s Sighting) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
-// After reports whether the timestamp may be later than t: it was first seen after t, and it is not known to be earlier
-// than t. After allows an error of one second, because timestamps often have no fractions of a second.
+// After reports whether the timestamp may be later than t. It allows an error of one second, because timestamps often
+// have no fractions.
 func (s Sighting) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

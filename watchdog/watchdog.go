@@ -1,5 +1,4 @@
-// Package watchdog decides from observed facts whether an agent is healthy: whether its session is alive, how old its
-// heartbeat is, and whether mail is waiting. It has no clock and does no I/O.
+// Package watchdog decides from observed facts whether an agent is healthy. It has no clock and does no I/O.
 //
 // An age below the fresh threshold is fresh. An age above the very-stale threshold is very stale. Any other age is
 // stale.
@@ -42,7 +41,7 @@ type Facts struct {
 	EndState string // state of an agent that has no session: "exited (exit 1)"
 	Starting bool
 	Stopping bool
-	// the agent is a triage agent; it runs only during a beat, so it normally has no session
+	// the agent is a triage agent, which runs only during a beat
 	IsTriage bool
 
 	Age         time.Duration // age of the latest heartbeat, or of the session if that is newer
@@ -58,7 +57,7 @@ type Facts struct {
 	Wakes       int    // consecutive failed wakes
 }
 
-// maxWakes is the number of failed wakes before the watchdog restarts a process that was stopped by a signal.
+// maxWakes is the number of failed wakes before the watchdog restarts a stopped process.
 const maxWakes = 2
 
 // WhyNoWake returns the reason why another wake would not help, or "" if it might help.
@@ -143,7 +142,7 @@ func Judge(s Spec, f Facts) Verdict {
 	return v
 }
 
-// Silence returns a clause about how long an agent has printed nothing, or "" if the time is unknown.
+// Silence returns a clause about how long an agent has printed nothing, or "" if unknown.
 func (f *Facts) Silence() string {
 	if !f.SilentKnown {
 		return ""
@@ -151,7 +150,6 @@ func (f *Facts) Silence() string {
 	return "it has printed nothing for " + text(f.Silent)
 }
 
-// notes returns facts that users should know, although they do not affect the decision.
 func (f *Facts) notes() string {
 	out := ""
 	if f.Frozen {

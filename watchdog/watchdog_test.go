@@ -11,7 +11,7 @@ var spec = Spec{Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute}
 
 const tick = time.Nanosecond
 
-// Judge follows the decision matrix, on both sides of every boundary.
+// Judge follows the decision matrix on both sides of every boundary.
 func TestJudge(t *testing.T) {
 	lives := Facts{Alive: true}
 	with := func(change func(*Facts)) Facts { f := lives; change(&f); return f }
@@ -207,7 +207,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// A chain counts the actions that did not help, over a series of beats that are three minutes apart.
+// A chain counts the actions that did not help.
 func TestChain(t *testing.T) {
 	const every = 3 * time.Minute
 	for _, c := range []struct {
@@ -297,8 +297,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A triage agent spares an agent if its decision is milder than the thresholds'. The chain counts such decisions until
-// there is a heartbeat.
+// A triage agent spares an agent if its decision is milder than the thresholds'.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
 		// says has one letter per beat. The decisions are n (nothing), m (nudge), w (wake), s (start) and p (made by a

@@ -213,6 +213,9 @@ func testFireFormula(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Fatalf("%+v", r)
 	}
 	root := get(t, ctx, ctl, r.Made)
+	if r.MadeTitle == "" || r.MadeTitle != root.Title {
+		t.Errorf("the run reports the title %q of %q", r.MadeTitle, root.Title)
+	}
 	if root.Type != beads.TypeMolecule || root.Ref != Brew || root.Status != beads.StatusOpen ||
 		!slices.Contains(root.Labels, city.PoolLabel+Crew) ||
 		!slices.Contains(root.Labels, city.RunLabel+Brew) {

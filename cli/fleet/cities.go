@@ -430,11 +430,12 @@ func listCities(ctx context.Context, e *env.Env) error {
 	case exit.IsStopped(err):
 		all, unsupervised, err = l.find(ctx)
 	case err == nil:
-		all, err = l.addRecent(ctx, all, nil)
+		all = l.addRecent(ctx, all, nil)
 	}
 	if err != nil {
 		return err
 	}
+	WarnAboutRecent(e)
 	unattended := slices.ContainsFunc(all[:unsupervised],
 		func(i city.Info) bool { return !i.Running })
 	slices.SortFunc(all, byName)

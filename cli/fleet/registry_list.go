@@ -110,20 +110,33 @@ func (l *registryList) find(ctx context.Context) (all []city.Info, registered in
 	if err != nil {
 		return nil, 0, err
 	}
-	all, err = l.addRecent(ctx, nil, entries)
-	return all, len(entries), err
+	return l.addRecent(ctx, nil, entries), len(entries), nil
+}
+
+// recentCities returns the cities that this user has opened recently.
+func recentCities(e *env.Env) (env.SupervisorHome, []host.Registered, error) {
+	home, err := env.Home(e)
+	if err != nil {
+		return home, nil, err
+	}
+	all, err := supervisor.Recent(home)
+	return home, all, err
+}
+
+// WarnAboutRecent prints a warning if the recently opened cities cannot be read. The lists of cities then contain only
+// the registered cities.
+func WarnAboutRecent(e *env.Env) {
+	if _, _, err := recentCities(e); err != nil {
+		e.Warn("recently opened cities are not listed: " + err.Error())
+	}
 }
 
 // addRecent returns the given cities, followed by those that this user has opened recently. It forgets a recent city
 // that is not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
-	registered []host.Registered) ([]city.Info, error) {
-	home, err := env.Home(l.e)
-	if err != nil && len(registered) == 0 {
-		return supervised, nil
-	} else if err != nil {
-		return nil, err
-	}
+	registered []host.Registered) []city.Info {
+	// ignore the error, because the other cities are more important; see WarnAboutRecent
+	home, recent, _ := recentCities(l.e)
 	known := map[string]bool{}
 	for i := range supervised {
 		known[supervised[i].Path] = true
@@ -132,7 +145,7 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 		known[r.Path] = true
 	}
 	entries := slices.Clip(registered)
-	for _, r := range supervisor.Recent(home) {
+	for _, r := range recent {
 		if !known[r.Path] {
 			entries = append(entries, r)
 		}
@@ -157,7 +170,7 @@ func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 		}
 		out = append(out, i)
 	}
-	return unique(out, listed), nil
+	return unique(out, listed)
 }
 
 func (l *registryList) state(ctx context.Context, r host.Registered, registered bool) city.Info {
@@ -200,7 +213,7 @@ func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 		infos, _, err = l.find(ctx)
 		return infos, err
 	case last == nil:
-		return l.addRecent(ctx, infos, nil)
+		return l.addRecent(ctx, infos, nil), nil
 	case none:
 		return last, nil
 	}
@@ -281,7 +294,7 @@ func (l *registryList) update(ctx context.Context, from listing) ([]city.Info, b
 	if !supervised {
 		infos, _, err = l.find(ctx)
 	} else if err == nil {
-		infos, err = l.addRecent(ctx, from.infos, nil)
+		infos = l.addRecent(ctx, from.infos, nil)
 	}
 	if err != nil {
 		return nil, true, err

@@ -38,7 +38,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	how := ""
 	switch u := service.ServedBy(ctx, e, dir); {
 	case s.Mode == "console":
-		how = "a control room runs it: leave that room with q and h, then run `gcity start` again"
+		how = "a control room runs it: leave that room with q and b, then run `gcity start` again"
 	case u != nil:
 		how = u.Name() + " runs it; `gcity daemon uninstall` removes that service"
 	case s.Mode != "headless":

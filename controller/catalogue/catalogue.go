@@ -125,7 +125,6 @@ func formulasOf(runtime, rig string, layers []formula.Layer) ([]city.Formula, er
 	return all, nil
 }
 
-// formulaOf reads one formula. A broken formula is returned with its problem.
 func formulaOf(s formula.Source) city.Formula {
 	out := city.Formula{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path,
 		Vars: []city.FormulaVar{}}

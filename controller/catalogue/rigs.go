@@ -36,7 +36,7 @@ type rigEdit struct {
 	err   error
 }
 
-// NewRigs returns an editor for the rigs of the city c. The parameter source is the source of the city's configuration.
+// NewRigs returns an editor for the rigs of the city c.
 func NewRigs(source config.Source, c city.Control) *Rigs {
 	return &Rigs{source: source, city: c, calls: deadline.New[rigEdit](editsAtOnce)}
 }
@@ -95,7 +95,6 @@ func rigAt(snap *city.Snapshot, name string) int {
 	return slices.IndexFunc(snap.Rigs, func(rig city.Rig) bool { return rig.Name == name })
 }
 
-// inUse returns an error if a rig still has agents, or work in progress.
 func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) error {
 	var agents, begun []string
 	for i := range snap.Agents {
@@ -126,7 +125,7 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 	return nil
 }
 
-// edit changes city.toml, unless an earlier change is waiting for confirmation. It returns the new configuration.
+// edit changes city.toml, unless an earlier change is waiting for confirmation.
 func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*config.City,
 	error) {
 	snap, err := r.city.Snapshot(ctx)

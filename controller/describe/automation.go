@@ -44,7 +44,6 @@ func reasons(dir string, all toml.Problems) string {
 	return strings.Join(lines, "\n")
 }
 
-// within returns a path relative to dir if it is below dir, and unchanged otherwise.
 func within(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -11,8 +11,7 @@ import (
 	"gcity/session"
 )
 
-// SavedAgent is the state of one agent that a controller saves for the next controller. Its times are wall-clock times,
-// because only the wall clock continues after a process has ended.
+// SavedAgent is the state of one agent that a controller saves for the next controller. Its times are wall-clock times.
 type SavedAgent struct {
 	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
@@ -23,11 +22,13 @@ type SavedAgent struct {
 	Since             time.Time  `json:"since,omitzero"`
 	Why               string     `json:"why,omitempty"`
 	QuarantineCrashes int        `json:"struck,omitempty"`
-	StartReason       string     `json:"because,omitempty"`
+	// the crashes that led to a quarantine; nil = unknown, or no quarantine
+	Quarantine  *city.Quarantine `json:"quarantine,omitempty"`
+	StartReason string           `json:"because,omitempty"`
 	// ID of the session with the latest counted exit
 	LastEnd string `json:"end,omitempty"`
 
-	// set if the configuration does not let the agent start; saved even if crash histories are not
+	// set if the configuration keeps the agent stopped
 	Stopped *SavedState `json:"stopped,omitempty"`
 
 	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
@@ -90,8 +91,7 @@ type Histories struct {
 	HandedOver bool
 }
 
-// For returns the histories that a new controller uses. Without crash_history = "disk", these contain crashes only if
-// the previous controller left the agents running.
+// For returns the histories for a new controller. If onDisk is false, they contain crashes only after a hand-over.
 func (h Histories) For(onDisk bool) Histories {
 	if onDisk || h.HandedOver {
 		return h
@@ -156,8 +156,8 @@ func (m *SavedAgent) IsStopped(state SavedState) bool {
 	return m.Stopped.State == state.State && m.Stopped.Since.Equal(state.Since)
 }
 
-// Before returns the state without its newest crashes, because the next controller will count these again. It
-// returns nil if no crash is left.
+// Before returns the state without its newest crashes, or nil if no crash is left. The next controller counts these
+// crashes again.
 func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil
@@ -167,8 +167,8 @@ func (m *SavedAgent) Before(crashes int) *SavedAgent {
 		History: restart.History{Crashes: m.Crashes[:left], Streak: max(0, m.Streak-crashes)}}
 }
 
-// UnrecordedEnd is an exit that is not in the log when the agent's next session starts, because its event is still
-// queued. The provider drops the exit at that start, so a file keeps it for the next controller.
+// UnrecordedEnd is an exit that is not in the log when the agent's next session starts. The provider drops the exit at
+// that start, so a file keeps it for the next controller.
 type UnrecordedEnd struct {
 	Exit  session.Exit `json:"exit"`
 	Event events.Event `json:"event"`
@@ -184,8 +184,7 @@ type Inherited struct {
 // is nil.
 func (i *Inherited) IsUnrecorded(id string) bool { return i != nil && !i.Recorded[id] }
 
-// NewestEvents is the number of events that are read from the end of the log to determine what the previous
-// controller recorded.
+// NewestEvents is the number of log events that show what the previous controller recorded.
 const NewestEvents = events.MaxLimit
 
 // RecordedEnds returns the IDs of the sessions for which these events record an exit.

@@ -108,7 +108,7 @@ type (
 	Sent struct {
 		Agent string
 		ID    uint64
-		// reason why the message was held back; "" = the message was typed, if Err is nil
+		// reason why the message was held back; "" = it was not held back
 		Held      city.Hold
 		Wait      time.Duration // time until the next attempt
 		Disturbed bool          // the message was held back because a user is typing

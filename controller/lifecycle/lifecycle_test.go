@@ -24,7 +24,6 @@ var events = map[string]func(*Phase){
 	"FoundUnready": func(p *Phase) { p.FoundRunning(false) },
 }
 
-// reach returns every phase that a sequence of events can reach.
 func reach() []Phase {
 	known := map[Phase]bool{{}: true}
 	for queue := []Phase{{}}; len(queue) > 0; queue = queue[1:] {

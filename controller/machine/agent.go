@@ -97,7 +97,6 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// stopsMany reports whether a cause can stop many agents at the same time. These agents stop in dependency order.
 func (k causeKind) stopsMany() bool {
 	return k == causeCityStop || k == causeOrphan ||
 		k == causeSuspend
@@ -125,8 +124,6 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	return a.policy.ends(now, a)
 }
 
-// idle returns the cause for stopping an agent that has been silent for too long. It needs a recent list of sessions
-// and a provider that reports activity.
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
@@ -218,9 +215,8 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		Force: c.force})
 }
 
-// updateStuck determines whether an agent has work and has printed nothing for too long. The time is counted from the
-// agent's last output, from the assignment of the work, or from a stall of the whole program, whichever is latest. An
-// agent that is waiting for a gate is not stuck.
+// updateStuck determines whether an agent with work has printed nothing for too long. An agent that is waiting for a
+// gate is not stuck.
 func (m *Machine) updateStuck(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration
@@ -380,7 +376,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
-		v.Reason += ": " + err.Error()
+		v.Reason, v.Last = v.Reason+": "+err.Error(), v.Last+": "+err.Error()
 	}
 	m.applyVerdict(now, a, v, "start failed", err.Error())
 	a.act.startReason = "retried after a failed start"
@@ -389,8 +385,8 @@ func (p always) failed(now time.Time, a *record, err error) {
 	}
 }
 
-// cannotStart handles a start that could not begin because something is missing or exhausted. Nothing has run, so
-// this is not a crash. The start is retried while the agent is wanted, but the failure is recorded only once.
+// cannotStart handles a start that could not begin. Nothing has run, so this is not a crash. The failure is recorded
+// only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.restart.missing.Why != err.Error() {
 		m.decided(now, a, city.CannotStart, err.Error())
@@ -443,8 +439,7 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 		"with emits_permission_warning = true, gcity answers such questions", time.Time{})
 }
 
-// exited handles an exit that the provider reported. A provider may report an exit several times. The session ID
-// ensures that the exit is handled only once.
+// exited handles an exit once per session ID. A provider may report an exit several times.
 func (m *Machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
 	if !ok || e.ID == a.sess.lastEnd {
@@ -468,8 +463,6 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	m.decide(now, a)
 }
 
-// endedAsRequested handles the exit of a session that gcity stopped, if the result of the stop did not report the
-// exit.
 func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
@@ -622,7 +615,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	}
 }
 
-// beforeOther returns the exit e, marked as belonging to an earlier session than the latest one. e may be nil.
+// beforeOther returns e, marked as an exit of an earlier session. e may be nil.
 func beforeOther(e *city.Exit) *city.Exit {
 	if e == nil || e.Earlier {
 		return e
@@ -656,8 +649,8 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// forRetry returns the cause for a retry of a failed stop. It returns the zero value for a cause that whyStop will
-// find again, such as a configuration change.
+// forRetry returns the cause for a retry of a failed stop. It returns the zero value for causes that whyStop finds
+// again.
 func (c cause) forRetry() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:

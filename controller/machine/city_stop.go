@@ -40,8 +40,6 @@ func (cs *cityStop) begin(now, deadline time.Time) {
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
 }
 
-// hurryAt returns the end of the remaining agents' grace period, or zero if the grace period is over or the city is
-// not being stopped.
 func (cs *cityStop) hurryAt() time.Time {
 	if cs.m.ending != stopAgents || cs.hurried {
 		return time.Time{}
@@ -68,7 +66,6 @@ func (cs *cityStop) hurryUp(now time.Time) {
 	}
 }
 
-// stopUntil returns the time at which a stop with this grace period must be complete, or zero if that is unknown.
 func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
@@ -119,7 +116,6 @@ func (cs *cityStop) unlistedReason() string {
 		" cannot be listed, so they might still be running"
 }
 
-// snapshotStop describes the stop in progress for a snapshot. It returns nil if the city is not stopping.
 func (cs *cityStop) snapshotStop() *city.Ending {
 	if cs.since.IsZero() {
 		return nil
@@ -175,7 +171,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	return m.step.Effects
 }
 
-// StopLimit returns the maximum duration of a shutdown. Agents that depend on each other stop one after the other.
+// StopLimit returns the maximum duration of a shutdown.
 func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
@@ -203,8 +199,6 @@ func (cs *cityStop) hurryInTime(now time.Time) {
 	}
 }
 
-// proceed continues the city's stop: it lists the sessions again when necessary, and completes the stop if the agents
-// are left running.
 func (cs *cityStop) proceed(now time.Time) {
 	m := cs.m
 	switch m.ending {
@@ -265,7 +259,6 @@ func (cs *cityStop) lastStop() uint64 {
 	return last
 }
 
-// seenEmpty completes the city's stop if a list that is newer than the latest stop contains no running session.
 func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
 	if cs.m.ending != stopAgents {
 		return

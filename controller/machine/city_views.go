@@ -123,8 +123,6 @@ func (c poolCity) Found(p *pools.Pool) int {
 	return found
 }
 
-// belonged reports whether the previous controller wanted this member of a pool: it is running and not being drained by
-// its pool, or it has exited without being drained.
 func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
@@ -153,8 +151,11 @@ func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 
 func (c poolCity) Member(name string) (rollout.Member, bool) {
 	a := c.m.agents[name]
-	if a == nil || a.unwanted() {
+	switch {
+	case a == nil, a.hidden():
 		return rollout.Member{}, false
+	case a.unwanted():
+		return rollout.Member{State: a.state}, false
 	}
 	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
 		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart}

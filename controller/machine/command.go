@@ -107,7 +107,6 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	}
 }
 
-// find returns an agent by name. If the agent does not exist, find rejects the command and returns false.
 func (cs *commands) find(id uint64, name string) (*record, bool) {
 	if a, ok := cs.m.agents[name]; ok && !a.hidden() {
 		return a, true
@@ -144,7 +143,6 @@ func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	cs.startAgain(now, a)
 }
 
-// noRestart returns the reason why an agent cannot be restarted now, or "" if it can.
 func (cs *commands) noRestart(a *record) string {
 	switch {
 	case a.want == nil:
@@ -194,8 +192,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	cs.m.decide(now, a)
 }
 
-// startsAfterKill reports whether the agent starts again immediately after a kill. If so, the reply to the kill is sent
-// when the start has ended.
+// startsAfterKill reports whether the agent starts again immediately after a kill. The reply then waits for that start.
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
 		a.policy.counts()
@@ -229,7 +226,6 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	cs.m.decide(now, a)
 }
 
-// suspend requests a write of the suspended flag of an agent or a pool. If name is "", the flag is that of the city.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].hidden()) {
@@ -308,15 +304,12 @@ func (cs *commands) reject(a *record, code city.Code, msg string) {
 	cs.m.messages.Reject(a.out, code, msg)
 }
 
-// resolve replies to the commands that wait for the agent and have one of these verbs. It does not record an event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// repliesFor removes the commands that wait for the agent and have one of these verbs. It returns their replies, which
-// are sent after an event is recorded.
 func (cs *commands) repliesFor(a *record, msg string, verbs ...string) []effect.Reply {
 	var out []effect.Reply
 	for _, w := range a.take(verbs...) {

@@ -76,8 +76,7 @@ func TestUnchangedFileIsReloaded(t *testing.T) {
 	}
 }
 
-// A confirmation applies to the configuration that was held at the time of the confirmation, not to one that is
-// loaded later.
+// A confirmation applies to the configuration that is held at that time, not to one that is loaded later.
 func TestConfirmMeansWhatWasShown(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")

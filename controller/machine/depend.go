@@ -35,8 +35,6 @@ func (ds *dependencies) index() {
 	}
 }
 
-// missing describes the dependencies that an agent is waiting for. It returns "" if all of them are running or have
-// succeeded.
 func (ds *dependencies) missing(a *record) string {
 	var out []string
 	for _, need := range a.want.DependsOn {
@@ -50,8 +48,6 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// status reports whether an agent's dependents may start. If not, the first result describes the agent by its name and
-// state.
 func (ds *dependencies) status(name string) (how string, up bool) {
 	if p := ds.m.pools.Get(name); p != nil {
 		return ds.poolStatus(p)
@@ -81,7 +77,6 @@ func (ds *dependencies) poolStatus(p *pools.Pool) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member is running)", p.Name()), false
 }
 
-// decideRelated reconsiders the dependents and dependencies of agents that have started or stopped.
 func (ds *dependencies) decideRelated(now time.Time) {
 	for again := true; again; {
 		again = false
@@ -113,7 +108,6 @@ func (ds *dependencies) decideRelated(now time.Time) {
 	}
 }
 
-// decideNamed reconsiders an agent, or the members of a pool. It skips agents that are not waiting to stop.
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
@@ -123,8 +117,6 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// mustStopFirst returns the name of a dependent that must stop before this agent, or "" if this agent may stop. The
-// dependent is being stopped too.
 func (ds *dependencies) mustStopFirst(a *record) string {
 	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""
@@ -143,7 +135,6 @@ func (ds *dependencies) mustStopFirst(a *record) string {
 	return ""
 }
 
-// needsAny reports whether an agent depends on one of these names, directly or indirectly.
 func (ds *dependencies) needsAny(a *record, names []string) bool {
 	ds.index()
 	seen := map[*record]bool{a: true}
@@ -176,8 +167,6 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	}
 }
 
-// coupledAgents returns the agents that restart together with an agent according to its strategy, including the agent
-// itself. They are sorted by name.
 func (ds *dependencies) coupledAgents(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil

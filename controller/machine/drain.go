@@ -45,8 +45,6 @@ func (a *record) drainTimeout() time.Duration {
 // drains asks agents to finish, waits for them, and stops those that do not finish in time.
 type drains struct{ m *Machine }
 
-// pending starts a drain if the pool no longer wants the agent. It cancels the drain if the pool wants the agent
-// again.
 func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.drain.current == nil {
 		return
@@ -133,8 +131,6 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, with two exceptions: the user
-// asked for it to stay stopped, or it has finished after a drain by a user and its restart policy is not "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.startReason = "restarted after its drain"
 	switch {
@@ -145,7 +141,6 @@ func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	}
 }
 
-// stayFinal keeps an agent stopped until a user restarts it.
 func (a *record) stayFinal(why string) {
 	if a.want != nil {
 		a.restart.stayFinal(why)
@@ -161,7 +156,6 @@ func (dr *drains) draining(now time.Time, a *record) {
 	a.since = a.drain.current.since
 }
 
-// mark writes the drain to the session's marks, unless they contain it already.
 func (dr *drains) mark(now time.Time, a *record) {
 	if a.drain.current == nil && a.sess.life.Drain.Since.IsZero() {
 		return
@@ -204,8 +198,8 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified replies to the commands that drain an agent. It waits until the session has the mark, because only then
-// does the drain survive a restart of the controller.
+// notified replies to drain commands after the session is marked. Only a marked drain survives a restart of the
+// controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {
@@ -214,8 +208,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session. It uses the drain that the previous controller handed over or,
-// failing that, the session's marks. The drain's age is measured by the wall clock and limited to the timeout.
+// resume continues the drain of an adopted session. A handed-over drain precedes the session's marks. The drain's age
+// is limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil
@@ -240,7 +234,6 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 
-// command starts a drain for a user or for the session's host. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():

@@ -67,8 +67,8 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// whyNotRestarted returns the reason why a restart with the new configuration would fail, in which case the agent must
-// keep running. It returns "" if no such reason is known. If known is false, a check is still in flight.
+// whyNotRestarted returns why a restart with the new configuration would fail, or "". If known is false, a check is
+// still in flight.
 func (df *drifts) whyNotRestarted(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
@@ -100,8 +100,6 @@ func (df *drifts) checkingProvider() bool {
 	return false
 }
 
-// nextRestartCheck returns the time at which the check before a restart is repeated, or zero if it is not repeated
-// until the configuration changes.
 func (df *drifts) nextRestartCheck(a *record) time.Time {
 	v := df.providerChecks[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
@@ -126,8 +124,7 @@ func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
 	}
 }
 
-// silentWhy is the reason for an agent's state while its holder does not respond. The agent then restarts only if the
-// holder exits.
+// silentWhy is the reason for an agent's state while its holder does not respond.
 const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
 func (df *drifts) running(now time.Time, a *record) {

@@ -59,8 +59,6 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. If it is not,
-// the second result describes the other setting that suspends the group, if any.
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
@@ -109,7 +107,6 @@ func (ld *loader) replyToGroups() {
 	})
 }
 
-// unfulfilledGroups rejects the group commands that have not taken effect although their flag was written.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {
@@ -145,8 +142,6 @@ func (ld *loader) edit(f effect.Edit) {
 	}
 }
 
-// editing reports whether a change to an agent's flag is queued or in flight, so that the configuration in force is
-// out of date.
 func (ld *loader) editing(name string) bool {
 	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }

@@ -43,7 +43,6 @@ func repertoire() [][]string {
 	}
 }
 
-// atRest returns most of the automations from repertoire, changed so that they are never due.
 func atRest() []string {
 	return []string{
 		"cool gate=cooldown interval=8760h", "again gate=cooldown interval=8760h retry=2",

@@ -85,9 +85,8 @@ func (m *Machine) Published() { m.step.Changed = false }
 // EventsWritten records that events were written, so that the next snapshot includes them.
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
-// LastMemory returns the crash histories that must be saved after the loop has ended. A controller that leaves its
-// agents running always hands its histories to the next controller, even if the configuration does not save them. The
-// second result is false if there is nothing to write or if another controller owns the city.
+// LastMemory returns the crash histories to save after the loop has ended. A controller that leaves its agents running
+// always saves them. The second result is false if there is nothing to write, or if another controller owns the city.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	switch {
 	case m.lost != nil || m.conf == nil:

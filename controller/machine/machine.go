@@ -291,8 +291,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time at which Step must be called even if no input arrives, or zero if it need not be called. It
-// ignores deadlines that have passed, because the event that they wait for arrives as an input.
+// Next returns the time at which Step must be called without an input, or zero. It ignores deadlines that have passed,
+// because their events arrive as inputs.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -358,9 +358,8 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. A file may be
-// incomplete while a user saves it. Therefore a change is loaded only if two consecutive patrols read the same
-// revision.
+// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. It loads a change after
+// two patrols have read the same revision, because a user may be saving the file.
 func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.lists.listed {
 		return
@@ -400,8 +399,6 @@ func orDefault(s, d string) string {
 	return s
 }
 
-// tcpListener is the state of the TCP listener. The machine requests the listener with an effect and receives its
-// state as an input.
 type tcpListener struct {
 	m *Machine
 
@@ -409,7 +406,6 @@ type tcpListener struct {
 	city.Listener
 }
 
-// open requests the listener that [api] describes, if [api] differs from the latest request.
 func (tl *tcpListener) open() {
 	if tl.m.conf == nil || tl.m.ending != running || tl.m.oneShot {
 		return

@@ -8,8 +8,8 @@ import (
 )
 
 // Observation puts a machine in observation mode: it does not start or stop agents, open runs, or request checks of
-// pools. It still requests the checks of automations' conditions, but the caller may ignore these requests. The fields
-// contain facts that the machine cannot get from inputs.
+// pools. The caller may ignore its requests for checks of conditions. The fields contain facts that the machine cannot
+// get from inputs.
 type Observation struct {
 	// time at which the last controller ended; zero if none has ever run
 	Stopped time.Time
@@ -74,8 +74,6 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	a.since = a.sess.life.Started
 }
 
-// complete clears the fields that are meaningless without a controller: next actions, decisions, patrols and watchdog
-// results.
 func (ob *Observation) complete(s *city.Snapshot) {
 	s.Config.Loaded, s.Config.Environ, s.Patrol = time.Time{}, nil, city.Patrol{}
 	for i := range s.Agents {

@@ -11,8 +11,8 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force: it would remove more than half of the running agents, and no
-// user has confirmed it yet.
+// held is a configuration on disk that is not in force. It would remove more than half of the running agents, and needs
+// a user's confirmation.
 type held struct {
 	city.Held        // immutable once it has been published
 	revision  string // the full revision; city.Held contains a short form
@@ -36,8 +36,8 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports whether a configuration would remove more than half of the running agents, so that a user must
-// confirm it. The first configuration never needs a confirmation.
+// removesMost reports whether a configuration needs a user's confirmation, because it removes more than half of the
+// running agents. The first configuration never needs one.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running
@@ -115,8 +115,6 @@ func (ld *loader) dropHeld() {
 	}
 }
 
-// heldReason returns err. If err is nil and a configuration is held, it returns the reason why a written flag is
-// not in force.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("the change was written, but " + ld.held.why +
@@ -125,8 +123,6 @@ func (ld *loader) heldReason(err error) error {
 	return err
 }
 
-// rejectWhileHeld rejects commands that would change configuration files while a configuration is held, because the
-// change would not take effect. It reports whether it rejected the command.
 func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false

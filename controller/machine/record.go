@@ -25,7 +25,7 @@ type record struct {
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept even after the agent has been removed
 	needs []string
-	// whether the agent was up, and whether it had a session, at the last call of decideRelated
+	// whether the agent was up, and had a session, at the last call of decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase
@@ -86,7 +86,7 @@ type cause struct {
 	why      string
 	finished bool // for a drain by a user: the agent has reported that it has finished
 	final    bool // for a drain by a user: the agent must not restart
-	// for a kill by a user: do not wait until the session's host confirms that the session has ended
+	// for a kill by a user: do not wait until the session's host confirms the end
 	force bool
 }
 
@@ -126,7 +126,7 @@ type sessionInfo struct {
 	exit       *city.Exit
 	lastEnd    string // ID of the session with the latest handled exit
 	drift      []string
-	// reason why the agent is not restarted for drift although no user is attached; "" = no such reason
+	// reason why drift does not restart the agent, apart from attached users; "" = none
 	restartBarred string
 	sample        usage.Sample
 }
@@ -138,8 +138,8 @@ func (p *sessionInfo) busy(now time.Time) bool {
 		now.Sub(p.life.TypedAt) < typedRecently)
 }
 
-// noteOutput updates the time of the agent's last output, by this controller's clock. For a provider that does not
-// count output, any activity is treated as output.
+// noteOutput updates the time of the agent's last output, by this controller's clock. If the provider does not count
+// output, activity counts as output.
 func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
@@ -187,7 +187,6 @@ type silence struct {
 	stuckAt time.Time   // time at which stuck_after expires; zero = never
 }
 
-// declared returns the reason why an agent is running: the position of its declaration, or its pool.
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.Name()
@@ -202,7 +201,6 @@ func (a *record) names() []string {
 	return []string{a.name}
 }
 
-// isUp reports whether dependents may start: the agent is running, or has exited successfully.
 func (a *record) isUp() bool {
 	if a.phase.Alive() {
 		return a.phase.Ready() && !a.phase.InFlight()
@@ -211,14 +209,12 @@ func (a *record) isUp() bool {
 		a.sess.exit.Signal == ""
 }
 
-// forgive clears the agent's crash history and ends any wait before the next start.
 func (a *record) forgive(because string) {
 	a.act.startReason = because
 	a.restart.forgive()
 }
 
-// hidden reports whether an unwanted agent has stopped. The agent is then hidden, but its record remains while a list
-// shows its last session.
+// hidden reports whether an unwanted agent has stopped. Its record remains while a list shows its last session.
 func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
 func (a *record) surplus() bool {
@@ -227,8 +223,8 @@ func (a *record) surplus() bool {
 
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// waitsForCount returns the reason why a member must wait before it starts, or "". Once the work has been counted
-// again, its pool may no longer want the member.
+// waitsForCount returns the reason why a member must wait before it starts, or "". The pool may no longer want the
+// member after the next count.
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -256,7 +252,6 @@ func (m *Machine) declare(a *record, w *agent.Want) {
 	}
 }
 
-// unknownIn reports whether the provider of the agent's latest or next session did not respond.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
@@ -290,8 +285,7 @@ type restartState struct {
 	restarts    int
 	earlierExit *city.Exit // the newest exit that a previous controller saved
 	inherited   effect.SavedAgent
-	// since the last start, the agent has exited on its own, requested a restart, or was stopped because it was
-	// silent
+	// the agent caused its latest end: by an exit, a restart request or silence
 	diedOnItsOwn bool
 }
 
@@ -301,6 +295,8 @@ type hold struct {
 	why     string
 	until   time.Time // time of the next start; zero if the agent does not start by itself
 	crashes int       // number of crashes that led to a quarantine
+	// the crashes that led to a quarantine; nil = unknown, or no quarantine
+	quarantine *city.Quarantine
 }
 
 type holdKind int
@@ -321,15 +317,12 @@ func (h *hold) state() city.State {
 		city.Failed, city.Exited}[h.kind]
 }
 
-// stays reports whether the agent remains stopped, with no time set for its next start.
 func (h *hold) stays() bool { return h.kind >= staysExited }
 
 func (h *hold) hasExited() bool { return h.kind == staysExited || h.kind == staysFinal }
 
 func (h *hold) waits(now time.Time) bool { return now.Before(h.until) }
 
-// pause returns the state of an agent that does not start before a given time: backoff, failed or quarantined. It
-// returns "" if the agent is not waiting.
 func (h *hold) pause() city.State {
 	if h.stays() {
 		return ""
@@ -344,6 +337,7 @@ func (h *hold) exits(v restart.Verdict) {
 		h.kind = staysExited
 	case restart.Quarantine:
 		h.kind, h.crashes = quarantined, v.Count
+		h.quarantine = &city.Quarantine{LastCrash: v.Last, Span: v.Span}
 	}
 }
 
@@ -383,7 +377,8 @@ func (h *hold) wantedAgain() {
 }
 
 func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
-	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes)}
+	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes),
+		quarantine: r.Quarantine}
 	switch r.State {
 	case city.Backoff:
 		h.kind = inBackoff
@@ -416,13 +411,10 @@ func (r *restartState) started(fresh bool) {
 	r.diedOnItsOwn = r.diedOnItsOwn && !fresh
 }
 
-// counts reports whether the agent is waiting to start, or has crashed within the window.
 func (r *restartState) counts(now time.Time, window time.Duration) bool {
 	return r.waits(now) || r.history.Within(now, window) > 0
 }
 
-// recentCrashes returns the number of relevant crashes: the crashes within the window, or those that led to the
-// current quarantine.
 func (r *restartState) recentCrashes(now time.Time, window time.Duration) int {
 	if r.kind == quarantined {
 		return r.hold.crashes

@@ -24,7 +24,7 @@ const outputWait = effect.CaptureLimit + time.Second
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	// IDs of sessions with an exit that the previous controller recorded, or saved for its successor to record
+	// IDs of sessions with an exit that the previous controller recorded or saved
 	past map[string]bool
 }
 
@@ -32,7 +32,7 @@ type queuedRecord struct {
 	effect.Record
 	agent *record       // nil = the event is not about an agent's session
 	end   *session.Exit // the exit that the event records, or nil
-	// ID of the session with the output that the event waits for; "" = the event waits only for earlier events
+	// ID of the session with the output that the event waits for; "" = none
 	output string
 	by     time.Time // time at which the event stops waiting for the output
 }
@@ -42,7 +42,6 @@ func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
 }
 
-// recordEnd records an exit, unless the previous controller has recorded it.
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
@@ -60,8 +59,7 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder records an event. If an earlier event is still waiting for output, inOrder queues the new one, so that the
-// log keeps the order of the decisions.
+// inOrder records an event, or queues it behind events that wait for output. The log keeps the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)
@@ -156,8 +154,6 @@ func (j *journal) begin(a *record) {
 	j.m.step.Do(f)
 }
 
-// inheritEnds records exits that the previous controller could not record. It skips exits that the list of sessions
-// contains, because those are handled separately.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {
@@ -249,8 +245,8 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
-// encode returns the file's content, or nil if the file should not exist. The parameter memo returns an agent's state.
-// A crash without a recorded event is omitted, because the next controller finds and counts it again.
+// encode returns the file's content, or nil for no file. It omits crashes without a recorded event, because the next
+// controller counts them again.
 func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
@@ -293,7 +289,6 @@ func (a *record) hasNoHistory() bool {
 		a.restart.pause() == ""
 }
 
-// isSaved reports whether the saved state is current. The parameter crashes is false if crash histories are not saved.
 func (a *record) isSaved(crashes bool) bool {
 	k, stopped := a.restart.saved, a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()
@@ -331,6 +326,7 @@ func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	if r.State = a.restart.pause(); r.State != "" {
 		r.Until, r.Why, r.StartReason = a.restart.until, a.restart.why, a.act.startReason
 		r.QuarantineCrashes = a.restart.hold.crashes
+		r.Quarantine = a.restart.hold.quarantine
 		if a.state == r.State {
 			r.Since = a.since
 		}
@@ -338,8 +334,6 @@ func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	return r
 }
 
-// stoppedBySetting returns the state of an agent that its configuration keeps stopped. It returns the zero value for
-// any other agent.
 func (a *record) stoppedBySetting() effect.SavedState {
 	if a.want != nil && (a.state == city.Suspended && a.want.Suspended.On() ||
 		a.state == city.Failed && a.want.Problem != "") {
@@ -348,7 +342,6 @@ func (a *record) stoppedBySetting() effect.SavedState {
 	return effect.SavedState{}
 }
 
-// toHandOver returns the state of an agent for the next controller, or nil if nothing is handed over.
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(true), a.drain.current
 	switch {
@@ -378,8 +371,8 @@ func (a *record) toHandOver() *effect.SavedAgent {
 
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
-// restoreAll restores the saved histories to the agents of the first configuration. If an agent's declaration has
-// changed, it restores only the time at which the configuration stopped the agent.
+// restoreAll restores the saved histories for the first configuration. If a declaration has changed, only the stop time
+// is restored.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
@@ -419,8 +412,7 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. If the clock was set back, saved times may be in the future: they become the
-// current time, and waits are limited to their maximum (L13).
+// restore restores an agent's history. It limits saved times and waits, because the clock may have been set back (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

@@ -108,7 +108,6 @@ func TestHungCaptureDelaysNothing(t *testing.T) {
 	}
 }
 
-// keepEnds simulates how a start moves unrecorded exits from the provider to files.
 func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {
@@ -361,8 +360,8 @@ func FuzzMemory(f *testing.F) {
 	})
 }
 
-// The number of restarts, the newest exit and the reason of an agent's state survive a hand-over. After a crash of the
-// controller, restarts and exits of agents with a saved crash history survive.
+// Restarts, the newest exit and the state's reason survive a hand-over. With a saved crash history, restarts and exits
+// survive a crash of the controller.
 func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 	for _, handOver := range []bool{true, false} {
 		w := newWorld()
@@ -403,8 +402,8 @@ func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 	}
 }
 
-// If an agent's configuration keeps the agent stopped, the next controller shows the same stop time. This holds after a
-// hand-over, a crash of the controller or a stop of the city, and if the agent's declaration has changed.
+// If the configuration keeps an agent stopped, its stop time survives a hand-over, a crash and a stop. It also survives
+// a change of the declaration.
 func TestStoppedStatesOutliveTheController(t *testing.T) {
 	for _, end := range []string{"shutdown leave", "shutdown", "advance 1s"} {
 		for _, written := range []string{"", "write a:command=other,suspended=true b:problem=other c"} {

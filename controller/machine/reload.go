@@ -21,7 +21,7 @@ type loader struct {
 	rejectedRevision string
 	seenAtPatrol     string // revision that the latest patrol read
 	held             *held  // configuration on disk that is waiting for confirmation; nil = none
-	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
+	// held revision that each waiting reload has confirmed, by command ID; "" = none was held
 	confirms map[uint64]string
 	loading  bool
 	again    bool          // load again after the load in flight
@@ -90,8 +90,6 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled rejects the agent commands that have not taken effect: their flag was written, but the file was rejected
-// or has changed again.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return
@@ -140,8 +138,8 @@ func (ld *loader) reject(revision string, err error) {
 	}})
 }
 
-// adopt applies a configuration and returns a summary of the changes. Agents keep their state if their name and
-// fingerprint are unchanged (L6).
+// adopt applies a configuration and returns a summary. Agents keep their state if name and fingerprint are unchanged
+// (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
@@ -213,8 +211,6 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	ld.m.declare(a, w)
 }
 
-// suspension records that an agent was resumed, or was suspended while it was stopped. If the agent is running, its
-// suspension is recorded later, when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return

@@ -17,8 +17,6 @@ import (
 	"gcity/pool"
 )
 
-// noteLeaver records that a departing member's last session has ended, so that the member's work is returned to the
-// pool.
 func (wk *work) noteLeaver(a *record) {
 	switch {
 	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot ||
@@ -28,8 +26,6 @@ func (wk *work) noteLeaver(a *record) {
 	}
 }
 
-// findLeavers finds departed members that still have work. They left before this controller started, or while they
-// were not running.
 func (wk *work) findLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
@@ -54,8 +50,7 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// returnWork requests that the work of departed members be returned to their pools. It skips members that are running
-// or wanted again.
+// returnWork skips members that are running or wanted again.
 func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
@@ -74,8 +69,6 @@ func (wk *work) returnWork() {
 	}
 }
 
-// waitsForReturn returns the reason why a wanted member must wait before it starts, if its earlier work is still
-// being returned to the pool. It returns "" otherwise.
 func (wk *work) waitsForReturn(a *record) string {
 	for _, l := range wk.leaving {
 		if l.Agent == a.name {
@@ -124,8 +117,6 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 	wk.m.pools.Decided(now, l.Pool, "work returned", msg)
 }
 
-// findStranded finds work that is assigned to agents that are not running and will not start without a user. It
-// records when this condition began.
 func (wk *work) findStranded(now time.Time) {
 	if wk.m.conf == nil || !wk.m.lists.listed || wk.m.ending != running ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {
@@ -159,9 +150,9 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// whyAbsent returns the reason why an assignee is not running and will not start without a user. The reason follows the
-// name in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the
-// whole city is suspended. The second result is true if the city has no agent with this name.
+// whyAbsent returns why only a user can start an assignee, for example "is quarantined". It returns "" for running
+// agents, for names of people, and while the whole city is suspended. The second result is true if the city has no such
+// agent.
 func (wk *work) whyAbsent(assignee string) (why string, gone bool) {
 	a := wk.m.agents[assignee]
 	switch {

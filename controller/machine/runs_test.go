@@ -126,8 +126,7 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	}
 }
 
-// If a run's record is missing or its store rejects the change, the record can never be closed. This is reported once,
-// and there is no retry.
+// A missing or rejected run record is given up. This is reported once, without a retry.
 func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
@@ -237,7 +236,7 @@ func (w *world) runEvents(id string) (fired, ended int) {
 	return fired, ended
 }
 
-// A new controller logs each missing event of a completed run once, and nothing for old runs.
+// A new controller logs each missing event of a completed run once. It logs nothing for old runs.
 func TestEventsOfRunsAreCompleted(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { t := now.Add(d); return &t }
@@ -277,8 +276,7 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	}
 }
 
-// If creating a record fails, the machine later checks once whether the record exists anyway. It does not check while a
-// record is being created.
+// If creating a record fails, the machine later checks once whether it exists anyway.
 func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

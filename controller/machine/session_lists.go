@@ -21,9 +21,9 @@ type sessionLists struct {
 	listed  bool
 	listing bool
 	relist  bool // list the sessions again after the list in flight
-	// providers that have never responded; agents without a known session may be running there
+	// providers that have never responded, and might run unknown sessions
 	unlistedProviders map[string]bool
-	// errors from providers that did not respond to the latest list, including those that may still respond late
+	// errors from providers that did not respond to the latest list
 	unknown       map[string]error
 	lateResponses int    // number of providers that may still respond late
 	ordered       uint64 // step in which the latest list was requested
@@ -97,9 +97,8 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	lk.m.decideAll(now)
 }
 
-// noteResponses records which providers have responded. Only this controller starts sessions, so all sessions of a
-// provider are known after its first response. allKnown is true if the last missing provider has just responded for
-// the first time.
+// noteResponses records which providers have responded. A provider's first response shows all of its sessions, because
+// only this controller starts sessions. allKnown is true after the last first response.
 func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
@@ -149,7 +148,6 @@ func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	}
 }
 
-// handleLateList handles a late response from one provider, as part of the list that the response belongs to.
 func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	lk.lateResponses--
 	allKnown := false
@@ -212,8 +210,8 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, included f
 	}
 }
 
-// mayRunUnlisted returns the reason why an agent must not start, if it might already be running at a provider that has
-// never responded (L11). It returns "" if the agent may start.
+// mayRunUnlisted returns why an agent must not start, or "". The agent might already run at a provider that has never
+// responded (L11).
 func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
@@ -290,8 +288,6 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 	}
 }
 
-// recordLateEnd records an exit that is known only from a list. The session was stopped, or it exited before the
-// current session started.
 func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 	if !a.policy.counts() {
 		return

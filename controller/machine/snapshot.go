@@ -47,11 +47,13 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		}
 		v := a.draw()
 		v.Next = m.nextFor(a)
+		v.Refusal = city.Refusal{NoRestart: m.commands.noRestart(a), Surplus: a.surplus()}
 		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
 		for _, d := range a.out.All() {
 			v.Sends = append(v.Sends, d.Draw())
 		}
 		v.Crashes = a.restart.recentCrashes(now, m.window())
+		v.Quarantine = a.restart.hold.quarantine
 		s.Agents = append(s.Agents, v)
 	}
 	s.Degraded = append(s.Degraded, m.watchdogs.Problems()...)
@@ -204,7 +206,6 @@ func (a *record) nextOfStop() string {
 	return "stops after the agents that depend on it"
 }
 
-// nextFor returns what happens to an agent next if no input arrives, or nil if nothing will happen.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {

@@ -140,7 +140,7 @@ func (w *world) tell(words []string) error {
 		}
 	case "degraded":
 		w.log = append(w.log, w.m.Snapshot(w.now).Degraded...)
-	case "takes": // NAME, CPU time so far, resident bytes, processes
+	case "takes": // NAME, CPU time, resident bytes, processes
 		w.m.gauge.able = true
 		if w.uses == nil {
 			w.uses = map[string]session.Usage{}
@@ -291,6 +291,9 @@ func (w *world) tell(words []string) error {
 	case "next": // shows the agent's next change
 		next := w.m.nextFor(w.m.agents[arg(0)])
 		w.log = append(w.log, fmt.Sprintf("%s (known when: %v)", next.What, next.At != nil))
+	case "refusal": // shows what the snapshot says about a restart of the agent
+		a, _ := w.m.Snapshot(w.now).Agent(arg(0))
+		w.log = append(w.log, fmt.Sprintf("%q (surplus: %v)", a.NoRestart, a.Surplus))
 	case "show":
 		w.log = append(w.log, w.show()...)
 	default:
@@ -299,8 +302,7 @@ func (w *world) tell(words []string) error {
 	return nil
 }
 
-// succeed replaces the controller with a new one, as after a hand-over or a SIGKILL. The effects named in stuck are
-// stuck from the beginning.
+// succeed replaces the controller, as after a hand-over or a SIGKILL. Effects in stuck never finish.
 func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
@@ -352,7 +354,6 @@ func (w *world) begin(stuck ...string) {
 	w.Step(effect.Tick{})
 }
 
-// quarantines returns the saved quarantines that the next controller must restore.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||

@@ -32,8 +32,6 @@ func (onCall) waits(a *record) bool {
 	return s == nil || s.Judged || a.triage.lastBeat == s.Beat
 }
 
-// changeTriageOf handles an agent that becomes a triage agent, or stops being one. It clears the agent's history, and
-// stops a session that was started for a beat.
 func (a *record) changeTriageOf(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
@@ -79,8 +77,7 @@ func (p onCall) rest(now time.Time, a *record) {
 		"; starts only for its checks", time.Time{})
 }
 
-// triageOver handles the end of a triage agent's session, or a failed start. The watchdog reports the end, which
-// never counts as a crash.
+// triageOver handles the end of a triage agent's session, or a failed start. It never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.request
 	a.restart.end()
@@ -99,8 +96,7 @@ func (p onCall) failed(now time.Time, a *record, err error) {
 	m.triageOver(now, a, "could not start: "+a.triage.startProblem)
 }
 
-// died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, died records it
-// together with the last output. It records repeated exits for the same reason only once.
+// died handles the exit of a triage agent that was not stopped. Repeated exits for the same reason are recorded once.
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()
@@ -113,7 +109,6 @@ func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m.triageOver(now, a, why)
 }
 
-// ending reports whether a session is being stopped or is about to be. It ignores a stop that failed.
 func (a *record) ending() bool {
 	return a.phase.Alive() && a.act.retryStopAt.IsZero() &&
 		(a.phase.Stopping() || a.act.intent.kind != causeNone)

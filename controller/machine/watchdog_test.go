@@ -133,7 +133,6 @@ func TestWatchdogLaws(t *testing.T) {
 	}
 }
 
-// toss executes a random line of a story. It reports whether the line replaced the controller or the watchdog.
 func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	line := pick("heartbeat worker", "heartbeat worker", "heartbeat worker",

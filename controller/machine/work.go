@@ -26,18 +26,18 @@ type work struct {
 	counting    bool
 	ordered     uint64 // step in which the latest count was requested
 	countedStep uint64 // step in which the latest count finished
-	// request a new count, because work may have changed after the count in flight was requested
+	// request a new count, because work may have changed during the count in flight
 	recount bool
 	counted bool
 	asOf    time.Time // time at which the counts were last valid
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// time from which only a user can start the assignee, by assignee
+	// time since when only a user can start the assignee, by assignee
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// former pool of each member that has permanently left and still has work
+	// former pool of each departed member that still has work
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
 	failing   bool              // returning work has failed; the next patrol retries
@@ -92,7 +92,6 @@ func (wk *work) changed(in effect.BeadChanged) {
 	wk.count()
 }
 
-// count requests a count of open work, in total and for each pool without a check.
 func (wk *work) count() {
 	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != running {
 		return
@@ -114,8 +113,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// Members must not be drained until each store has responded once, because they might have work in a store that has
-	// not responded.
+	// Members must not be drained until each store has responded once, because a silent store might have their work.
 	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)
@@ -158,8 +156,6 @@ func (wk *work) retry(now time.Time) {
 	wk.m.runs.Advance(now)
 }
 
-// storesChanged handles stores that have failed or recovered. Work that waited for a store continues when the store
-// recovers.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
 		return

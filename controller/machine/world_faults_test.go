@@ -16,35 +16,34 @@ import (
 	"gcity/events"
 )
 
-// trials contains the faults of automations in random stories, and the records that are needed to check the laws.
 type trials struct {
 	on      bool // runs end at their timeout, and events are delivered when they happen
 	minding bool
-	auto    bool                      // runs succeed immediately
-	late    map[string]bool           // kinds of effects with withheld results
-	slow    []slowResult              // withheld results, oldest first
-	inbox   []effect.EventsReceived   // events that are delivered but not handled yet
-	lag     bool                      // events stay in the inbox
-	ghosts  map[string]automation.Run // runs of phantom records, which were created although their creation was reported as failed
-	phantom bool                      // the creation of a record succeeds although it is reported as failed
-	patient map[string]bool           // runs with events that are handled again after a failure, by ID of the record
-	failed  map[string]bool           // records for which an attempt to close failed
-	unshut  string                    // reason why records cannot be closed
-	forgone error                     // reason why records can never be closed
-	unkept  string                    // reason why the state cannot be saved
-	unswept string                    // reason why records cannot be read
-	ended   bool                      // the city has ended all runs
+	auto    bool                    // runs succeed immediately
+	late    map[string]bool         // kinds of effects with withheld results
+	slow    []slowResult            // withheld results, oldest first
+	inbox   []effect.EventsReceived // events that are delivered but not handled yet
+	lag     bool                    // events stay in the inbox
+	ghosts  map[string]automation.Run
+	phantom bool // the creation of a record succeeds, but is reported as failed
+	patient map[string]bool
+	failed  map[string]bool
+	unshut  string // reason why records cannot be closed
+	forgone error  // reason why records can never be closed
+	unkept  string // reason why the state cannot be saved
+	unswept string // reason why records cannot be read
+	ended   bool   // the city has ended all runs
 	began   map[string]time.Time
 	asked   map[uint64]bool // requests for manual runs that have no reply yet
 
 	last    map[string]time.Time          // time at which the newest run of each automation was opened
 	moments map[string]map[time.Time]bool // scheduled times for which a run was opened
-	dealt   map[string]map[uint64]string  // for each event, the bead of the run that handles it
-	owed    map[string]map[uint64]bool    // events that must be handled
-	absent  map[string]time.Time          // time at which an automation was no longer declared
-	listens map[string]string             // event type that each automation waits for
-	back    bool                          // the clock was set back, so intervals have no meaning
-	writes  int                           // number of effects other than reads
+	dealt   map[string]map[uint64]string
+	owed    map[string]map[uint64]bool // events that must be handled
+	absent  map[string]time.Time
+	listens map[string]string // event type that each automation waits for
+	back    bool              // the clock was set back, so intervals have no meaning
+	writes  int               // number of effects other than reads
 }
 
 type slowResult struct {
@@ -67,7 +66,6 @@ func (w *world) breaks(format string, args ...any) {
 	w.breach = append(w.breach, fmt.Sprintf(format, args...))
 }
 
-// withheld stores the result of an effect for later if its kind is late.
 func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	t := &w.floor.trials
 	kind, _, _ := strings.Cut(f.Key(), ":")
@@ -89,7 +87,6 @@ func (w *world) release(which int) {
 	w.Step(in)
 }
 
-// mind performs changes that need no input: it delivers events and ends runs.
 func (w *world) mind() {
 	t := &w.floor.trials
 	if !t.on || t.minding || w.m.conf == nil || len(w.breach) > 0 {
@@ -115,7 +112,6 @@ func (w *world) crowded() bool {
 	return true
 }
 
-// expire ends one run that is due to end. It returns false if there is none.
 func (w *world) expire() bool {
 	t := &w.floor.trials
 	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
@@ -288,8 +284,6 @@ func (w *world) owe(e events.Event) {
 	}
 }
 
-// account drops events that an automation no longer has to handle, because it was removed or waits for a different
-// event type.
 func (w *world) account() {
 	t := &w.floor.trials
 	if !w.m.runs.RecordsRead {
@@ -314,7 +308,6 @@ func (w *world) account() {
 	}
 }
 
-// forgiven drops events that the next controller cannot know about, because the automation's state was not saved.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {
@@ -334,7 +327,6 @@ func (w *world) forgiven(deeds map[string]automation.Memory) {
 	clear(t.asked)
 }
 
-// endTold checks that the end of a run is logged only after its record is closed.
 func (w *world) endTold(e events.Event) {
 	t := &w.floor.trials
 	if !t.on || e.Type != events.AutomationCompleted && e.Type != events.AutomationFailed ||
@@ -350,7 +342,6 @@ func (w *world) endTold(e events.Event) {
 	}
 }
 
-// sleep moves the clock forward as if the computer had been suspended.
 func (w *world) sleep(d time.Duration) {
 	w.now = w.now.Add(d)
 	if w.patrol.Before(w.now) {

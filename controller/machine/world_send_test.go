@@ -15,15 +15,15 @@ import (
 	"gcity/session"
 )
 
-// textDelivery simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
+// textDelivery simulates the delivery of texts, and checks that none is lost, repeated or out of order.
 type textDelivery struct {
-	drafts map[string]time.Time  // time at which a draft was typed into each agent's terminal
-	sent   map[uint64]city.Nudge // accepted texts and the text that was offered last, by ID
+	drafts map[string]time.Time
+	sent   map[uint64]city.Nudge
 	typed  map[uint64]bool
 	owed   map[uint64]bool      // texts whose end is not in the log yet
 	mute   string               // reason why no text can be typed
 	asked  map[uint64]bool      // commands that must be answered
-	order  map[string][2]uint64 // for each agent, IDs of the last queued and the last immediate text that were typed
+	order  map[string][2]uint64 // for each agent, IDs of the last typed texts: queued and immediate
 }
 
 func newTextDelivery() textDelivery {
@@ -171,7 +171,6 @@ func (w *world) sendSomething(who byte, name string) {
 	}
 }
 
-// sentAll checks that every text was typed or reported as dropped, and that every command was answered.
 func (w *world) sentAll() {
 	for _, id := range slices.Sorted(maps.Keys(w.delivery.owed)) {
 		w.breaks("text %d for %s was lost without a word", id, w.delivery.sent[id].Agent)

@@ -19,8 +19,7 @@ import (
 	"gcity/session"
 )
 
-// world is a machine with a simulated environment: sessions, effects that take as long as a story says, and a log.
-// Stories and fuzz tests use it.
+// world is a machine with simulated sessions, effects and log.
 type world struct {
 	m       *Machine
 	now     time.Time
@@ -71,7 +70,6 @@ func newWorld() *world {
 	return w
 }
 
-// want parses an agent's specification in a story: a name followed by options.
 func want(spec string) agent.Want {
 	name, opts, _ := strings.Cut(spec, ":")
 	w := agent.Want{
@@ -114,7 +112,6 @@ func want(spec string) agent.Want {
 	return w
 }
 
-// declare writes a configuration with these agents and makes the machine load it.
 func (w *world) declare(specs ...string) {
 	w.write(specs...)
 	if w.m.conf == nil {
@@ -124,7 +121,6 @@ func (w *world) declare(specs ...string) {
 	w.Step(effect.ConfigChanged{})
 }
 
-// write writes a configuration with these agents without notifying the machine.
 func (w *world) write(specs ...string) {
 	w.confs++
 	c := &effect.Configuration{Name: "app", Dir: "/app", NoWork: w.floor.defs == nil &&
@@ -141,7 +137,7 @@ func (w *world) write(specs ...string) {
 	w.current, w.broken = c, ""
 }
 
-// Step passes an input to the machine and executes all resulting effects that are not stuck.
+// Step passes an input to the machine and executes the effects that are not stuck.
 func (w *world) Step(in effect.Input) {
 	w.feed(in)
 	for {
@@ -199,8 +195,6 @@ func (w *world) feed(in effect.Input) {
 	}
 }
 
-// removed reports whether an input would remove more than half of the running agents, and whether a user has
-// confirmed that. It counts independently of the machine.
 func (w *world) removed(in effect.Input) (removes, asked bool) {
 	c, ok := in.(effect.Loaded)
 	if !ok || c.Conf == nil || w.m.conf == nil || c.Revision == w.m.conf.Revision {
@@ -277,8 +271,6 @@ func (w *world) tellEffect(f effect.Effect) {
 	}
 }
 
-// histories returns the crash histories in a file. It omits agents that are in the file only because their
-// configuration stopped them.
 func (w *world) histories(file []byte) (all map[string]effect.SavedAgent) {
 	if file == nil {
 		return nil
@@ -505,7 +497,6 @@ func (w *world) edit(f effect.Edit) effect.Input {
 	return effect.Edited{Edit: f}
 }
 
-// die ends an agent's session. It notifies the machine immediately, unless w.lost is set.
 func (w *world) die(name string, code int, sig string) {
 	s := w.alive[name]
 	if s == nil {
@@ -522,7 +513,6 @@ func (w *world) die(name string, code int, sig string) {
 	}
 }
 
-// advance moves the clock forward. Patrols and timers fire when they are due.
 func (w *world) advance(d time.Duration) {
 	end := w.now.Add(d)
 	for {

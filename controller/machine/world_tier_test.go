@@ -18,7 +18,6 @@ const (
 	dogWake  = "wake up"
 )
 
-// watchdogWorld contains the watchdogs of the next configuration, the heartbeat files and the mail.
 type watchdogWorld struct {
 	dogs   map[string]config.Watchdog
 	files  map[string]effect.HeartbeatRead // by path
@@ -58,7 +57,6 @@ func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	return nil, false
 }
 
-// keep declares a watchdog for the next configuration. words are its name and its keys.
 func (w *world) keep(words []string) error {
 	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute,
 		VeryStale: 15 * time.Minute, Nudge: dogNudge, Wake: dogWake,
@@ -118,8 +116,7 @@ func (w *world) kennels(c *effect.Configuration) {
 	})
 }
 
-// beats writes an agent's heartbeat. how is an age (negative for a time in the future), "gone", or "broken" or
-// "unread" with a reason.
+// beats writes an agent's heartbeat. The parameter how is an age, "gone", or "broken" or "unread" with a reason.
 func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {

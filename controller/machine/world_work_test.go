@@ -18,7 +18,6 @@ import (
 	"gcity/internal/toml"
 )
 
-// automationWorld contains a world's automations, their run records, and the runs that a story must end.
 type automationWorld struct {
 	defs   []automation.Definition
 	beads  map[string]beads.Bead
@@ -39,8 +38,7 @@ type automationWorld struct {
 	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation. The first word is its name. The words rig=… and layer=… set the file's location, and
-// all other words are lines of the file.
+// automate declares an automation. The words are its name, rig=… and layer=…, and the lines of its file.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {
@@ -81,8 +79,6 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found replaces an automation in the simulated folders, and notifies the machine. If d and b are nil, it removes the
-// automation.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {
@@ -241,7 +237,6 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	return nil, false
 }
 
-// called makes one call to the city's store. It notifies the machine if the store's health has changed.
 func (w *world) called(probe bool) {
 	fl := &w.floor
 	v := guard.StoreWorks

@@ -14,8 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of the automations, for example the time of each
-// automation's latest run. It is kept when run records are removed.
+// AutomationsFile is the file in the city's .gc folder with the state of the automations. It outlives the run records.
 const AutomationsFile = "automations.json"
 
 // automationsVersion is the version of the file format that this program writes. Files of other versions are not read.
@@ -84,8 +83,8 @@ func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []
 // BadSuffix is appended to the name of a file that could not be read.
 const BadSuffix = ".bad"
 
-// CopyBadAutomations copies an AutomationsFile that could not be read, because a new file will replace it. If it is
-// not a regular file, CopyBadAutomations moves it.
+// CopyBadAutomations copies an AutomationsFile that could not be read, because a new file will replace it. It moves the
+// file if it is not a regular file.
 func CopyBadAutomations(dir string) error {
 	path := filepath.Join(dir, ".gc", AutomationsFile)
 	data, err := disk.ReadFile(path)

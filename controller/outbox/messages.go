@@ -64,8 +64,8 @@ const (
 	maxFinished = 5                // maximum number of finished nudges that are shown
 )
 
-// outputChecks contains the times, counted from the submission of a nudge, at which its session is checked for
-// output. Later output is probably unrelated to the nudge.
+// outputChecks contains the times after a submission at which output is checked. Later output is probably unrelated to
+// the nudge.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // Nudge queues a nudge. Later, Deliver types or drops it.
@@ -106,8 +106,8 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	tx.out.Changed = true
 }
 
-// Deliver advances the nudges to all agents: it types them, drops them, and replies to commands that have waited
-// long enough. It depends only on the current facts.
+// Deliver types nudges, drops them, and replies to commands that have waited long enough. It depends only on the
+// current facts.
 func (tx *Messages) Deliver(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.deliverTo(now, b)
@@ -148,7 +148,6 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	tx.report(now, b)
 }
 
-// report replies to the commands that have waited long enough even though their nudge has not been typed yet.
 func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
 		if d.ReportTo != 0 && !now.Before(d.ReportBy) {
@@ -158,8 +157,6 @@ func (tx *Messages) report(now time.Time, b *Outbox) {
 	}
 }
 
-// codeOf returns the error code for a nudge that is dropped because of the agent, or because the city is being
-// stopped.
 func (tx *Messages) codeOf() city.Code {
 	if !tx.city.Running() {
 		return city.Unavailable
@@ -205,7 +202,6 @@ func (tx *Messages) expire(now time.Time, b *Outbox) {
 	}
 }
 
-// typeMessage moves the first waiting nudge to the terminal's queue, which also contains keys.
 func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
@@ -345,8 +341,8 @@ func (tx *Messages) GiveUpAll(now time.Time) {
 	}
 }
 
-// Next returns the earlier of t and the time at which Deliver must run even if no input arrives. A zero t means that
-// no time is set.
+// Next returns the earlier of t and the time at which Deliver must run without an input. A zero t means that no time is
+// set.
 func (tx *Messages) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
@@ -415,8 +411,7 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 	}
 }
 
-// TakeBack cancels a nudge that its watchdog no longer needs. A nudge that is being typed is canceled only if the
-// terminal does not accept it.
+// TakeBack cancels a nudge that its watchdog no longer needs.
 func (tx *Messages) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
 	if d.Obsolete = why; b.Current != d {
 		tx.giveUp(now, b, d, dropped{city.Conflict, why, effect.ActorController})

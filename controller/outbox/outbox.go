@@ -19,7 +19,7 @@ type Outbox struct {
 	Waiting  []*Delivery // in the order in which they will be typed
 	Current  *Delivery   // nudge in the terminal's queue, or being typed; nil = none
 	Finished []*Delivery // finished nudges, the newest last
-	// time of the next attempt to type nudges; an urgent nudge that was never held back does not wait for it
+	// time of the next attempt to type nudges; new urgent nudges do not wait for it
 	NextAttempt time.Time
 	// start of the current delay by a draft or a user's typing; zero = no delay
 	DelayedSince time.Time
@@ -48,8 +48,8 @@ type Delivery struct {
 	Obsolete     string
 	Cancelers    []Canceler // commands that try to cancel the nudge while it is being typed
 	Life         string     // ID of the session that the nudge was typed into
-	Output       uint64     // number of bytes that the session had printed at that time
-	OutputChecks int        // number of checks for output since then
+	Output       uint64     // number of bytes that the session had printed when the nudge was typed
+	OutputChecks int        // number of output checks since the nudge was typed
 }
 
 func (d *Delivery) Draw() city.Send {
@@ -90,8 +90,8 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a nudge to the end of the urgent or of the other nudges, or to their start if atFront is set. Urgent
-// nudges come before all others.
+// Queue adds a nudge behind the other nudges of its kind, or before them if atFront is set. Urgent nudges come before
+// all others.
 func (b *Outbox) Queue(d *Delivery, atFront bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {
@@ -141,7 +141,7 @@ func (t Canceler) Receipt(agent string, n int) effect.Reply {
 		Message: fmt.Sprintf("canceled queued nudges for agent %s: %d", agent, t.N+n)}}
 }
 
-// WhyOtherSession returns the reason why a watchdog's nudge is not meant for the current session, or "" if it is.
+// WhyOtherSession returns why a watchdog's nudge is not meant for the current session, or "" if it is.
 func (d *Delivery) WhyOtherSession(life string) string {
 	if d.ForSession != "" && d.ForSession != life {
 		return "the session that it was meant for has ended"

@@ -15,8 +15,8 @@ import (
 	"gcity/sling"
 )
 
-// returnWork returns the work of departed members to their pools, in all stores at the same time. It returns work in
-// progress last, because that work shows the next controller which members still have work.
+// returnWork returns the work of departed members to their pools. It returns work in progress last, because that shows
+// the next controller which members still have work.
 func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -67,8 +67,7 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	return nil
 }
 
-// unassign reopens a bead for its pool, unless its assignee has changed in the meantime. A bead that already has a
-// pool label stays with that pool. It returns the bead before and after the change.
+// unassign reopens a bead for its pool, unless its assignee has changed. A pool label takes precedence over pool.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
 	now beads.Bead,
 	err error) {

@@ -12,7 +12,7 @@ import (
 	"gcity/mail"
 )
 
-// quick is a store in which another client closes certain beads just before their first update.
+// quick is a store in which another client closes some beads just before their first update.
 type quick struct {
 	*fake.Store
 	closes map[string]bool
@@ -112,7 +112,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// dying is a store that accepts some updates and rejects all later ones, as if the controller had been killed.
+// dying is a store that rejects all updates after some, as if the controller had been killed.
 type dying struct {
 	*fake.Store
 	left *int
@@ -126,8 +126,7 @@ func (d dying) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead
 	return d.Store.Update(ctx, id, p)
 }
 
-// If a controller is killed while it returns work, at least one bead in progress remains, so that the next controller
-// returns the rest.
+// A controller that is killed while it returns work leaves a bead in progress. The next controller returns the rest.
 func TestWorkInProgressGoesBackLast(t *testing.T) {
 	for n := range 5 {
 		left := n

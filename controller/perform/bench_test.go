@@ -60,7 +60,6 @@ func newBench(t *testing.T, toml string) *bench {
 	return b
 }
 
-// counting returns a runner that can only count and change work, in a city with these rigs.
 func counting(open func(rig string) (beads.Store, error), rigs ...string) *Runner {
 	snap := &city.Snapshot{}
 	for _, name := range rigs {

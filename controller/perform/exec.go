@@ -114,8 +114,7 @@ func (au *automations) commandEnvironment(in *config.City, d automation.Definiti
 	return agent.CommandEnvironment(in, d.Rig, au.w.Host)
 }
 
-// cook creates a formula's molecule in the store of the automation's scope. It creates either the whole molecule or
-// nothing.
+// cook creates a formula's molecule, either completely or not at all.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	var recipe *formula.Formula

@@ -15,7 +15,6 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// soon calls work and returns its result. If work hangs, the test fails.
 func soon[T any](t *testing.T, what string, work func() T) T {
 	t.Helper()
 	done := make(chan T, 1)

@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Now executes an effect that reads, runs a check or changes a bead, and returns its result. It ignores all other
-// effects and returns nil for them. Now is used for a city without a controller.
+// Now executes an effect that reads, runs a check or changes a bead. It returns nil for any other effect. It is used
+// for a city without a controller.
 func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 	switch f := f.(type) {
 	case effect.List:

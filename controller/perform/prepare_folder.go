@@ -27,8 +27,8 @@ const (
 	renderLimit = 5 * time.Second
 )
 
-// These are limits for a prompt that is passed directly, not in a file. The kernel accepts arguments of less than 128
-// KiB, and the shell receives the whole command line as one argument.
+// These are limits for a prompt that is passed as an argument. The kernel accepts arguments of less than 128 KiB, and
+// the command line is one argument of the shell.
 const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
@@ -52,8 +52,8 @@ func (t *folderLocks) of(folder string) *sync.Mutex {
 	return t.byFolder[folder]
 }
 
-// prepareFolder copies the overlay and hooks into an agent's folder and returns a description of the changes.
-// Problems that do not prevent the start are returned as troubles.
+// prepareFolder copies the overlay and hooks into an agent's folder. Problems that do not prevent the start are
+// returned as troubles.
 func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary string,
 	troubles []string,
 	err error) {
@@ -78,8 +78,8 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary s
 	return summary, troubles, err
 }
 
-// copyFiles copies the overlay into an agent's folder and merges hooks. Hooks that are merged into a copied file do
-// not count as a local change to that file.
+// copyFiles copies the overlay into an agent's folder and merges hooks. Merged hooks do not count as a local change to
+// a copied file.
 func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary string,
 	troubles []string,
 	err error) {
@@ -133,8 +133,6 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. Outside a
-// repository, the first result is "".
 func branches(ctx context.Context, w *agent.Want) (current, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -157,8 +155,6 @@ func branches(ctx context.Context, w *agent.Want) (current, main string) {
 	return current, main
 }
 
-// addPrompt adds the agent's prompt to its session. It writes a long prompt to a file, and asks the agent to read
-// that file instead.
 func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {
@@ -183,8 +179,7 @@ func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spe
 	return err
 }
 
-// withArgument appends text to a command line as its last argument. It ensures that text with a leading dash is not
-// parsed as a flag.
+// withArgument appends text to a command line. It ensures that text with a leading dash is not parsed as a flag.
 func withArgument(command, flag, mode, text string) string {
 	if mode == "flag" {
 		return command + " " + flag + " " + shell.Quote(text)
@@ -203,8 +198,6 @@ func longestLine(text string) int {
 	return n
 }
 
-// toFile writes a prompt to a file that only the user can read. It returns a short prompt that asks the agent to
-// read the file.
 func (sr *sessions) toFile(name, text string) (string, error) {
 	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)
@@ -219,8 +212,8 @@ func (sr *sessions) toFile(name, text string) (string, error) {
 		"and your task.", nil
 }
 
-// linkFormulas links the formulas of each scope, the city or a rig, into its folder .beads/formulas. It skips rigs
-// with unusable folders, because that problem is reported for the rig. It returns all other problems.
+// linkFormulas links the formulas of each scope into its folder .beads/formulas. It skips rigs with unusable folders,
+// because that problem is reported for the rig.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {

@@ -183,8 +183,8 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	fill("left as they are: .claude/settings.json")
 }
 
-// A rig's folder gets links to the formulas of the city and to the rig's own formulas. The rig's own formulas take
-// precedence. Unusable rigs are skipped. A failure for one rig does not affect other rigs.
+// A rig's folder gets links to the formulas of the city and of the rig. The rig's own formulas take precedence. A
+// failure for one rig does not affect other rigs.
 func TestFormulasOfRigsAreLinked(t *testing.T) {
 	w, _ := workBench(t)
 	rig, bare, gone, blocked := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone"),

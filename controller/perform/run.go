@@ -55,7 +55,7 @@ type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderLocks // starts in the same folder wait for each other
-	// semaphore for rendering last output; one rendering at a time leaves enough CPU time for starts
+	// semaphore for rendering last output; a limit of one leaves CPU time for starts
 	draws   chan struct{}
 	checker *preflight.Checker
 
@@ -233,8 +233,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast returns the timeout for an effect on a session, or on all sessions if name is "". The timeout is at least
-// limit, and longer for a slow provider.
+// atLeast returns the timeout for an effect, which is longer for a slow provider. The name "" stands for all sessions.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
@@ -242,7 +241,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list lists all sessions. Sessions of a slow provider are delivered separately, so that they do not delay the result.
+// list delivers sessions of a slow provider separately, so that they do not delay the result.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.checkOwner()
 	if lost != nil {
@@ -274,7 +273,6 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	return nil
 }
 
-// within calls f with a deadline. It sends the result to the loop, unless the result is nil.
 func (b *base) within(limit time.Duration, f func(context.Context) effect.Input) {
 	b.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -316,7 +314,6 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// withProgress returns a context that reports to the machine why an agent's start is slow.
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
 		sr.deliver(effect.Asking{Agent: name, Waits: why})
@@ -341,8 +338,8 @@ func (sr *sessions) startForked(name string) {
 	}
 }
 
-// awaitStart waits briefly until an agent's next session has started, because the start is more urgent than saving
-// the previous session's last output. It does not wait for a slow provider, because starts there take much longer.
+// awaitStart waits briefly for an agent's next start, which is more urgent than saving the last output. It does not
+// wait for a slow provider.
 func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 	st := sr.starting(agent)
 	if st == nil || sr.atLeast(0, name) > 0 {
@@ -447,9 +444,8 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		ProgramFound: found && cfg.Revision == f.Known}
 }
 
-// isNew reports whether the revision on disk must be loaded. The file watcher reports only that files have changed, so
-// the revision may be in force or rejected already. Unless f.Now is set, two consecutive checks must see the same new
-// revision.
+// isNew reports whether the revision on disk must be loaded. Unless f.Now is set, two consecutive checks must see the
+// same new revision.
 func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.RejectedRevision {
 		return false
@@ -457,8 +453,6 @@ func isNew(f effect.Load, revision string) bool {
 	return f.Now || revision == f.SeenAtPatrol
 }
 
-// programFound reports whether a program has been installed that was missing when the configuration in force was
-// loaded.
 func (sr *sessions) programFound() bool {
 	c := sr.w.InForce()
 	if c == nil {
@@ -477,9 +471,9 @@ func (sr *sessions) programFound() bool {
 	return false
 }
 
-// Finish ends the effects in flight. It first gives starts and acknowledgements a moment to complete, and then
-// cancels them. Canceled starts may clean up until the shutdown deadline. If agents are left running, a start that
-// already has a session is left to the next controller.
+// Finish ends the effects in flight. Starts and acknowledgements get a moment to complete before they are canceled.
+// Canceled starts may clean up until the shutdown deadline. If agents are left running, started sessions are left to
+// the next controller.
 func (r *Runner) Finish(leave bool) {
 	r.stopAccepting(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)
@@ -529,8 +523,8 @@ const BreakLimit = 10 * time.Second
 // emitLimit is the timeout for writing a client's event. The log may be locked by another process.
 const emitLimit = 5 * time.Second
 
-// emit writes a client's event to the log and replies to the client. If the write fails, emit rejects the event,
-// because an event that exists only in memory would be lost when the controller exits.
+// emit writes a client's event to the log. It rejects an event that cannot be written, because memory does not survive
+// the controller.
 func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	f.Event.TS = time.Now()
 	a := effect.Reply{ID: f.ID}

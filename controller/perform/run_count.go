@@ -37,7 +37,6 @@ type scopeTally struct {
 	mail    city.MailTally
 }
 
-// count counts open work. For a store that fails, it uses the previous counts.
 func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	t, scopes := &wr.tally, wr.Stores.scopes()
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
@@ -94,8 +93,6 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 	return in
 }
 
-// countScope counts the work in one store and stores the result in t. It keeps the previous result if the store has
-// not changed.
 func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) error {
 	store, err := wr.Stores.Store(scope)
 	if err != nil {
@@ -122,7 +119,6 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// countByQuery counts the work in a store that has no counters. It uses a single query.
 func countByQuery(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
@@ -216,7 +212,6 @@ const (
 	maxTaskText = 200
 )
 
-// tasks returns each assignee's newest bead in progress. It adds all work in progress to the holdings in held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
@@ -234,8 +229,6 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 	return out, nil
 }
 
-// keepLater stores a bead for an assignee if the bead changed later than the stored one. If both changed at the same
-// time, it stores the bead with the smaller ID.
 func keepLater(of map[string]beads.Bead, assignee string, b beads.Bead) {
 	have, known := of[assignee]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&

@@ -21,8 +21,7 @@ type plain struct{ beads.Store }
 
 func (plain) CallLimit() time.Duration { return time.Minute }
 
-// The work of a store without counters is counted by queries, with the same result. The store gets the time limit
-// that it requests.
+// The work of a store without counters is counted by queries. The store gets the time limit that it requests.
 func TestAStoreThatCannotCount(t *testing.T) {
 	own := fake.New("x")
 	for _, b := range []beads.Bead{
@@ -87,8 +86,8 @@ func (s *busy) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// A bead that an agent starts during a count is counted twice: first for the pool, then for the agent. A shrinking pool
-// therefore keeps the agent.
+// A bead that an agent starts during a count counts for the pool and for the agent. A shrinking pool therefore keeps
+// the agent.
 func TestBusyMembersAreCountedLast(t *testing.T) {
 	own := &busy{Store: fake.New("x"), begins: beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: new("w-3")}}
@@ -129,7 +128,7 @@ func TestAllMailIsCounted(t *testing.T) {
 	}
 }
 
-// Each rig has its own count. Work that moves between rigs changes both counts, even if the total stays the same.
+// Each rig has its own count. Work that moves between rigs changes both counts.
 func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+

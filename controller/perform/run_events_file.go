@@ -18,14 +18,12 @@ import (
 	"gcity/internal/disk"
 )
 
-// The events that a run handles are stored in a file with the suffix eventsSuffix, in the folder EventsFolder of the
-// city's .gc folder.
+// A run's events are in a file with the suffix eventsSuffix in .gc/EventsFolder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
 )
 
-// eventsFile writes the events that a run handles to a file, one JSON object per line, and returns its path.
 func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
@@ -68,7 +66,6 @@ func (au *automations) handOver(ctx context.Context, run automation.Run, to io.W
 	return nil
 }
 
-// forgetEvents removes the event files that the previous controller left behind.
 func (au *automations) forgetEvents() {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	left, err := disk.ReadDir(folder)

@@ -24,8 +24,8 @@ const (
 	liveEnded = 16
 )
 
-// outputs contains the output of active runs and of the newest ended runs, by the ID of the run's record. It is not
-// part of the machine's state. It is safe for concurrent use.
+// outputs contains the output of active runs and of the newest ended runs, by record ID. It is not part of the
+// machine's state. It is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	of    map[string]*output
@@ -58,8 +58,8 @@ func (o *outputs) Finish(run string) {
 	}
 }
 
-// close records that the run's record is closed and contains the end of the output. From then on, the output may be
-// dropped. Current readers can still read the remaining output.
+// close records that the run's record contains the end of the output. The output may then be dropped. Current readers
+// can still read it.
 func (o *outputs) close(run string) {
 	o.Finish(run)
 	o.mu.Lock()
@@ -124,8 +124,8 @@ func (o *output) wakeReaders() {
 	}
 }
 
-// after returns the output after a position, and the number of lost bytes before it. Without new data, it returns a
-// channel that is closed at the next write or at the end. The channel is nil if the output has ended.
+// after returns the output after a position, and the number of bytes lost before it. The channel is closed at the next
+// write or at the end. It is nil if there is new data, or if the output has ended.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -147,8 +147,8 @@ type outputReader struct {
 	inner bool // the previous piece did not end with a complete line
 }
 
-// take returns the available data as pieces. Only the first piece may be empty. The second result is the channel that
-// output.after returned.
+// take returns the available data as pieces. Only the first piece may be empty. The second result is the channel from
+// output.after.
 func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
@@ -185,8 +185,8 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// completePrefix returns the number of bytes before the first complete line. If no line break is near, it returns the
-// number of bytes before the first complete character.
+// completePrefix returns the number of bytes before the first complete line. Without a near line break, it uses the
+// first complete character.
 func completePrefix(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1
@@ -200,8 +200,8 @@ func completePrefix(data []byte) int {
 
 var errReaderStopped = errors.New("the reader stopped")
 
-// Follow yields the retained output and then new output until the output or ctx ends. If gone is closed before the
-// output is complete, Follow yields an error.
+// Follow yields the retained output and then new output until the output or ctx ends. If gone is closed earlier, it
+// yields an error.
 func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
 	h := outputReader{of: o, first: true}
@@ -213,7 +213,7 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await waits for one of two channels. It fails if ctx ends, or if gone is closed before the output is complete.
+	// await fails if ctx ends, or if gone is closed before the output is complete.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {
 		case <-one:

@@ -45,7 +45,7 @@ func told(h *outputReader) (texts []string, lost int64) {
 	return texts, lost
 }
 
-// The first call to take returns a piece immediately, even if it is empty. Later calls return the output in pieces.
+// The first call to take returns a piece immediately, even if it is empty.
 func TestEventSubscriber(t *testing.T) {
 	o := &output{over: make(chan struct{})}
 	h := &outputReader{of: o, first: true}

@@ -16,8 +16,7 @@ import (
 	"gcity/session"
 )
 
-// screenAgain is how long a message waits before the agent's screen is checked for a draft again. Reading a screen is
-// expensive.
+// screenAgain is how long a message waits before the screen is checked again. Reading a screen is expensive.
 const screenAgain = 5 * time.Second
 
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
@@ -90,8 +89,8 @@ func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.CountingOutput)
 }
 
-// hasScreen reports whether a provider shows the screen of a terminal. Other providers show only the end of the
-// output, where a line that looks like a prompt has no meaning.
+// hasScreen reports whether a provider shows the screen of a terminal. In other output, a line like a prompt has no
+// meaning.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -103,8 +102,7 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds reports whether the agent's screen shows a draft after its prompt. It returns false if the screen
-// cannot be read.
+// promptHolds returns false if the screen cannot be read.
 func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
@@ -119,8 +117,7 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	return false
 }
 
-// LimitsOf returns the limits of a provider. If p combines several providers, it returns the limits of the named
-// one.
+// LimitsOf returns the limits of a provider, or of the named one if p combines several.
 func LimitsOf(p session.Provider, name string) session.Limits {
 	if m, ok := p.(session.MultiProvider); ok {
 		return m.LimitsOf(name)
@@ -128,8 +125,8 @@ func LimitsOf(p session.Provider, name string) session.Limits {
 	return session.LimitsOf(p)
 }
 
-// hasDraft reports whether the cursor is in a line that begins with prefix and has text after the prefix. It ignores
-// faint text, because programs show suggestions as faint text.
+// hasDraft reports whether the cursor's line has text after prefix. It ignores faint text, because programs show
+// suggestions as faint text.
 func hasDraft(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
@@ -146,16 +143,14 @@ func hasDraft(f session.Frame, prefix string) bool {
 	return strings.TrimFunc(string(solid[len(before):]), isFrame) != ""
 }
 
-// normalizeBlanks replaces no-break spaces with spaces. Programs print them in their prompts, but prefixes in
-// configurations do not contain them.
+// normalizeBlanks replaces no-break spaces with spaces, because programs print them in their prompts.
 func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// isFrame reports whether r may be part of the frame around an input line: a space or a box-drawing character.
 func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells removes the styles from a line of a screen. In the second result, faint characters are replaced with spaces.
+// cells removes the styles from a line of a screen. In solid, faint characters are spaces.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {
@@ -177,7 +172,6 @@ func cells(styled string) (line, solid []rune) {
 	return line, solid
 }
 
-// fainter reports whether text is faint after an SGR sequence with these parameters. It skips color parameters.
 func fainter(params string, faint bool) bool {
 	fields := strings.Split(params, ";")
 	for i := 0; i < len(fields); i++ {

@@ -56,8 +56,7 @@ type slow struct{ session.Provider }
 
 func (slow) Patience(string) time.Duration { return time.Minute }
 
-// An agent's last output is saved after its next session has started. If that start is slow, the output is saved at
-// once, because the crash event waits for it.
+// An agent's last output is saved after its next session has started, unless that start is slow.
 func TestCaptureDoesNotWaitForSlowStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := func(p session.Provider) time.Duration {

@@ -78,8 +78,8 @@ func below(dir, path string) string {
 // tornAgain is the delay before an invalid heartbeat is read again. The first read may have seen an incomplete file.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be
-// incomplete. The second result reports whether the file could be read, even if its content is invalid.
+// readHeartbeat reads a heartbeat file. Its content may be incomplete if the agent does not replace it atomically. read
+// reports whether the file could be read.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {
@@ -130,7 +130,6 @@ func writeBrief(b *effect.Brief) error {
 	return nil
 }
 
-// escalate sends mail and runs the escalate_command. If sending fails, it still runs the command.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
 	in.Events, in.Err = r.sendMail(ctx, f)

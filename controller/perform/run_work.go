@@ -140,7 +140,6 @@ func (au *automations) watchFolders(layers []formula.Layer) {
 	au.w.OnFoldersChanged(dirs)
 }
 
-// scan finds all automations. It also links the formulas of each scope.
 func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	if au.w.checkFolder() != nil {
 		return effect.Scanned{Away: true}
@@ -171,9 +170,8 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground calls f, which may block forever on a folder. Only one call per name runs at a time. inBackground
-// returns false if ctx ends or the limit passes first (0 = no limit). Otherwise, it calls the function that f returned,
-// which stores the result.
+// inBackground calls f, which may block forever on a folder. Only one call per name runs at a time. It returns false if
+// ctx ends or the limit passes first (0 = no limit). Otherwise, it calls the result of f.
 func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
 	f func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, f)
@@ -224,8 +222,6 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	return in
 }
 
-// newestRuns returns the newest runs of all automations, the newest first. If these include no run of a given
-// automation, newestRuns adds that automation's latest run.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
@@ -343,7 +339,6 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 	return in
 }
 
-// fit shortens each line of text so that the text fits into a record.
 func fit(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -362,7 +357,8 @@ func digits(n int) string {
 func closing(run city.Run, made bool) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error),
-		city.RunOutput: fit(run.Output), city.RunMade: run.Made}
+		city.RunOutput: fit(run.Output), city.RunMade: run.Made,
+		city.RunTitle: fit(run.MadeTitle)}
 	if run.TimedOut {
 		p.SetMetadata[city.RunTimedOut] = "true"
 	}
@@ -379,9 +375,8 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord closes a run's record with as many details as the store accepts, and returns the time at which the store
-// closed it. It returns ErrNotFound if the store has no such record. If the store was replaced, a different bead may
-// have the ID.
+// closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
+// no such record. A replaced store may use the ID for a different bead.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
 	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must be completed
 	store, err := au.Stores.Store("")

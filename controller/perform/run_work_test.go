@@ -176,8 +176,8 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	}
 }
 
-// The end of a run is written only to the run's own record, not to another bead with the same ID. Text that the store
-// would reject is cleaned before it is written.
+// The end of a run is written only to its own record, even if another bead has the same ID. Text that the store would
+// reject is cleaned.
 func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	w, store := workBench(t)
 	refuse := map[string]error{}

@@ -23,7 +23,6 @@ const (
 	crashRendered = 64 << 10 // bytes of raw output that are rendered to obtain the last lines
 )
 
-// capture saves the last output of an ended session: the raw output in a file, and the last lines in the result.
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
 	in := effect.Captured{Agent: f.Agent, ID: f.ID}
 	p, ok := sr.w.Provider.(session.Capturer)
@@ -58,8 +57,6 @@ func lastLines(raw []byte, cols, rows int) string {
 	return text
 }
 
-// keepCrash writes a crash file and removes the oldest files beyond CrashFiles. It returns the path relative to the
-// city.
 func keepCrash(city string, f effect.Capture, raw []byte) (string, error) {
 	dir := CrashDir(city, f.Agent)
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
@@ -110,8 +107,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns the exits that the previous controller recorded. For the first list, it adds those that the previous
-// controller could not record. If f.Inherit is not set, it returns nil.
+// inherit returns the exits that the previous controller recorded, or nil if f.Inherit is not set. The first list also
+// gets those that it could not record.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -152,7 +149,6 @@ func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 	}
 }
 
-// readEnds returns the exits that the previous controller saved. It removes invalid files.
 func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	dir := filepath.Join(sr.w.Dir, ".gc", endsDir)
 	files, err := disk.ReadDir(dir)

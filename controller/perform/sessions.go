@@ -9,14 +9,11 @@ import (
 	"gcity/session"
 )
 
-// answered reports to the machine that a question was answered. The report arrives before any consequence of the
-// answer.
+// answered reports to the machine that a question was answered, before any consequence of the answer.
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
-// reportQuestion reports to the machine that a start is waiting for a user to answer the question d. If d is nil, it
-// reports that the question was answered.
 func (sr *sessions) reportQuestion(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
@@ -39,8 +36,7 @@ func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) e
 	return in
 }
 
-// measure samples the resource usage of all sessions. The time of the sample is its start, because sampling many
-// processes takes a while.
+// measure samples the resource usage of all sessions. The sample has its start time, because sampling takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {
@@ -56,9 +52,8 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 
 const measureLimit = 10 * time.Second
 
-// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps,
-// such as the wait for readiness. Nor does it apply to a start that is waiting for its platform, for example for a
-// cluster that is preparing a pod.
+// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps, nor
+// to a start that waits for its platform.
 type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}

@@ -25,8 +25,8 @@ type Stores struct {
 	guards      *guard.Guards
 }
 
-// Route returns the scopes in the order in which they are searched for a bead. The rig with the prefix of the ID
-// comes first. All other scopes follow, because prefixes might have changed.
+// Route returns the scopes in the order in which they are searched for a bead. The rig with the ID's prefix is first.
+// All others follow, because prefixes might have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {
@@ -37,8 +37,6 @@ func (s *Stores) Route(id string) []string {
 	return scopes
 }
 
-// noBead returns the error for a bead that does not exist. If no scope has the ID's prefix, it lists the known
-// prefixes.
 func (s *Stores) noBead(id string) error {
 	now := s.snapshot()
 	own := config.City{Workspace: config.Workspace{Name: now.Name}}
@@ -55,7 +53,6 @@ func (s *Stores) noBead(id string) error {
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
 }
 
-// elsewhere extends the error for a rejected link if the linked bead is in a different store of the city.
 func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
 	invalid, ok := errors.AsType[*beads.Invalid](err)
 	if !ok {
@@ -124,9 +121,8 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns the part of a page that comes from one store. The bead before is the last bead of the previous page,
-// or nil. If the store contains before, the page continues after before. Otherwise, the page continues at the creation
-// time of before, and passed says whether beads created at exactly that time are included.
+// listed returns one store's part of a page. The bead before is the last one of the previous page, or nil. If it is
+// from another store, passed says whether beads with the same creation time are included.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -211,8 +207,6 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update finds a bead in the stores and changes it. If nothing has changed, in.Events is empty. A store that fails does
-// not end the search.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {
@@ -244,8 +238,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes a convoy if its last open bead was closed, and returns the event. If closing fails, the convoy
-// stays open and shows that all its beads are closed, so a user can close it.
+// convoyEvent closes a convoy after its last open bead, and returns the event. If closing fails, a user can close it.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -254,8 +247,8 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, effect.ActorController, 0)
 }
 
-// swaps is the maximum number of attempts to change a bead that another client changes at the same time. The last
-// attempt ignores conflicts, so its event may also contain the other client's change.
+// swaps is the maximum number of attempts to change a bead that another client is changing. The last attempt ignores
+// conflicts.
 const swaps = 8
 
 func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
@@ -287,7 +280,6 @@ func asWorkError(err error) *city.Error {
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
-// scopes returns "" for the city, and the names of its rigs.
 func (s *Stores) scopes() []string {
 	scopes := []string{""}
 	for _, rig := range s.snapshot().Rigs {

@@ -102,8 +102,8 @@ func TestConvoyCloses(t *testing.T) {
 	}
 }
 
-// A convoy is also closed if its beads were already closed when they were added, or if its last open bead is moved to
-// another convoy. An empty convoy stays open.
+// A convoy is also closed if its last open bead moves to another convoy, or if its beads were closed before. An empty
+// convoy stays open.
 func TestConvoyClosesByMoves(t *testing.T) {
 	s := fake.New("tw")
 	first, second, third := put(t, s, beads.Bead{Title: "a", Type: city.ConvoyType}),

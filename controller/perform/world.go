@@ -40,7 +40,7 @@ type World struct {
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
 	// CheckOwner checks whether the city still belongs to this controller. The first error is set if another controller
-	// owns the city; err is any other problem. CheckOwner may be nil.
+	// owns it. The second error is any other problem. CheckOwner may be nil.
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
@@ -54,7 +54,6 @@ type World struct {
 	Called func(scope string, writes bool, took time.Duration)
 }
 
-// checkTrust returns an *effect.Untrusted if the programs of a configuration are not allowed to run.
 func (w *World) checkTrust(c *config.City) error {
 	if w.CheckTrust == nil {
 		return nil
@@ -76,11 +75,10 @@ func (w *World) allow(cfg *config.City) error {
 	return w.Allow(ctx, len(agent.Plan(cfg, w.Host)))
 }
 
-// The city's folder may be moved or removed while the city runs. The city's state is written through the open
-// descriptor of Hold, so it stays in one folder. Actions that need the path wait until the folder is back.
+// The city's folder may be moved while the city runs. The open descriptor of Hold keeps the city's state in one folder.
+// Actions that need the path wait until the folder is back.
 
-// checkFolder returns an error if the city's folder is not at its path. Without this check, a start would create the
-// folder again, and a controller at the new path might start the same agent a second time.
+// checkFolder returns an error if the city's folder is not at its path. A start must not create the folder again.
 func (w *World) checkFolder() error {
 	err := error(nil)
 	if w.CheckFolder != nil {
@@ -103,8 +101,8 @@ func movedMessage(m *disk.MovedError) string {
 		"location and start the city there"
 }
 
-// checkOwner checks whether this controller still owns the city. The error is set only if another controller owns it.
-// The second result is the reason why the folder is not at its path, or "". Disk errors are only logged.
+// checkOwner returns an error only if another controller owns the city. The second result is the reason why the folder
+// is not at its path, or "". Disk errors are only logged.
 func (sr *sessions) checkOwner() (lost error, away string) {
 	if sr.w.CheckOwner == nil {
 		return nil, ""

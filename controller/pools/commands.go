@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/rollout"
 )
 
 // Restart begins to restart a pool's members.
@@ -14,10 +15,12 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 		return
 	}
 	why := ""
-	var names []string
+	var names, skipped []string
 	for _, w := range p.Members {
-		if _, wanted := ps.city.Member(w.Name); wanted {
+		if m, wanted := ps.city.Member(w.Name); wanted {
 			names = append(names, w.Name)
+		} else if m.State != "" {
+			skipped = append(skipped, w.Name)
 		}
 	}
 	busy := ps.Rollouts.Progress(p.Name())
@@ -35,7 +38,8 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 		return
 	}
 	ps.out.Decided(now, &p.decisions, "restart", "by operator")
-	ps.Rollouts.Begin(now, id, p.Name(), names, c.Rolling)
+	ps.Rollouts.Begin(now, rollout.Request{ID: id, Pool: p.Name(), Members: names,
+		Skipped: skipped, Rolling: c.Rolling})
 }
 
 // CheckNow runs a pool's check because a user requested it.

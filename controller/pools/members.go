@@ -17,9 +17,8 @@ func (p *Pool) fit() {
 	p.wantedAt = in
 }
 
-// choose selects the wanted members with pool.Choose, which removes members with work last. Before choose removes a
-// member, it therefore waits for a count of work that was requested after the decision. The first choice uses any
-// count. It is provisional until there is a count and all sessions are known.
+// choose selects the wanted members with pool.Choose. Before it removes a member, it waits for a new count, because
+// members with work leave last. The choice is provisional until all sessions are known.
 func (ps *Pools) choose(p *Pool) {
 	all, n, before := ps.candidates(p), min(p.Desired, len(p.Members)), p.final
 	wait := !ps.informed() && (p.final && p.wanted() > n || !p.final && ps.city.Listed() &&
@@ -69,8 +68,7 @@ func (ps *Pools) candidates(p *Pool) []pool.Candidate {
 	return all
 }
 
-// wanted returns the number of wanted members. After the size is reduced, this number stays higher until the work has
-// been counted.
+// wanted returns the number of wanted members. A reduced size applies only after the next count.
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.wantedAt {
@@ -81,14 +79,12 @@ func (p *Pool) wanted() int {
 	return n
 }
 
-// informed reports whether it is known which members have work: a new count has returned in this step, or work is not
-// counted.
 func (ps *Pools) informed() bool {
 	return ps.city.Configuration().NoWork || ps.city.Work().CountedStep == ps.city.Step() ||
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count of work. The parameter ordered is the step in which that
+// Chosen chooses the members of pools that waited for a count of work. The parameter ordered is the step in which the
 // count was requested.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
@@ -124,8 +120,8 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Of returns the pool that an agent's name belongs to, even if the pool does not want the agent. w is nil if the
-// pool has no member with this index.
+// Of returns the pool of an agent's name, even if the pool does not want the agent. w is nil if the pool has no such
+// member.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w

@@ -31,13 +31,12 @@ type City interface {
 	CountWork()
 	Record(e events.Event)
 	IsAgent(name string) bool
-	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
+	// Session reports whether a member's session is alive and has not reported done, and whether it drains.
 	Session(name string) (alive, leaving bool)
-	// Found returns the number of a pool's members that the previous controller wanted and that were found, running or
-	// exited.
+	// Found returns the number of members that the previous controller wanted, running or exited.
 	Found(p *Pool) int
 	WantedAgain(name string) // lets a drained member start again
-	// Populate starts to track new wanted members, and then reconsiders all members of the pool.
+	// Populate tracks new wanted members, and reconsiders all members of the pool.
 	Populate(now time.Time, p *Pool)
 }
 
@@ -128,15 +127,13 @@ func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
-// SizeKnown reports whether the size of a pool is reliable, so that a surplus member has permanently left the pool.
-// Right after a city has started, a surplus member may simply not be needed yet.
+// SizeKnown reports whether the size of a pool is reliable, so that a surplus member has permanently left.
 func (ps *Pools) SizeKnown(p *Pool) bool {
 	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
 		p.Want.Check == "" && ps.city.Work().Counted
 }
 
-// Unsettle makes all choices of members and all guessed sizes provisional, because they are based on an incomplete
-// list of sessions.
+// Unsettle makes all choices and guessed sizes provisional, because the list of sessions was incomplete.
 func (ps *Pools) Unsettle() {
 	for _, p := range ps.order {
 		p.settled, p.final = p.settled && p.lastValid, false
@@ -212,8 +209,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 	}
 }
 
-// SizeAll sets the size of every pool and runs the checks. It is called when a configuration is applied, and when all
-// sessions are known for the first time.
+// SizeAll sets the size of every pool and runs the checks.
 func (ps *Pools) SizeAll(now time.Time) {
 	for _, p := range ps.order {
 		ps.size(now, p)
@@ -247,8 +243,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. If the size was removed, the size from before the user's
-// change applies until a check returns.
+// setSize records that a user has set or removed a size. After a removal, the earlier size applies until a check
+// returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by operator; the check sets the size again"
 	if size != nil {
@@ -269,7 +265,6 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 
 const noCheckYet = ", because no check has succeeded yet"
 
-// guess sets the size to the number of members that were found running, until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
 	found := ps.city.Found(p)
 	n := p.Want.Size(found)
@@ -395,8 +390,8 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	}
 }
 
-// Scaled handles the result of saving a size that a user has set. Only a saved size takes effect, because it must
-// survive a restart of the controller.
+// Scaled handles the result of saving a user's size. Only a saved size takes effect, because it must survive a restart
+// of the controller.
 func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.Scales = ps.Scales[1:]
 	if len(ps.Scales) > 0 {
@@ -434,7 +429,6 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.out.Reply(in.Scale.ID, msg)
 }
 
-// find returns a pool by name. If the pool does not exist, find rejects the command and returns false.
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if p, ok := ps.byName[name]; ok {
 		return p, true
@@ -457,7 +451,7 @@ type MemberCount struct {
 	Draining []string
 }
 
-// Snapshot returns all pools for a snapshot. The parameter members describes the sessions of each pool's members.
+// Snapshot returns all pools for a snapshot.
 func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {
@@ -481,8 +475,6 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	return out
 }
 
-// uncountedReason returns the reason for the size. It includes the reason why the pool's work has not been counted
-// yet.
 func (p *Pool) uncountedReason(uncounted string) string {
 	what, waits := strings.CutSuffix(p.why, noCheckYet)
 	if !waits {

@@ -33,8 +33,8 @@ func New(p session.Provider) *Checker {
 		calls: deadline.New[error](hungMost)}
 }
 
-// Check returns the reason why an agent cannot start, or nil if none is known. It has no side effects. If the session
-// provider runs sessions elsewhere, that provider checks the folder and the program when a session starts.
+// Check returns the reason why an agent cannot start, or nil if none is known. It has no side effects. A provider that
+// runs sessions elsewhere checks the folder and the program itself.
 func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	if w.Problem != "" {
 		return errors.New(w.Problem)
@@ -69,7 +69,6 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	return err
 }
 
-// onDisk checks an agent's folder. If sessions run on this machine, it also checks the agent's program.
 func onDisk(w *agent.Want, local bool) error {
 	missing := false
 	if w.MakeDir {
@@ -87,7 +86,7 @@ func onDisk(w *agent.Want, local bool) error {
 		return err
 	}
 	if w.Overlay != "" || len(w.Spec.PreStart) > 0 {
-		// pre_start lines or copied files may install the program, so the start checks it afterwards
+		// pre_start lines or copied files may install the program, so the start checks it
 		return nil
 	}
 	_, err := w.Spec.Preflight()

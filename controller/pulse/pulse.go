@@ -28,8 +28,7 @@ type Pulse struct {
 // Ping is a client's request to the loop to confirm that it is running.
 type Ping chan struct{}
 
-// New returns the pulse of a loop. The parameter watched is the maximum interval between iterations while a client
-// watches; 0 means 1 s.
+// New returns the pulse of a loop. The parameter watched is the maximum interval while a client watches; 0 means 1 s.
 func New(watched time.Duration) *Pulse {
 	p := &Pulse{watched: cmp.Or(watched, time.Second), pings: make(chan Ping, 16)}
 	p.Stamp()
@@ -92,9 +91,8 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh pings the loop if its latest iteration is too old for a watched loop. After Refresh, an old result from Last
-// therefore means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or until done
-// is closed.
+// Refresh pings the loop if its latest iteration is old. Afterwards, an old Last means that the loop hangs. Refresh
+// waits at most half a second, or until done is closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {
 	if time.Since(p.Last()) <= p.watched {
 		return

@@ -14,7 +14,8 @@ import (
 // City is the view of the city that a rollout uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Member returns the member with the given name. It returns false if the pool no longer needs that member.
+	// Member returns the member with the given name. It returns false if the pool no longer needs that member. The
+	// state of such a member is "" if it is not running.
 	Member(name string) (Member, bool)
 	// Restart restarts or starts a member. It returns the reason why that is impossible, or "".
 	Restart(now time.Time, name string) (why string)
@@ -41,6 +42,7 @@ type rollout struct {
 	pool    string
 	id      uint64        // ID of the command that requested it
 	left    []string      // members that must still be restarted
+	skipped []string      // members that are not restarted, because the pool no longer wants them
 	pending []replacement // members that are being restarted
 	done    int
 	all     int
@@ -73,14 +75,24 @@ func (rs *Rollouts) Suffix(pool string) string {
 	return ""
 }
 
-// Begin restarts members of a pool. It replies to the command with the given ID when all members are running, or when
-// the first member fails to start.
-func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
-	r := &rollout{pool: pool, id: id, left: members, all: len(members), rolling: rolling}
+// Request is a request to restart a pool.
+type Request struct {
+	ID      uint64 // ID of the command
+	Pool    string
+	Members []string // members to restart
+	Skipped []string // running members that the pool no longer wants
+	Rolling bool     // one member after the other
+}
+
+// Begin restarts members of a pool. It replies to the command when all members are running, or when the first member
+// fails to start.
+func (rs *Rollouts) Begin(now time.Time, q Request) {
+	r := &rollout{pool: q.Pool, id: q.ID, left: q.Members, skipped: q.Skipped,
+		all: len(q.Members), rolling: q.Rolling}
 	rs.all = append(rs.all, r)
 	rs.out.Changed = true
 	count := r.all
-	if rolling {
+	if r.rolling {
 		count = 1
 	}
 	for range count {
@@ -96,6 +108,7 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	r.left = r.left[1:]
 	m, wanted := rs.city.Member(name)
 	if !wanted {
+		r.skipped = append(r.skipped, name)
 		return ""
 	}
 	rep := replacement{agent: name}
@@ -191,6 +204,9 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 			how = ", one after the other"
 		case r.all > 1:
 			how = ", all at once"
+		}
+		if len(r.skipped) > 0 {
+			how += "; skipped " + strings.Join(r.skipped, ", ") + " (no longer wanted)"
 		}
 		rs.out.Reply(r.id, fmt.Sprintf("pool %s: restarted %d of %d%s", r.pool, r.done, r.all, how))
 	}

@@ -16,7 +16,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// earlyFire is a request to fire an automation that arrived before the automations were read.
+// earlyFire is a request to fire an automation before the automations were read.
 type earlyFire struct {
 	id   uint64
 	fire city.Fire
@@ -104,7 +104,7 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 }
 
 // Abandon cancels a request to fire after its client has stopped waiting. The request remains if the run is starting,
-// or if another client is also waiting for it.
+// or if another client waits.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
@@ -158,7 +158,6 @@ func (rs *Runs) Stop() {
 	}
 }
 
-// endUnstarted ends a run that has a record but had not started when the city was stopped.
 func (rs *Runs) endUnstarted(name string) {
 	if run := rs.Current[name]; run != nil {
 		done := *run
@@ -169,7 +168,6 @@ func (rs *Runs) endUnstarted(name string) {
 	}
 }
 
-// depthOf returns the payload of an event with this depth, or nil for depth 1.
 func depthOf(depth int) json.RawMessage {
 	if depth <= 1 {
 		return nil
@@ -227,7 +225,6 @@ func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
 	delete(rs.cancelWaiters, run.ID)
 }
 
-// exists reports whether an automation with this name exists or has saved state.
 func (rs *Runs) exists(name string) bool {
 	return rs.Schedule.Remembers(name) || slices.Contains(rs.names(), name)
 }

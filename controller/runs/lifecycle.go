@@ -30,8 +30,7 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. Before any run starts, it requests the closing of records that a previous
-// controller left open.
+// Scanned handles the result of a scan. Before any run starts, open records of the previous controller must be closed.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -76,8 +75,7 @@ func (rs *Runs) Sweep() {
 	}
 }
 
-// RunsSwept handles the records of earlier runs. Runs that had an open record count as interrupted. Each automation's
-// latest run is shown.
+// RunsSwept handles the records of earlier runs. Runs with an open record count as interrupted.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
@@ -163,8 +161,7 @@ func (rs *Runs) Suspended(rig string) string {
 	return ""
 }
 
-// Opened handles the result of creating a run's record. The run starts after the state that the next controller needs
-// is saved (L4).
+// Opened handles the result of creating a run's record. The run starts after the state is saved (L4).
 func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	name := in.Run.Definition.Scoped()
 	rs.out.Changed = true
@@ -208,8 +205,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Advance(now)
 }
 
-// Ended handles the end of a run. It requests the closing of the run's record. The request is retried until it
-// succeeds.
+// Ended handles the end of a run. Closing the run's record is retried until it succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
@@ -221,7 +217,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Last[in.Scoped] = &ending
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
 		string(in.Outcome), in.Code, in.Problem, in.Output, in.Created
-	done.TimedOut = in.TimedOut
+	done.MadeTitle, done.TimedOut = in.Title, in.TimedOut
 	rs.out.Changed = true
 	kind, msg := endOf(&done)
 	delete(rs.failed, in.Scoped)

@@ -59,9 +59,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first attempt to close the record of an automation's latest run is in flight. The next
-// run waits for the attempt. Otherwise, a controller that dies could leave two open records, and its successor could
-// not determine whether the first run succeeded.
+// IsClosing reports whether the first attempt to close the latest run's record is in flight. The next run waits for it,
+// so that a dead controller never leaves two open records.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -71,8 +70,7 @@ func (rs *Runs) IsClosing(scoped string) bool {
 	return false
 }
 
-// retryClose retries closing the record of an ended run. Each patrol tries one record. If that succeeds, the next
-// record follows immediately.
+// retryClose retries closing the record of an ended run, one record per patrol. After a success, the next one follows.
 func (rs *Runs) retryClose() {
 	first := ""
 	for id, f := range rs.OpenRecords {
@@ -94,8 +92,8 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// After the controller has given up a run, a slow store might still create the run's record. The record would stay open
-// until the next controller starts. Therefore open records are checked again later.
+// A slow store might create a record after the controller has given up its run. Therefore open records are checked
+// again later.
 const (
 	UnclosedWait = 2 * time.Minute
 	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened
@@ -132,8 +130,6 @@ func (rs *Runs) UnclosedRunsClosed(now time.Time, in effect.UnclosedRunsClosed) 
 	}
 }
 
-// recordInherited writes the run events that the previous controller could not write. It derives them from the run
-// records. The records of the runs in Interrupted were open.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
@@ -152,8 +148,8 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 		}
 		if t := in.Logged; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
 			begun := run
-			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
-				false
+			begun.Ended, begun.Outcome, begun.Code, begun.TimedOut = nil, "", nil, false
+			begun.Made, begun.MadeTitle = "", ""
 			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
 		if rs.endMissing(&run, in.Logged, closed[run.ID]) {
@@ -163,8 +159,6 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the end of a run is missing from the log. wasOpen is true if the run's record was still
-// open.
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bool {
 	switch {
 	case run.Ended == nil:
@@ -176,7 +170,7 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 }
 
 func endOf(run *city.Run) (kind, msg string) {
-	// both times are the store's, so the difference is negative if its clock was set back during the run
+	// both times are the store's; the difference is negative if its clock was set back
 	took := span.Text(max(0, run.Ended.Sub(run.Opened).Round(time.Millisecond)))
 	switch {
 	case run.Error == effect.Abandoned:

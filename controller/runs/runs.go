@@ -54,7 +54,7 @@ type Runs struct {
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// time of the next search for open records of runs that were given up; zero = none is necessary
+	// time of the next check for open records; zero = none is necessary
 	unclosedCheck time.Time
 }
 
@@ -173,8 +173,7 @@ func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
 }
 
-// resubscribe subscribes again if the subscription has ended. It clears the problem when a subscription has lasted
-// from one patrol to the next.
+// resubscribe clears the problem when a subscription has lasted from one patrol to the next.
 func (rs *Runs) resubscribe() {
 	if !rs.subscriptionLost {
 		rs.out.Note(&rs.NoEvents, "")
@@ -197,8 +196,7 @@ func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	rs.Advance(now)
 }
 
-// save requests that the automation state be saved. If the state is already saved, save starts the runs that waited
-// for it.
+// save requests that the automation state be saved. Saved state releases the waiting runs.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())

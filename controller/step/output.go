@@ -18,7 +18,7 @@ import (
 // Output is the result of one step: the effects in order, and whether a new snapshot is needed.
 type Output struct {
 	Effects []effect.Effect
-	// effects that follow all others, so that a new session starts before the output of the old one is saved
+	// effects that follow all others, so that a new session starts before old output is saved
 	late    []effect.Effect
 	Changed bool // a new snapshot would differ from the previous one
 	peers   peers
@@ -47,13 +47,12 @@ func (o *Output) TakeFrom(id uint64, from string) {
 // Taken records that the command has been handled.
 func (o *Output) Taken() { o.peers.now = "" }
 
-// peers contains the addresses that commands over TCP came from, so that events can name the origin of their command.
+// peers contains the addresses of commands over TCP, so that events can name their origin.
 type peers struct {
 	now     string            // address of the current command
 	waiting map[uint64]string // addresses by ID of the commands that have no reply yet
 }
 
-// stamp returns the effect f. If f records an event, stamp adds the network address that the event's command came from.
 func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
@@ -85,8 +84,7 @@ func (o *Output) Reject(id uint64, code city.Code, msg string) {
 	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RejectFlag rejects a command to suspend or resume, because the flag was not written or is not in force. If the
-// configuration is invalid, the error's details say so.
+// RejectFlag rejects a command to suspend or resume, because the flag is not in force.
 func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
@@ -126,8 +124,8 @@ func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string)
 	o.Changed = true
 }
 
-// Lose sets the reason why an operation on work fails, or clears it if err is nil. It omits errors from an open
-// circuit breaker, because those are shown once for the whole store.
+// Lose sets the reason why an operation on work fails, or clears it if err is nil. It omits errors from an open circuit
+// breaker.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		o.Note(fact, "")
@@ -145,7 +143,7 @@ func Payload(v map[string]any) json.RawMessage {
 	return data
 }
 
-// Numbered formats a process ID. It returns "" for an unknown ID, for example that of a remote session.
+// Numbered formats a process ID. It returns "" for an unknown ID.
 func Numbered(pid int, format string) string {
 	if pid <= 0 {
 		return ""

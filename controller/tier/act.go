@@ -16,12 +16,12 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the value of Judgement.By if the thresholds, not a triage agent, decided a beat.
+// thresholds is the value of Judgement.By if the thresholds decided a beat.
 const thresholds = "thresholds"
 
 type judgement struct {
 	by   string
-	why  string // reason why the thresholds decided although the watchdog has a triage agent
+	why  string // reason why the thresholds decided in place of the triage agent
 	took time.Duration
 	beat *beat // the beat that a triage agent decided; nil = the thresholds decided
 }
@@ -71,8 +71,8 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, replies...)
 }
 
-// remedy carries out a decision, or the closest action that is still possible. If waits is true, the final result is
-// reported later.
+// remedy carries out a decision, or the closest action that is possible. If waits is true, the result is reported
+// later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	by judgement) (result string,
 	waits bool) {
@@ -103,9 +103,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only if the
-// heartbeat is not fresh and the request comes from a triage agent that saw the same session. If the agent is itself a
-// triage agent, ensure starts a beat of its watchdog instead.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only without
+// a fresh heartbeat, and only for a triage agent that saw the same session. For a triage agent, ensure starts a beat of
+// its watchdog instead.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
@@ -133,7 +133,6 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	return wd.city.Start(now, a.Name, why)
 }
 
-// typeFor queues a nudge for an agent, unless an earlier nudge from the watchdog is still queued.
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
@@ -198,7 +197,7 @@ func (wd *Watchdogs) recovered(t *tier) {
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
-// escalate notifies a user after several failed actions. It does so only once until the agent has recovered.
+// escalate notifies a user, once until the agent has recovered.
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.escalation == nil && t.chain.Failed >= w.EscalateAfter {
@@ -280,7 +279,6 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 	wd.out.Note(&t.escalationProblem, in.Err)
 }
 
-// findTier returns a watchdog by name. If it does not exist, findTier rejects the command and returns nil.
 func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	if t := wd.tier(name); t != nil {
 		return t

@@ -19,8 +19,7 @@ type Watchdogs struct {
 	out  *step.Output
 
 	tiers []*tier // sorted by name
-	// names of the watchdogs that have a heartbeat read or an escalation in flight; they might have been removed in the
-	// meantime
+	// watchdogs with a heartbeat read or an escalation in flight; they might have been removed
 	reading    map[string]bool
 	escalating map[string]bool
 }
@@ -43,11 +42,10 @@ type City interface {
 
 	Agent(name string) *Agent // nil if the agent does not exist
 	Decide(now time.Time, name string)
-	// Start ends an agent's wait and starts the agent. Replace restarts it. Both return the result for the watchdog's
-	// record.
+	// Start ends an agent's wait and starts the agent. Replace restarts it. Both return the result for the record.
 	Start(now time.Time, name, why string) string
 	Replace(now time.Time, name, why string) string
-	// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why the nudge was rejected.
+	// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why it was rejected.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
 	MessageReason(name string, id uint64) string // reason why a nudge has not been submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
@@ -97,7 +95,7 @@ type TriageRequest struct {
 // LeftAlone is the prefix of a result if no action was necessary.
 const LeftAlone = "left alone: "
 
-// StateText returns a clause that describes the state of an agent, for use in a message.
+// StateText returns a clause about an agent's state, for use in a message.
 func StateText(s city.State, reason string) string {
 	if s == city.Backoff {
 		return "the agent is waiting to restart: " + reason
@@ -112,15 +110,15 @@ type SentMessage struct {
 	Why               string
 }
 
-// TriageEnded handles the end of the session that was started for the request s, or the failure to start that session.
+// TriageEnded handles the end of the session for the request s, or the failure to start it.
 func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
 		wd.fallBack(now, t, why)
 	}
 }
 
-// Degraded returns the reason why the thresholds decide in place of the triage agent, or "". ok is false if the
-// watchdog does not exist.
+// Degraded returns the reason why the thresholds decide in place of the triage agent, or "". ok is false for an unknown
+// watchdog.
 func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	t := wd.tier(name)
 	if t == nil {
@@ -129,7 +127,7 @@ func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	return t.degraded, true
 }
 
-// Judging returns the ID of the beat for which a triage agent is deciding the outcome, or "".
+// Judging returns the ID of the beat that a triage agent is deciding, or "".
 func (wd *Watchdogs) Judging(name string) string {
 	if t := wd.tier(name); t != nil && t.beat != nil {
 		return t.beat.id

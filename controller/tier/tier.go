@@ -12,8 +12,8 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is the state of one watchdog. A watchdog keeps its state when the configuration changes, unless its name or
-// the watched agent changes (L6). The state is not saved.
+// tier is the state of one watchdog. It outlives a new configuration, unless the watchdog or the watched agent has
+// another name (L6). The state is not saved.
 type tier struct {
 	want   config.Watchdog
 	since  time.Time // time when the watchdog was added or last resumed
@@ -35,7 +35,7 @@ type tier struct {
 
 	chain             watchdog.Chain
 	degraded          string
-	typing            uint64    // ID of the queued nudge; 0 = none is queued
+	typing            uint64    // ID of the queued nudge; 0 = none
 	typed             time.Time // time of the decision that sent this nudge
 	last              *city.Judgement
 	recent            []city.Judgement
@@ -173,7 +173,6 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	return ""
 }
 
-// beginBeat starts a beat by requesting a read of the heartbeat. If a read is in flight, it does nothing.
 func (wd *Watchdogs) beginBeat(t *tier) {
 	if wd.reading[t.want.Name] { // the read in flight starts the beat when it returns
 		return
@@ -239,8 +238,7 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts returns the facts about the watched agent. It ignores a heartbeat that is older than the agent's session, and
-// the time during which the program stalled.
+// facts ignores a heartbeat that is older than the session, and the time during which the program stalled.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,
@@ -276,8 +274,6 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the latest sign of life: the heartbeat, or a newer decision if the agent is another watchdog's
-// triage agent.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
@@ -289,8 +285,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 	return watchdog.Sighting{}.Update(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Stalled restarts all intervals and the deadlines of triage agents after the program has stalled, because the agents
-// might have stalled too.
+// Stalled restarts all intervals and deadlines after a stall of the program, because the agents might have stalled too.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}

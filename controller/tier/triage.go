@@ -92,7 +92,6 @@ type report struct {
 	Until     time.Time  `json:"until"`
 }
 
-// request returns the request to decide a beat. It contains the facts, both as a file and as environment variables.
 func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) *TriageRequest {
 	r := report{
@@ -164,7 +163,6 @@ func (wd *Watchdogs) stopTriage(now time.Time, t *tier) {
 	wd.city.StopTriage(now, t.want.Triage, t.want.Name)
 }
 
-// degrade records that the thresholds decide in place of the triage agent. It records the same reason only once.
 func (wd *Watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
@@ -241,8 +239,8 @@ func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// countMilder counts the decisions of the triage agent that are milder than those of the thresholds. It reports whether
-// the thresholds overrule the current decision.
+// countMilder counts decisions that are milder than those of the thresholds. It reports whether the thresholds overrule
+// the current one.
 func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
@@ -256,8 +254,6 @@ func (wd *Watchdogs) countMilder(now time.Time, t *tier, by string, d city.Remed
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule requests a new read of the heartbeat, after which the thresholds decide. It returns the reply to the
-// triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 	t.fallback = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
 		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)

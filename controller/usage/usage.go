@@ -25,7 +25,7 @@ type Sample struct {
 func (s *Sample) Take(life *session.Status, u session.Usage, at time.Time) {
 	used, passed := u.CPU-s.cpu, at.Sub(s.at)
 	if s.id != life.ID {
-		// the session is new, so measure the rate from its start, but over at least one second
+		// the session is new, so measure its rate over at least one second
 		used, passed = u.CPU, max(at.Sub(life.Started), time.Second)
 		s.shown = nil
 	}

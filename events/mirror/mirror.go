@@ -38,8 +38,7 @@ const (
 	failing = 3
 	// The wait before a retry starts at minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// finishLimit is how long Run may take to finish the current call and send the remaining events after its context
-	// has ended.
+	// finishLimit is how long Run may continue after its context has ended.
 	finishLimit = 5 * time.Second
 )
 
@@ -67,8 +66,7 @@ type Options struct {
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables for the
 	// script.
 	Environ []string
-	// Last is the shutdown deadline of the whole program, or nil. If it ends before finishLimit, Run reports the unsent
-	// events with Last.GiveUp.
+	// Last is the shutdown deadline of the whole program, or nil. Run reports unsent events with Last.GiveUp.
 	Last *shutdown.Deadline
 }
 
@@ -102,8 +100,8 @@ func Load(dir string) (Place, error) {
 	return p, nil
 }
 
-// Newest calls the script's operation latest-seq, which returns the highest seq that the script has received. If the
-// script does not support the operation, the error is errors.ErrUnsupported.
+// Newest calls the script's operation latest-seq, which returns the highest seq that it has received. If the script
+// does not support the operation, the error is errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -145,8 +143,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends. It logs and retries failed calls, and reports them with an event.
-// After ctx has ended, it sends the remaining events within a time limit.
+// Run sends events to the script until ctx ends. It retries failed calls. After ctx has ended, it sends the remaining
+// events within a time limit.
 func Run(ctx context.Context, o Options) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -217,7 +215,6 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss sends one events.gap event in place of all events up to a seq. It reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
@@ -234,9 +231,8 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, if an
-// attempt fails after the city has stopped, or if enough events wait that this one can be dropped. If ctx ends during a
-// call, send waits for that call within the time limit, because the script's position is unknown until then.
+// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, the city
+// stops, or too many events wait. It waits for a call in progress, because the script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
@@ -281,7 +277,6 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say logs an event about the script. The script receives it like any other event.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,

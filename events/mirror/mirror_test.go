@@ -18,8 +18,6 @@ import (
 	"gcity/internal/eventually"
 )
 
-// city returns a log and the options of a mirror. For each event, the script runs the commands in record, with the
-// event on standard input.
 func city(t *testing.T, record string) (mirror.Options, *events.Log) {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +47,6 @@ func write(t *testing.T, log *events.Log, types ...string) {
 	}
 }
 
-// run mirrors events until enough returns true for the events that the script has received. It returns these events.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

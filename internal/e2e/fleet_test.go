@@ -280,3 +280,41 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 		c.nothingLeft()
 	}
 }
+
+// A room of a city that the supervisor ran works again after the user has started the city without the supervisor.
+func TestRoomStartsACityAfterItsSupervisorStopped(t *testing.T) {
+	t.Parallel()
+	l := newFleetTest(t, 2)
+	l.begin()
+	l.run(l.towns...)
+	home, other := l.towns[0], l.towns[1]
+	home.prefer("")
+	home.person = append(home.person, l.env[len(l.env)-2:]...)
+	v := home.terminal()
+	v.shows("2 running")
+	v.types("@")
+	v.shows("all cities in one list")
+	v.types("town1\r")
+	v.shows("switched to town1")
+	l.gcity(0, "supervisor", "stop")
+	if err := l.ctl.Wait(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, l.ctl.Stderr)
+	}
+	v.shows("ago; @ starts it")
+	other.until("the room accepts keys again after the switch", func() bool {
+		return v.has("ago; @ starts it") && !v.has(" 0s ago; @ starts it")
+	})
+	v.types("@")
+	v.shows("asks whether to start it")
+	v.types("\r")
+	v.shows("Start town1?")
+	other.until("the room reaches the new controller", func() bool {
+		if v.has("Start town1?") {
+			v.types("y") // a dialog ignores keys that arrive right after it opens
+		}
+		return v.has("2 running") && !v.has("@ starts it")
+	})
+	if out := l.gcity(0, "status", "--city", other.dir); !strings.Contains(out, "gcity --headless, pid") {
+		t.Error(out)
+	}
+}

@@ -90,11 +90,14 @@ func TestHangup(t *testing.T) {
 
 func (v *viewer) shows(text string) {
 	v.c.t.Helper()
-	v.c.until("the terminal shows "+text, func() bool {
-		s := screen.New(100, 30, 0)
-		v.mu.Lock()
-		_, _ = s.Write(v.seen.Bytes()) // Write never fails
-		v.mu.Unlock()
-		return strings.Contains(ansi.Strip(strings.Join(s.Lines(100, 30), "\n")), text)
-	})
+	v.c.until("the terminal shows "+text, func() bool { return v.has(text) })
+}
+
+// has reports whether the terminal shows a text now.
+func (v *viewer) has(text string) bool {
+	s := screen.New(100, 30, 0)
+	v.mu.Lock()
+	_, _ = s.Write(v.seen.Bytes()) // Write never fails
+	v.mu.Unlock()
+	return strings.Contains(ansi.Strip(strings.Join(s.Lines(100, 30), "\n")), text)
 }

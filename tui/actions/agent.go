@@ -240,7 +240,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 			})
 		}}
 	if all == 1 {
-		q.more = restartPoolToo(m, rows)
+		addPoolRestart(m, &q, rows[0])
 	}
 	return q
 }

@@ -21,13 +21,14 @@ func Attaches(m *state.Room, a *state.Action) bool {
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
-	body := []string{widget.FirstItem(why)}
+	text := widget.FirstItem(why)
 	if r := state.SingleAgent(m); r != nil {
-		hint := releaseHint(m, r)
-		if text, ok := strings.CutSuffix(body[0], hint); ok && hint != "" {
-			body = []string{text, "After you close this, " + strings.TrimPrefix(hint, "; ") + "."}
-		}
+		text = strings.TrimSuffix(text, releaseHint(m, r)) // its key does not work in this dialog
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Not attached", Body: body,
+	if rest, ok := strings.CutPrefix(text, "cannot "); ok {
+		text = "Cannot " + rest
+	}
+	m.Dialogs.Open(&state.Choice{Title: "Not attached",
+		Body:    []string{strings.TrimSuffix(text, ".") + "."},
 		Answers: []state.Answer{{Key: "q", Title: "close", Safe: true}}, Since: since})
 }

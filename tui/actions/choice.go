@@ -19,6 +19,7 @@ type question struct {
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
 	count   int
+	most    int    // the largest number of targets of an answer; 0 = count
 	of      string // plural noun for the targets: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	harms   bool   // the action can do harm, so askIfWanted and askLiveIfWanted ask
@@ -97,7 +98,8 @@ func RefreshQuestion(m *state.Room) {
 
 func (q *question) choice(m *state.Room) *state.Choice {
 	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
-		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay}
+		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay,
+		Targets: cmp.Or(q.most, q.count)}
 	if c.Answers == nil {
 		c.Answers = slices.Concat([]state.Answer{{Key: "y", Title: "yes, " + q.verb, Do: q.do}},
 			q.more, []state.Answer{{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"),

@@ -14,31 +14,35 @@ import (
 // SwitchCity shows the list of cities. In a program that was started for all cities, it shows the all-cities room
 // instead. If the only known city has stopped, it asks whether to start that city.
 func SwitchCity(m *state.Room) []feed.Effect {
-	stopped := state.StoppedHere(m)
-	switch {
-	case !m.Directory && stopped != nil:
+	action, stopped := state.DecideSwitch(m)
+	switch action {
+	case state.AsksStart:
 		return askStart(m, stopped)
-	case !m.Directory:
-		return explainDirectory(m)
-	case m.Departure.Waits():
+	case state.RefusesSwitch:
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
 			m.Keys.KeyText("view.back")+
 			" stays")
 		return nil
-	case m.All:
+	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
+	case state.ListsCities:
+		openCityList(m, stopped != nil)
+		return nil
 	}
+	return ExplainDirectory(m)
+}
+
+// openCityList opens the list of cities. The cursor starts on a different city, because most users open the list to
+// switch. If this city has stopped, the cursor starts on it, because the alert line says that the key starts it.
+func openCityList(m *state.Room, stopped bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: CitiesList{},
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	// The cursor starts on a different city, because most users open the list to switch. If this city has stopped, the
-	// alert line says that the list starts it.
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == (stopped != nil)
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == stopped
 	}))
-	return nil
 }
 
 func cityItems(m *state.Room) []state.Item {
@@ -63,14 +67,16 @@ func cityItems(m *state.Room) []state.Item {
 			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
-			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name,
-			Note: c.Why(m.Now),
-			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
+			Words: c.DisplayName + " " + widget.Plain(c.Info.Name+" "+c.Info.Path),
+			Line:  c.Info.Name, Note: c.Why(m.Now), Whole: true,
+			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		}
 		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
 		}
-		if runner := state.RunnerText(m, &c); runner != "" && (item.Note == "" || m.W >= 120) {
+		// the process ID is in the city's details
+		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
+		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
 		}
 		items = append(items, item)
@@ -81,7 +87,7 @@ func cityItems(m *state.Room) []state.Item {
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
-			Run: explainDirectory})
+			Run: ExplainDirectory})
 	}
 	if len(rows) == 1 {
 		items = append(items, state.Item{Title: "  " + state.AddCity, Line: "second", Info: true})
@@ -89,8 +95,33 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-func explainDirectory(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: "Other cities",
+// noCities is the subject of the text that is shown because no other city is known.
+type noCities struct{}
+
+// ListNewCities replaces the text about other cities by the list of cities as soon as another city is known. The
+// cursor is on the city of this room, because the next key may still be meant for the text.
+func ListNewCities(m *state.Room) {
+	if m.Dialogs.Subject() != any(noCities{}) || !m.Directory || m.All || m.Departure.Waits() {
+		return
+	}
+	if action, _ := state.DecideSwitch(m); action != state.ListsCities {
+		return
+	}
+	m.Dialogs.Close(m.Dialogs.Reader())
+	openCityList(m, false)
+	if f := m.Dialogs.Finder(); f != nil {
+		f.Cursor = max(0, slices.IndexFunc(f.Found,
+			func(t state.Item) bool { return t.Line == m.At }))
+	}
+}
+
+// ExplainDirectory shows how to make other cities available.
+func ExplainDirectory(m *state.Room) []feed.Effect {
+	var about any
+	if !m.Directory {
+		about = noCities{}
+	}
+	openReader(m, &state.Reader{Title: "Other cities", About: about,
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
 	return nil
 }

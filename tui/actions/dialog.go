@@ -13,6 +13,9 @@ func dialogActions() []state.Action {
 	pick := func(n int) func(*state.Room) []feed.Effect {
 		return func(m *state.Room) []feed.Effect { m.Dialogs.Choice().Step(n); return nil }
 	}
+	cycle := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { m.Dialogs.Choice().Cycle(n); return nil }
+	}
 	turn := func(n int) func(*state.Room) []feed.Effect {
 		return func(m *state.Room) []feed.Effect {
 			m.Dialogs.Reader().Scroll(n, m.Canvas())
@@ -20,10 +23,13 @@ func dialogActions() []state.Action {
 		}
 	}
 	return append([]state.Action{
-		{ID: "choice.next", Key: keymap.Bind("next answer", "tab", "down", "right"), In: c,
+		{ID: "choice.next", Key: keymap.Bind("next answer, then the first", "tab"), In: c,
+			Run: cycle(1)},
+		{ID: "choice.previous", In: c, Run: cycle(-1),
+			Key: keymap.Bind("previous answer, then the last", "shift+tab")},
+		{ID: "choice.down", Key: keymap.Bind("answer below", "down", "right"), In: c,
 			Run: pick(1)},
-		{ID: "choice.previous", In: c, Run: pick(-1),
-			Key: keymap.Bind("previous answer", "shift+tab", "up", "left")},
+		{ID: "choice.up", Key: keymap.Bind("answer above", "up", "left"), In: c, Run: pick(-1)},
 		{ID: "choice.take", Key: keymap.Bind("choose the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
 			Run: func(m *state.Room) []feed.Effect {

@@ -50,14 +50,22 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 					})
 			}})
 	}
-	build := func(m *state.Room, rows []*panel.AgentRow) question {
-		return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools})
-	}
 	if !asksToDrain(m, t) {
-		q := build(m, t.Rows)
+		q := drainQuestion(m, t)
 		return q.do(m)
 	}
-	askLive(m, aboutAgents(m, t.Rows, build))
+	remaining := state.Remaining(t.Rows, state.FindAgent)
+	current := func(m *state.Room) (rows []*panel.AgentRow, gone []string) {
+		rows, gone = remaining(m)
+		if t.Pools != "" { // members can join while the question is open
+			rows = state.DrainTargetsOf(m, t.Of).Rows
+		}
+		return rows, gone
+	}
+	askLive(m, aboutLeft(m, current, state.NoLonger,
+		func(m *state.Room, rows []*panel.AgentRow) question {
+			return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools})
+		}))
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry asks
 // whether to drain all members.
 func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	name := p.Name
+	known, name := p, p.Name
 	return openMembers(m, "Drain which member of "+p.Shown+"?", "",
 		func(m *state.Room) []state.Item {
 			rows := m.Pools.Members(name)
@@ -29,25 +29,32 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 				items[i].Words, items[i].Verb = "", "drains it"
 				items[i].Effect = strings.Join(
 					details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
-				if r.Undrainable() {
+				switch {
+				case r.Undrainable():
 					items[i].Verb = "cancels its drain"
 					items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
+				case r.Surplus():
+					items[i].Why, items[i].Verb = nil, "does nothing"
+					items[i].Effect = state.AlreadyDraining(m, r)
 				}
 			}
-			return append([]state.Item{drainAll(m, name)}, items...)
+			if now := m.Pools.Find(name); now != nil {
+				known = now
+			}
+			return append([]state.Item{drainAll(m, known)}, items...)
 		})
 }
 
 // drainAll returns the entry for all members of a pool. It does not depend on the cursor of Pools, which moves to
 // another pool when a reload removes the pool.
-func drainAll(m *state.Room, pool string) state.Item {
-	t := state.DrainTargetsOf(m, pool)
+func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
+	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()
 	all := state.Item{Title: "all members", Prefix: true, Verb: "asks for confirmation",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
 		Run: func(m *state.Room) []feed.Effect {
-			return askDrainOf(m, state.DrainTargetsOf(m, pool))
+			return askDrainOf(m, state.DrainTargetsOf(m, []*panel.PoolRow{p}))
 		}}
 	switch {
 	case len(drain) == 0:
@@ -69,6 +76,9 @@ func drainMember(name string) state.Task {
 		switch {
 		case r == nil:
 			state.ShowFailure(m, "cannot drain "+widget.Plain(name)+": it no longer exists")
+			return nil
+		case r.Surplus():
+			state.ShowNote(m, state.AlreadyDraining(m, r))
 			return nil
 		case r.Undrainable():
 			return state.CommandRows(m, "canceling the drain of", []*panel.AgentRow{r},

@@ -167,11 +167,12 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed records the current time if the latest row failed, or took effect without asking for confirmation.
+// noteUnconfirmed records the current time if the latest row failed, did nothing, or took effect without asking for
+// confirmation.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && !f.Copies &&
-		(m.Status.Failed || slices.ContainsFunc(todo, acts)) {
+		(m.Status.Failed || m.Status.Note || slices.ContainsFunc(todo, acts)) {
 		m.UnaskedAt = m.Now
 	}
 }

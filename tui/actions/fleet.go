@@ -276,7 +276,7 @@ func unregisterQuestion(m *state.Room, c *fleet.City) question {
 					"stopping "+c.DisplayName+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
-			{Title: "cancel", Safe: true},
+			{Title: "no, leave it", Safe: true},
 		}}
 }
 

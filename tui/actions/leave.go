@@ -40,7 +40,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 		return leave(feed.Leave)(m)
 	}
 	answers := []state.Answer{
-		{Key: "h", Title: "keep the city running in the background, with its agents",
+		{Key: "b", Old: "h", Title: "keep the city running in the background, with its agents",
 			Do: leave(feed.HandOver)},
 		{Key: "a", Title: "keep only the agents running: no restarts, no automations",
 			Do: leave(feed.KeepAgents)},
@@ -48,7 +48,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 			Do: func(m *state.Room) []feed.Effect { return askDrainAll(m, stay) }},
 		{Key: "s", Title: "stop all agents and the city",
 			Do: func(m *state.Room) []feed.Effect { return askStopCity(m, stay) }},
-		{Key: "n", Title: "stay", Safe: true, Do: stay},
+		{Key: "n", Title: "no, stay", Safe: true, Do: stay},
 	}
 	askLive(m, func(m *state.Room) question {
 		return question{title: "Quit " + state.CityTitle(m, 50) + "?", plan: true, cursor: 4,
@@ -97,7 +97,7 @@ func AskLost(m *state.Room) {
 		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
 			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
 		}},
-		{Key: "n", Title: "stay", Safe: true, Do: c.OnCancel},
+		{Key: "n", Title: "no, stay", Safe: true, Do: c.OnCancel},
 	}
 	c.Cursor, c.Since, c.OpenedByKey = min(c.Cursor, 1), m.Now, false
 }

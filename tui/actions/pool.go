@@ -68,12 +68,17 @@ func needRestart(m *state.Room) string {
 
 func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	switch {
-	case r.State == city.Suspended:
+	case r.State == city.Suspended || r.OffAt != "" && r.Refusal.NoRestart != "":
 		return r.Shown + " is suspended; " + m.Keys.KeyText(state.SuspendID) + " resumes it"
 	case r.Surplus():
 		return r.Shown + " is draining because its pool is scaling down"
 	}
-	return ""
+	if p := m.Pools.Find(r.Pool); p != nil && r.Refusal.Surplus {
+		return fmt.Sprintf(
+			"%s is surplus: pool %s wants %d; to scale the pool up, press %s, then %s", r.Shown,
+			p.Shown, p.Desired, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.scale"))
+	}
+	return widget.Plain(r.Refusal.NoRestart)
 }
 
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
@@ -81,19 +86,28 @@ func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-func restartPoolQuestion(_ *state.Room, rows []*panel.PoolRow) question {
+func restartPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	p := rows[0]
+	restarted, skipped := details.SplitByRestart(m.Pools.Members(p.Name))
+	switch {
+	case p.Suspended != "":
+		return question{none: "cannot restart pool " + p.Shown + ": it is suspended; " +
+			m.Keys.KeyText(state.SuspendID) + " resumes it"}
+	case len(restarted) == 0:
+		return question{none: "cannot restart pool " + p.Shown + ": it has no members to restart"}
+	}
 	answers := []state.Answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
 		{Key: "a", Title: "yes, all members at the same time", Do: restartOf(p.Name, false)},
 		{Key: "m", Title: "only one member: choose it", Do: chooseRestarted(p)},
 		{Key: "n", Title: "no, leave it", Safe: true},
 	}
-	if p.Size == 1 {
+	if len(restarted) == 1 {
 		answers[1].Key, answers[1].Title = "y", "yes, restart it"
 		answers = slices.Delete(answers[1:], 1, 2)
 	}
-	return question{title: fmt.Sprintf("Restart %s?", p.Shown), body: p.RestartText(), plan: true,
+	return question{title: fmt.Sprintf("Restart %s?", p.Shown), plan: true,
+		body: details.RestartText(restarted, skipped), count: len(restarted),
 		cursor: len(answers) - 1, answers: answers}
 }
 
@@ -120,16 +134,22 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 	}
 }
 
-func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
-	p := m.Pools.Find(rows[0].Pool)
-	if len(rows) > 1 || p == nil || p.Size < 2 {
-		return nil
+// addPoolRestart adds an answer that restarts the entire pool to the question about restarting one of its members.
+func addPoolRestart(m *state.Room, q *question, r *panel.AgentRow) {
+	p := m.Pools.Find(r.Pool)
+	if p == nil {
+		return
 	}
-	all := fmt.Sprintf("all %d", p.Size)
-	if p.Size == 2 {
+	restarted, _ := details.SplitByRestart(m.Pools.Members(p.Name))
+	all := fmt.Sprintf("all %d", len(restarted))
+	switch len(restarted) {
+	case 0, 1:
+		return
+	case 2:
 		all = "both"
 	}
-	return []state.Answer{{Key: "p", Do: restartOf(p.Name, true),
+	q.most = len(restarted)
+	q.more = []state.Answer{{Key: "p", Do: restartOf(p.Name, true),
 		Title: fmt.Sprintf("pool: restart %s members of %s, one after the other", all, p.Shown)}}
 }
 

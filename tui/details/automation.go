@@ -105,7 +105,7 @@ func lastRun(src *Source, run *city.Run) []string {
 		lines = append(lines, src.Look.Field("problem", src.Look.Paint(themes.Bad, err)))
 	}
 	if run.Made != "" {
-		lines = append(lines, src.Look.Field("created", widget.Plain(run.Made)))
+		lines = append(lines, src.Look.Field("created", widget.Plain(run.Creation())))
 	}
 	return append(lines, outputFields(src, run)...)
 }

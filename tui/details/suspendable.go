@@ -104,10 +104,16 @@ func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	n := 0
 	for _, s := range all {
-		if p := l.Pools.Find(s.Name); s.Pool && p != nil {
-			n += p.Size + len(p.Draining)
-		} else if r := l.Agents.Find(s.Name); r != nil && r.Running {
-			n++
+		if !s.Pool {
+			if r := l.Agents.Find(s.Name); r != nil && r.Running {
+				n++
+			}
+			continue
+		}
+		for _, r := range l.Pools.Members(s.Name) {
+			if r.Running || r.State == city.Starting {
+				n++
+			}
 		}
 	}
 	return n

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,9 +16,16 @@ import (
 // Answer is one answer to a question.
 type Answer[T any] struct {
 	Key   string // letter that selects it immediately; "" = none
+	Old   string // a former Key, which still works but is not shown; "" = none
 	Title string
 	Safe  bool // it changes nothing and requires no typed text
 	Do    T    // the zero task does nothing
+}
+
+// answers reports whether a key selects the answer immediately.
+func (a *Answer[T]) answers(key string) bool {
+	return a.Key != "" && key != "" &&
+		(strings.EqualFold(a.Key, key) || strings.EqualFold(a.Old, key))
 }
 
 // Confirm is a question. If RequiredText is set, the user must type it before choosing a destructive answer.
@@ -28,6 +36,7 @@ type Confirm[T any] struct {
 	Cursor       int
 	RequiredText string
 	Counts       string // what a required number counts: "running agents"
+	Targets      int    // the number of targets; 0 = unknown
 	Edit         widget.Entry
 	Since        time.Time
 	OnCancel     T // what happens if the user cancels; the zero task does nothing
@@ -40,6 +49,7 @@ type Confirm[T any] struct {
 	pending  *Confirm[T] // the latest content, stored while the user types RequiredText
 	mismatch bool        // the typed text did not match; reset by the next change
 	note     string      // why the latest key did nothing; reset by the next answer
+	fewer    int         // the number of targets before it grew; 0 = it has not grown
 	// time when an answer was rejected because it came too early
 	rejectedAt time.Time
 }
@@ -60,7 +70,7 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	notice := c.IsNotice()
 	own := c.OpenedByKey && !takes && !notice
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
-		return a.Key != "" && c.RequiredText == "" && strings.EqualFold(a.Key, key)
+		return c.RequiredText == "" && a.answers(key)
 	})
 	if notice && !takes && i < 0 {
 		c.rejectedAt = now
@@ -89,9 +99,10 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	return false
 }
 
-// Update replaces the content of the question. If it becomes a different question, it rejects keys that choose an
-// answer for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A required
-// number does not change while there is typed text, so that the user can finish typing it.
+// Update replaces the content of the question. If it becomes a different question, or has more targets, it rejects
+// keys that choose an answer for the duration of keymap.DialogGuard. It also says that there are more targets. If a
+// different text is required, the typed text is removed. A required number does not change while there is typed text,
+// so that the user can finish typing it.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.pending = nil
 	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {
@@ -102,9 +113,16 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 		}
 		return
 	}
-	if to.Title != c.Title || to.RequiredText != c.RequiredText {
+	if to.Title != c.Title || to.RequiredText != c.RequiredText || to.Targets > c.Targets {
 		c.Since, c.OpenedByKey = now, false
 	}
+	switch {
+	case to.Targets <= c.fewer:
+		c.fewer = 0
+	case to.Targets > c.Targets && c.fewer == 0:
+		c.fewer = c.Targets
+	}
+	c.Targets = to.Targets
 	if to.RequiredText != c.RequiredText || len(to.Answers) != len(c.Answers) {
 		c.Cursor, c.Edit, c.mismatch = to.Cursor, to.Edit, false
 	}
@@ -112,8 +130,12 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	c.Counts = to.Counts
 }
 
-// Step moves the cursor by n answers.
-func (c *Confirm[T]) Step(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
+// Step moves the cursor by n answers. It stops at the first and the last answer, so that a user who presses "down" on
+// "no" does not choose "yes".
+func (c *Confirm[T]) Step(n int) { c.Cursor = max(0, min(c.Cursor+n, len(c.Answers)-1)) }
+
+// Cycle moves the cursor by n answers. After the last answer it continues with the first one.
+func (c *Confirm[T]) Cycle(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
 
 // Key edits the text, or selects the answer for a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
@@ -129,7 +151,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 		return nil
 	}
 	for i, a := range c.Answers {
-		if a.Key != "" && strings.EqualFold(a.Key, k.String()) {
+		if a.answers(k.String()) {
 			c.Cursor = i
 			return c.Accept(close)
 		}
@@ -217,6 +239,14 @@ func (c *Confirm[T]) Paste(text string) {
 // Wheel does nothing, so that no answer is selected by accident.
 func (c *Confirm[T]) Wheel(int, Canvas) {}
 
+// warning returns why the latest key did nothing, or that the number of targets has grown.
+func (c *Confirm[T]) warning() string {
+	if c.note == "" && c.fewer > 0 {
+		return fmt.Sprintf("the number has grown from %d to %d", c.fewer, c.Targets)
+	}
+	return c.note
+}
+
 // Draw implements Dialog.
 func (c *Confirm[T]) Draw(on Canvas) Frame {
 	w := on.width(76)
@@ -256,14 +286,14 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 		f.Lines = append(f.Lines, "", line)
 		f.X, f.Y = x, len(f.Lines)-1
 	}
-	switch {
-	case !hint && c.note != "" && len(body) > 0: // the note is more important than the keys
-		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, widget.Cut(c.note, inner, on.more()))
-	case !hint && c.note != "":
-		f.Title = c.note
-	case c.note != "":
+	switch note := c.warning(); {
+	case !hint && note != "" && len(body) > 0: // the note is more important than the keys
+		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, widget.Cut(note, inner, on.more()))
+	case !hint && note != "":
+		f.Title = note
+	case note != "":
 		f.Lines = append(f.Lines, "")
-		for _, part := range widget.Wrap(c.note, inner) {
+		for _, part := range widget.Wrap(note, inner) {
 			f.Lines = append(f.Lines, on.Styles.Paint(themes.Warn, part))
 		}
 	case hint:
@@ -334,7 +364,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	cancel := on.Keys.KeyText("choice.cancel") + " cancels"
 	switch {
 	case len(c.Answers) == 1:
-		return []string{take + " closes"}
+		return []string{on.Keys.KeyText("choice.cancel") + " closes"}
 	case c.RequiredText != "":
 		return []string{next, take + " confirms", cancel}
 	}

@@ -38,6 +38,7 @@ type Item[T any] struct {
 	Run         T
 	Prefix      bool // the typed text must be a prefix of its title; nothing else matches
 	Info        bool // information only, cannot run
+	Whole       bool // its title is never cut to make room for the note
 	Heading     bool // a heading, shown only if no text is typed
 	Rank        Rank // how well an entry of Palette.Offer matches
 }
@@ -648,7 +649,11 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 			title, _, _ = strings.Cut(title, ":")
 		}
 	}
-	tail = widget.Cut(tail, max(w/2, w-l.Width-widget.Width(title)-2), c.more())
+	least := w / 2
+	if t.Whole {
+		least = minWordWidth
+	}
+	tail = widget.Cut(tail, max(least, w-l.Width-widget.Width(title)-2), c.more())
 	room := w - l.Width
 	if tail != "" {
 		room -= widget.Width(tail) + 2

@@ -95,7 +95,7 @@ func TestConfirmTyped(t *testing.T) {
 	if got := c.Accept(leave); len(got) != 1 || got[0] != 8 || !closed {
 		t.Errorf("the safe answer: %v, closed %v", got, closed)
 	}
-	c.Step(1)
+	c.Cycle(1)
 	c.Key(tuitest.KeyPress("backspace"), leave)
 	c.Key(tuitest.KeyPress("5"), leave)
 	if got := c.Accept(leave); len(got) != 1 || got[0] != 7 {

@@ -22,6 +22,9 @@ const (
 	FleetPollInterval = 5 * time.Second
 	// FleetPollTimeout is the time limit for a poll.
 	FleetPollTimeout = 2 * time.Second
+	// SilenceGrace is how long requests to a city can fail before the list calls the city unresponsive. It is longer
+	// than the list needs to learn that the city's controller has exited or has been replaced.
+	SilenceGrace = 3 * time.Second
 )
 
 // FleetWatcher maintains the list of cities with the state of each city. Each city has its own goroutines and stream,
@@ -49,7 +52,31 @@ type CityWatch struct {
 	responded    bool
 	summary      fleet.Summary
 	unresponsive string
+	failingSince time.Time // when a request failed first since the last response
 	lastResponse time.Time
+	controller   controllerID
+}
+
+// controllerID distinguishes a controller from its successor. It is empty for a city that a supervisor runs.
+type controllerID struct {
+	pid     int
+	started time.Time
+}
+
+func controllerOf(in *city.Info, before controllerID) controllerID {
+	switch {
+	case in.Mode == "":
+		return controllerID{}
+	case in.PID == 0: // it does not respond
+		return before
+	}
+	return controllerID{in.PID, in.Since}
+}
+
+// forget removes what the previous controller of the city has reported.
+func (b *CityWatch) forget() {
+	b.summary = fleet.Summary{Name: b.summary.Name, Color: b.summary.Color}
+	b.responded, b.unresponsive, b.lastResponse = false, "", time.Time{}
 }
 
 func NewFleetWatcher(r *Runner) *FleetWatcher {
@@ -132,10 +159,15 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 				b = &CityWatch{path: in.Path}
 				l.Watched[in.Name] = b
 			}
+			if is := controllerOf(in, b.controller); in.Running && is != b.controller {
+				b.End()
+				b.controller = is
+			}
 			switch {
 			case in.Running && b.cancel == nil:
 				watchCtx, cancel := context.WithCancel(ctx)
-				b.cancel, b.unresponsive, b.summary.Stopping = cancel, "", false
+				b.forget()
+				b.cancel = cancel
 				name := in.Name
 				l.r.Spawn("city", func(context.Context) { l.follow(watchCtx, name, b) })
 				l.r.Spawn("city", func(context.Context) { l.poll(watchCtx, name, b) })
@@ -243,9 +275,14 @@ func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot,
 
 func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why string) {
 	l.change(func() {
-		if ctx.Err() == nil {
-			b.unresponsive = why
+		if ctx.Err() != nil {
+			return
 		}
+		if b.unresponsive == "" {
+			b.failingSince = l.r.Now()
+			time.AfterFunc(SilenceGrace, func() { l.change(func() {}) }) // the list changes then
+		}
+		b.unresponsive = why
 	})
 }
 
@@ -299,7 +336,7 @@ func (l *FleetWatcher) list() *fleet.List {
 		c.Info, c.DisplayName = in, widget.Plain(in.Name)
 		if b := l.Watched[in.Name]; b != nil {
 			c.Summary, c.Responded, c.Unresponsive = b.summary, b.responded, b.unresponsive
-			if !in.Running {
+			if !in.Running || l.r.Now().Sub(b.failingSince) < SilenceGrace {
 				c.Unresponsive = ""
 			}
 			if c.Unresponsive != "" || !in.Running {

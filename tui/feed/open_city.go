@@ -72,6 +72,9 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 			if err == nil {
 				err = starter.Start(ctx, e.Name)
 			}
+			if p, ok := known.(*pinned); ok && err == nil {
+				err = p.reconnect(ctx) // the new controller may have a different socket
+			}
 			if err != nil {
 				a.Problem = err.Error()
 				return

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
@@ -17,44 +19,65 @@ const listDeadline = 5 * time.Second
 // pinned is a city in the list that is tied to its folder. If the city's name starts to refer to a different city, the
 // methods of pinned return errors.
 type pinned struct {
-	city.Control
 	r          *Runner
 	dir        city.Directory
 	name, path string
+
+	mu      sync.Mutex
+	current city.Control
 }
 
 // pin returns the city with the given name, provided that it is in the given folder.
 func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
-	ctx, cancel := context.WithTimeout(ctx, listDeadline)
-	defer cancel()
-	err := r.checkCityFolder(ctx, d, name, path)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("the list of cities did not arrive within %s", listDeadline)
-	}
-	if err != nil {
+	p := &pinned{r: r, dir: d, name: name, path: path}
+	if err := p.reconnect(ctx); err != nil {
 		return nil, err
 	}
-	c, err := d.City(name)
-	if err != nil {
-		return nil, err
-	}
-	return pinned{c, r, d, name, path}, nil
+	return p, nil
 }
 
-func (p pinned) checkFolder(ctx context.Context) error {
+// reconnect gets the city from the list again. This is necessary when a different process runs the city, for example a
+// headless controller instead of the supervisor.
+func (p *pinned) reconnect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, listDeadline)
+	defer cancel()
+	err := p.checkFolder(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the list of cities did not arrive within %s", listDeadline)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := p.dir.City(p.name)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.current = c
+	return nil
+}
+
+func (p *pinned) control() city.Control {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current
+}
+
+func (p *pinned) checkFolder(ctx context.Context) error {
 	return p.r.checkCityFolder(ctx, p.dir, p.name, p.path)
 }
 
-func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
+func (p *pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil
 	}
 	return p.checkFolder(ctx)
 }
 
-func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	s, err := p.Control.Snapshot(ctx)
+func (p *pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	s, err := p.control().Snapshot(ctx)
 	if err == nil {
 		err = p.checkSnapshot(ctx, s)
 	}
@@ -64,9 +87,9 @@ func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (p *pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
-		for s, err := range p.Control.Snapshots(ctx) {
+		for s, err := range p.control().Snapshots(ctx) {
 			if err == nil {
 				err = p.checkSnapshot(ctx, s)
 			}
@@ -80,36 +103,56 @@ func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 	}
 }
 
-func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (p *pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		if err := p.checkFolder(ctx); err != nil {
 			yield(events.Event{}, err)
 			return
 		}
-		p.Control.Events(ctx, after)(yield)
+		p.control().Events(ctx, after)(yield)
 	}
 }
 
-func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+func (p *pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		if err := p.checkFolder(ctx); err != nil {
 			yield(city.Frame{}, err)
 			return
 		}
-		p.Control.Watch(ctx, agent)(yield)
+		p.control().Watch(ctx, agent)(yield)
 	}
 }
 
-func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+func (p *pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	if err := p.checkFolder(ctx); err != nil {
 		return nil, err
 	}
-	return p.Control.Attach(ctx, agent, v)
+	return p.control().Attach(ctx, agent, v)
 }
 
-func (p pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (p *pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := p.checkFolder(ctx); err != nil {
 		return city.Receipt{}, err
 	}
-	return p.Control.Do(ctx, c)
+	return p.control().Do(ctx, c)
+}
+
+func (p *pinned) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+	return p.control().Inspect(ctx, agent)
+}
+
+func (p *pinned) Output(ctx context.Context, agent string, lines int) (string, error) {
+	return p.control().Output(ctx, agent, lines)
+}
+
+func (p *pinned) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	return p.control().History(ctx, q)
+}
+
+func (p *pinned) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return p.control().Beads(ctx, q)
+}
+
+func (p *pinned) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return p.control().RunOutput(ctx, run)
 }

@@ -57,7 +57,8 @@ type Summary struct {
 	Unread           int // unread mail for people
 	Suspended        bool
 	Stopping         bool          // the city is shutting down; its problems are left out
-	Runner           string        // which process runs the city; "" = unknown
+	Mode             string        // how the city runs, as in city.Snapshot; "" = unknown
+	PID              int           // the controller's process ID; 0 = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
@@ -83,7 +84,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Name: s.Name, Agents: len(s.Agents), Open: s.Work.Open,
 		InProgress: s.Work.InProgress,
 		Unread:     max(0, s.Mail.Unread), Suspended: s.Suspended, Stopping: s.ShutDown,
-		Runner: widget.Plain(describe.Runner(s.Mode, s.PID))}
+		Mode: s.Mode, PID: s.PID}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
 	}
@@ -116,6 +117,9 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	}
 	return b
 }
+
+// Runner returns text that says which process runs the city, or "" if that is unknown.
+func (b *Summary) Runner() string { return widget.Plain(describe.Runner(b.Mode, b.PID)) }
 
 // needOf reports whether an agent needs attention, and why. An agent that is about to restart does not need attention.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
@@ -264,11 +268,12 @@ func (c *City) Why(now time.Time) string {
 		return "the controller's last patrol was " + widget.Age(b.Overdue) + " ago"
 	}
 	var parts []string
+	others := len(b.Needs) - b.failed - b.Held
 	for _, n := range []struct {
 		n    int
 		what string
 	}{{b.failed, "failed"}, {b.Held, "quarantined"},
-		{len(b.Needs) - b.failed - b.Held, "more need attention"}} {
+		{others, otherNeeds(others, b.failed+b.Held)}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
@@ -281,6 +286,19 @@ func (c *City) Why(now time.Time) string {
 		parts = append(parts, "not registered")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// otherNeeds completes a number of agents that need attention. before is how many agents the text has named already.
+func otherNeeds(n, before int) string {
+	switch {
+	case before == 0 && n == 1:
+		return "agent needs attention"
+	case before == 0:
+		return "agents need attention"
+	case n == 1:
+		return "other needs attention"
+	}
+	return "others need attention"
 }
 
 // AttentionCount returns the number of agents in a city that need attention, or 1 if only the city as a whole does.
@@ -353,7 +371,8 @@ func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 		case "state":
 			hit = strings.HasPrefix(h.Word, t.Word)
 		case "name":
-			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word)
+			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word) ||
+				strings.HasPrefix(strings.ToLower(c.DisplayName), t.Word)
 		case "":
 			hit = t.In(c.DisplayName) || !t.Fuzzy &&
 				(t.In(h.Word) || t.In(why) || t.In(widget.Plain(c.Info.Path)))
@@ -372,5 +391,5 @@ func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""
 	}
-	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "")
+	return fmt.Sprintf("%-9s", fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents))
 }

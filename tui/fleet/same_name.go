@@ -8,15 +8,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// Distinguish adds a folder to the display names of cities that have the same name, for example "demo (shop)".
+// Distinguish sets the display names of cities to the names in their configurations, which a city's own room shows too.
+// The name of a city that has not responded yet is the one in the list. Distinguish adds a folder to the names of
+// cities that have the same name, for example "demo (shop)".
 func Distinguish(rows []City) {
-	names := make(map[string]bool, len(rows))
-	for i := range rows {
-		names[rows[i].Info.Name] = true
-	}
 	same := map[string][]int{}
 	for i := range rows {
-		name := rows[i].ownName(names)
+		name := cmp.Or(rows[i].Summary.Name, rows[i].Info.Name)
+		rows[i].DisplayName = widget.Plain(name)
 		same[name] = append(same[name], i)
 	}
 	for _, at := range same {
@@ -30,29 +29,11 @@ func Distinguish(rows []City) {
 		for k, folder := range distinctFolders(paths) {
 			c := &rows[at[k]]
 			c.Folder = widget.Plain(folder)
-			if c.DisplayName = widget.Plain(c.Info.Name); c.Folder != c.DisplayName {
+			if c.Folder != c.DisplayName {
 				c.DisplayName += " (" + c.Folder + ")"
 			}
 		}
 	}
-}
-
-// ownName returns the name in the city's configuration. If that is unknown, it is the name in the list, without the
-// number that distinguishes it from another listed name.
-func (c *City) ownName(listed map[string]bool) string {
-	base, number, _ := cutLast(c.Info.Name, "-")
-	if c.Summary.Name == "" && number != "" && strings.Trim(number, "0123456789") == "" &&
-		listed[base] {
-		return base
-	}
-	return cmp.Or(c.Summary.Name, c.Info.Name)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // distinctFolders returns for each path the shortest part that differs from the other paths: "a" and "b" for

@@ -18,6 +18,8 @@ type AgentRow struct {
 	State    city.State
 	OffAt    city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
 	Why      string
+	whyBrief string // for a narrow column, the reason for a quarantine; "" = Why is cut
+	cause    string // the last crash before a quarantine; "" = unknown, or no quarantine
 	Pool     string
 	Rig      string
 	Provider string
@@ -40,20 +42,25 @@ type AgentRow struct {
 	mail     int // number of its unread messages
 	Stuck    *city.Stuck
 	HasCall  bool // a watchdog is calling for attention to this agent
+	Refusal  city.Refusal
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
 	r := AgentRow{
 		Name: a.Name, Shown: widget.Plain(a.Name), State: city.State(widget.Plain(string(a.State))),
-		Why:  widget.Plain(reason(a)),
+		Why: widget.Plain(reason(a)), whyBrief: widget.Plain(describe.CauseFirst(a)),
 		Task: widget.Plain(a.Task), Pool: a.Pool, Rig: a.Rig, Provider: a.Provider, Since: a.Since,
 		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
 		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waiting(a.Sends),
 		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
+		Refusal: a.Refusal,
 	}
 	if a.Until != nil {
 		r.Until = *a.Until
+	}
+	if a.Quarantine != nil {
+		r.cause = widget.Plain(a.Quarantine.LastCrash)
 	}
 	switch {
 	case r.Frozen:

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -209,7 +208,8 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 
 // WidthsFor returns the widths that the visible rows would need if nothing were shortened.
 func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
-	n := Widths{Usage: a.measured}
+	// A city that has just started measures soon, so its columns do not change then.
+	n := Widths{Usage: a.measured || e.Snap != nil && e.Now.Sub(e.Snap.Started) < time.Minute}
 	if e.W >= sparkFrom {
 		n.Spark = sparkWidth
 	}
@@ -240,7 +240,7 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 }
 
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
-	b := widget.Reason{Text: r.Why, Brief: describe.CauseFirst(r.Why), Token: themes.Text,
+	b := widget.Reason{Text: r.Why, Brief: r.whyBrief, Token: themes.Text,
 		Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
 		b.Token = themes.Dim

@@ -1,12 +1,12 @@
 package panel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"gcity/city"
-	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -207,8 +207,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 		return nil
 	}
 	if next := releaseText(last, e.Now); all == 1 && last.Quarantined() {
-		cause, _, _ := strings.Cut(describe.CauseFirst(last.Why), ", crashed ")
-		parts = append(parts, cause, next)
+		parts = append(parts, cmp.Or(last.cause, last.Why), next)
 	}
 	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(leads))}}
 }

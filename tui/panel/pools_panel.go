@@ -259,19 +259,6 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	return "not checked yet"
 }
 
-// RestartText returns text that says what a restart does to the pool's members.
-func (r *PoolRow) RestartText() []string {
-	text := []string{fmt.Sprintf("The pool has %s. Each session ends and a new one starts. This "+
-		"does not count as a crash.", widget.Count(r.Size, "member"))}
-	switch n := len(r.Draining); {
-	case n == 1:
-		text = append(text, r.Draining[0]+" is draining and is skipped.")
-	case n > 1:
-		text = append(text, strings.Join(r.Draining, ", ")+" are draining and are skipped.")
-	}
-	return text
-}
-
 // AfterDrain returns text that says what happens when a single member has drained.
 func (r *PoolRow) AfterDrain() string {
 	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -50,7 +49,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 				why, keyWidth = why+keyWidth, 0
 			}
 			if why >= 12 {
-				e.Look.Reason(l, widget.Reason{Text: r.Why, Brief: describe.CauseFirst(r.Why),
+				e.Look.Reason(l, widget.Reason{Text: r.Why, Brief: r.whyBrief,
 					Token: themes.Text}, why-2)
 				l.Space(2)
 			}

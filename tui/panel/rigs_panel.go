@@ -287,8 +287,10 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 		rest -= c.prefix + c.gap
 	}
 	c.agents = max(0, rest)
-	if least := min(agents, 34); rest >= least+c.gap+12 {
-		c.agents = max(least, min(agents, rest-c.gap-path))
+	// Whether there is a path does not depend on the texts, so that the column does not appear and disappear.
+	const least = 25 // room for "1 quarantined, 2 running"
+	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
+		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))
 		c.path = rest - c.agents - c.gap
 	}
 	return c

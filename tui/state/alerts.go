@@ -128,12 +128,18 @@ func restartHint(m *Room) string {
 	switch {
 	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
-	case StoppedHere(m) != nil && key != "":
+	case startsHere(m) && key != "":
 		return "; " + key + " starts it"
 	case m.OpenedAs != "":
 		return "; run `gcity start` in its folder"
 	}
 	return "; run `gcity` again"
+}
+
+// startsHere reports whether the key for switching cities leads to a question whether to start the city of the room.
+func startsHere(m *Room) bool {
+	_, stopped := DecideSwitch(m)
+	return stopped != nil
 }
 
 // AlertLines returns the lines below the header.

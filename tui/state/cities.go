@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -89,12 +88,35 @@ func CanStart(m *Room, c *fleet.City) bool {
 		(c.IsStopped() || IsHere(m, c) && Uncontrollable(m) && hasNoController(m))
 }
 
-// StoppedHere returns the row of this room's city if the city has stopped and this room can start it, or nil.
-func StoppedHere(m *Room) *fleet.City {
-	if c := m.Fleet.Find(m.At); c != nil && IsHere(m, c) && Uncontrollable(m) && CanStart(m, c) {
-		return c
+// SwitchAction is what the key for switching cities does.
+type SwitchAction int
+
+const (
+	explainsDirectory SwitchAction = iota // it explains how to make other cities available
+	AsksStart                             // it asks whether to start the city of the room
+	RefusesSwitch                         // it refuses, because the room waits to quit
+	ShowsAllCities                        // it shows the all-cities room
+	ListsCities                           // it opens the list of cities
+)
+
+// DecideSwitch returns what the key for switching cities does. It also returns the row of this room's city if the city
+// has stopped and the key leads to a question whether to start it, otherwise nil.
+func DecideSwitch(m *Room) (SwitchAction, *fleet.City) {
+	stopped := m.Fleet.Find(m.At)
+	if stopped != nil && !(IsHere(m, stopped) && Uncontrollable(m) && CanStart(m, stopped)) {
+		stopped = nil
 	}
-	return nil
+	switch {
+	case m.Departure.Waits() && (m.Directory || stopped != nil):
+		return RefusesSwitch, nil
+	case !m.Directory && stopped != nil:
+		return AsksStart, stopped
+	case !m.Directory:
+		return explainsDirectory, nil
+	case m.All:
+		return ShowsAllCities, nil
+	}
+	return ListsCities, stopped
 }
 
 // RunnerText says which process runs a city: "this control room", "background (gcity --headless, pid 7)".
@@ -104,10 +126,11 @@ func RunnerText(m *Room, c *fleet.City) string {
 		return ""
 	case IsHere(m, c) && m.Mode == Hosting, m.HostsHome && c.Info.Path == m.HomeFolder:
 		return "this control room"
-	case strings.HasPrefix(c.Summary.Runner, "control room"):
-		return "another " + c.Summary.Runner
 	}
-	return c.Summary.Runner
+	if c.Summary.Mode == "console" {
+		return "another " + c.Summary.Runner()
+	}
+	return c.Summary.Runner()
 }
 
 // StepFleet moves the cursor by n rows in the list that has the focus in the all-cities room.

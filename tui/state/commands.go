@@ -77,7 +77,7 @@ func ReportFiredRun(m *Room) {
 	m.Fired = Firing{}
 	how := panel.RunOK
 	if r.Last.Made != "" {
-		how = "created " + widget.Plain(r.Last.Made)
+		how = "created " + widget.Plain(r.Last.Creation())
 	}
 	switch {
 	case r.Last.Outcome != panel.RunOK:

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"cmp"
+
 	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/panel"
@@ -88,18 +90,19 @@ func CityTitle(m *Room, w int) string {
 	return widget.Cut(name, w-widget.Width(folder), more) + folder
 }
 
-// CityName returns the city's name or, while the name is unknown, a generic term. For a city that was opened from the
-// list of cities, it returns the name in that list, because only those names are unique.
+// CityName returns the name in the city's configuration. While that is unknown, it returns the name in the list of
+// cities or a generic term.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:
 		return "all cities"
 	case m.Snap == nil && m.At != "":
+		if c := m.Fleet.Find(m.At); c != nil {
+			return widget.Plain(cmp.Or(c.Summary.Name, m.At))
+		}
 		return widget.Plain(m.At)
 	case m.Snap == nil:
 		return "the city"
-	case m.OpenedAs != "":
-		return widget.Plain(m.OpenedAs)
 	}
 	return widget.Plain(m.Snap.Name)
 }

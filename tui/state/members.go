@@ -46,6 +46,7 @@ type DrainTargets struct {
 	Rows []*panel.AgentRow
 	// text with the names of the pools: "pool worker"; "" = the targets are agents
 	Pools string
+	Of    []*panel.PoolRow // these pools; nil = the targets are agents
 }
 
 // DrainTargetsAt returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none
@@ -54,16 +55,16 @@ func DrainTargetsAt(m *Room) DrainTargets {
 	if !DrainsPools(m) {
 		return DrainTargets{Rows: Targets(m)}
 	}
-	t := DrainTargets{Pools: m.Pools.Called()}
-	for _, p := range m.Pools.Targets() {
+	return DrainTargetsOf(m, m.Pools.Targets())
+}
+
+// DrainTargetsOf returns the members of pools, regardless of the cursor.
+func DrainTargetsOf(m *Room, pools []*panel.PoolRow) DrainTargets {
+	t := DrainTargets{Pools: m.Pools.Names(pools), Of: pools}
+	for _, p := range pools {
 		t.Rows = append(t.Rows, m.Pools.Members(p.Name)...)
 	}
 	return t
-}
-
-// DrainTargetsOf returns the members of a pool, regardless of the cursor.
-func DrainTargetsOf(m *Room, pool string) DrainTargets {
-	return DrainTargets{Rows: m.Pools.Members(pool), Pools: "pool " + widget.Plain(pool)}
 }
 
 // Split returns the agents that can be drained, and the agents with a drain that can be canceled.
@@ -120,6 +121,26 @@ func SurplusReason(m *Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(
 		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
+}
+
+// SurplusTarget returns the only agent that the drain verb acts on, if it is a surplus member of a pool and therefore
+// draining already. Otherwise it returns nil.
+func SurplusTarget(m *Room) *panel.AgentRow {
+	rows := Targets(m)
+	if DrainsPools(m) || len(rows) != 1 || !rows[0].Surplus() || NeedWritable(m) != "" {
+		return nil
+	}
+	return rows[0]
+}
+
+// AlreadyDraining returns text that says why a surplus member of a pool is draining, for how long, and how to keep it.
+func AlreadyDraining(m *Room, r *panel.AgentRow) string {
+	why := ""
+	if p := m.Pools.Find(r.Pool); p != nil {
+		why = fmt.Sprintf("pool %s wants %d, ", p.Shown, p.Desired)
+	}
+	return fmt.Sprintf("%s is already draining: %s%s; to keep it, press %s, then %s", r.Shown, why,
+		r.NextChange(m.Env()).Brief, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
 // DrainsPools reports whether the drain verb acts on all members of pools.

@@ -22,7 +22,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// IdleAfter is how long the lists keep their order after a key, so that rows do not move while the user is working.
+// IdleAfter is how long the lists keep their order after a key or the end of a dialog, so that rows do not move while
+// the user is working.
 const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of editing the configuration.
@@ -79,7 +80,8 @@ type ScreenState struct {
 	LogsFromList  bool // the logs were opened from a list, so the same key goes back to that list
 
 	OnlyAttention bool
-	FilledAt      int64 // the Unix time when the lists were last filled
+	FilledAt      int64     // the Unix time when the lists were last filled
+	firstFrame    time.Time // time of the first frame in the current second
 }
 
 // paneState is the pane and its content.

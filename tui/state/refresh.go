@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -42,27 +43,9 @@ func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 
 func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	m.FilledAt = m.Now.Unix()
-	e, selected := m.Env(), m.Agents.SelectedKey
+	e := m.Env()
 	for _, p := range m.Panels {
 		p.Refill(e, holding(p))
-	}
-	if selected != "" && !m.Agents.Has(selected) {
-		selectMember(m, selected)
-	}
-}
-
-// selectMember moves the cursor of Agents to a visible member of the pool to which the exited agent belonged, unless
-// the cursor is already on one.
-func selectMember(m *Room, ended string) {
-	end := strings.LastIndexByte(ended, '-')
-	if r := m.Agents.Current(); end < 0 || r != nil && r.Pool == ended[:end] {
-		return
-	}
-	for _, r := range m.Agents.Visible() {
-		if r.Pool == ended[:end] {
-			SelectAgent(m, r.Name)
-			return
-		}
 	}
 }
 
@@ -117,7 +100,29 @@ func (m *Room) Visible(name string) bool {
 	return false
 }
 
-func (m *Room) userIsActive() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
+// SetTime sets the time of the latest message.
+func (m *Room) SetTime(now time.Time) {
+	m.Now = now
+	// A dialog can close by itself. Rows then keep their order as after a key.
+	if m.Dialogs.Covers() {
+		m.LastKey = now
+	}
+}
+
+// FrameTime returns the time for the ages and countdowns of a frame: the time of the first frame in the current second.
+// The panels cache their lines for one second, so that another time would contradict the cached lines.
+func (m *Room) FrameTime() time.Time {
+	if m.Now.Unix() != m.firstFrame.Unix() {
+		m.firstFrame = m.Now
+	}
+	return m.firstFrame
+}
+
+// userIsActive reports whether rows must not move: the user has just pressed a key, or a dialog covers the rows, so
+// that the user would not see them move.
+func (m *Room) userIsActive() bool {
+	return m.Dialogs.Covers() || m.Now.Sub(m.LastKey) < IdleAfter
+}
 
 // UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved so recently
 // that the user cannot have noticed are moved back.

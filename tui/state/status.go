@@ -46,6 +46,19 @@ func Show(m *Room, text string, failed bool) {
 	}
 }
 
+// ShowNote shows why a key does nothing. The note disappears when the focus moves or after some time.
+func ShowNote(m *Room, text string) {
+	Show(m, text, false)
+	focus := m.Focus
+	m.Status.Token, m.Status.Note = themes.Warn, true
+	m.Status.While = func(m *Room) bool {
+		return m.Focus == focus && m.Now.Sub(m.Status.Since) < NoteDuration
+	}
+}
+
+// NoteDuration is how long a note is shown. It disappears earlier if another key runs an action.
+const NoteDuration = 10 * time.Second
+
 // BeginAction shows that an action is in progress. It returns the ID of the action.
 func BeginAction(m *Room, text string) int {
 	m.Actions++

@@ -49,7 +49,8 @@ func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	case r.Last.Ended == nil:
 		return "Nothing printed yet."
 	case r.Last.Made != "":
-		return "The run created " + widget.Plain(r.Last.Made) + " and printed nothing."
+		return "The run printed nothing. It created " + widget.Plain(r.Last.Creation()) +
+			". Press " + m.Keys.KeyText("focus.work") + " to see the work."
 	}
 	return "The run printed nothing."
 }

@@ -21,6 +21,8 @@ type Screen struct {
 
 // Draw draws the whole screen: the panels of a city or the list of all cities, and the open dialogs.
 func Draw(m *state.Room) Screen {
+	defer func(now time.Time) { m.Now = now }(m.Now)
+	m.Now = m.FrameTime()
 	p := m.Plan()
 	s := Screen{X: -1, Y: -1}
 	if m.W <= 0 || m.H <= 0 {

@@ -1,0 +1,49 @@
+package details
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// SplitByRestart splits a pool's members into those that a restart of the pool restarts, and those that it skips. The
+// controller restarts all members that the pool wants, in any state.
+func SplitByRestart(members []*panel.AgentRow) (restarted, skipped []*panel.AgentRow) {
+	for _, r := range members {
+		if r.Surplus() || r.State == city.Suspended {
+			skipped = append(skipped, r)
+		} else {
+			restarted = append(restarted, r)
+		}
+	}
+	return restarted, skipped
+}
+
+// maxNamed is the largest number of members that a question names.
+const maxNamed = 8
+
+// RestartText returns text that says what a restart does to the members of a pool.
+func RestartText(restarted, skipped []*panel.AgentRow) []string {
+	n := len(restarted)
+	ends := "Each session ends and a new one starts."
+	who := widget.Count(n, "member") + " restart"
+	if n == 1 {
+		ends = "Its session ends and a new one starts."
+		who += "s"
+	}
+	if n <= maxNamed {
+		who += ": " + ListRows(restarted)
+	}
+	text := []string{who + ". " + ends + " This does not count as a crash."}
+	out := make([]string, len(skipped))
+	for i, r := range skipped {
+		out[i] = fmt.Sprintf("%s is %s", r.Shown, r.State.Is())
+	}
+	if len(out) > 0 {
+		text = append(text, "Skipped: "+strings.Join(out, ", ")+".")
+	}
+	return text
+}
