@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 )
@@ -387,4 +389,29 @@ func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
 			t.Errorf("%s, confirmations %v: the entry says %q, asked: %v", c.pool, c.confirm, c.says, asked)
 		}
 	}
+}
+
+// The picker for members counts only members, and names no effect of enter if no member matches.
+func TestThePickerCountsMembers(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		for _, key := range []string{"D", "enter"} {
+			s := pooled(t, size[0], size[1])
+			s.pick("worker")
+			s.press(key)
+			s.shows("> all members")
+			s.hides(" of 4", "of 3 ┃")
+			s.press("down")
+			s.shows("1 of 3 ┃")
+			s.typeIn("xyz")
+			s.shows("No member matches", "esc closes")
+			s.hides("enter runs", "enter goes", "enter drains")
+		}
+	}
+	s := among(t, 120, 40)
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("@")
+	s.shows(fmt.Sprintf(" of %d ┃", len(state.Listed(s.m))))
+	s.press("end")
+	s.shows(">   how to start a supervisor")
+	s.hides(" of 5 ┃", " of 6 ┃")
 }

@@ -378,11 +378,27 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 	s.shows("cannot switch city")
 }
 
-// Before the user leaves from another city's room, the room switches back to the city that this program runs.
+// If the user wants to leave from the room of another city, the question says which city this program runs. The room
+// switches to that city only if the user wants to stop it.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		for key, exit := range map[string]feed.Exit{"h": feed.HandOver, "a": feed.KeepAgents} {
+			s := among(t, size[0], size[1])
+			s.m.Home, s.m.HostsHome, s.m.At = "harbour", true, "bright-lights"
+			s.press("q")
+			if _, ok := effectOf[feed.SwitchCity](s); ok {
+				t.Fatalf("%+v", s.out)
+			}
+			s.shows("Quit harbour?", "Only harbour runs in this program. bright-lights keeps running.")
+			s.press("n", "q", key)
+			if e, ok := effectOf[feed.Quit](s); !ok || e.Exit != exit {
+				t.Fatalf("%+v", s.out)
+			}
+		}
+	}
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HostsHome, s.m.At = "harbour", true, "bright-lights"
-	s.press("q")
+	s.press("q", "s")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home || !e.AskLeave {
 		t.Fatalf("%+v", s.out)
 	}

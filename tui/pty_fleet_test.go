@@ -151,7 +151,8 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// If the user quits in another city, the question is about the city that the program runs.
+// A program can run one city and show another. If the user quits, the question is about the city that the program runs.
+// The room keeps showing the other city, unless the user wants to stop the city that the program runs.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -166,7 +167,13 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.sees("worker of beta")
 	for _, stay := range []string{"\x1b", "n"} {
 		c.coax("q", "Quit alpha?")
-		c.sees("Only alpha runs in this program")
+		c.sees("Only alpha runs in this program. beta keeps running.")
+		c.keys(stay)
+		c.sees("worker of beta")
+	}
+	for _, stay := range []string{"\x1b", "n"} {
+		c.coax("q", "Quit alpha?")
+		c.coax("s", "let all agents finish")
 		c.coax(stay, "switched to beta")
 		c.sees("worker of beta")
 	}

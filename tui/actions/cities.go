@@ -81,15 +81,16 @@ func cityItems(m *state.Room) []state.Item {
 		items = append(items, item)
 	}
 	items = append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
-		Line: "fleet.show",
-		Run:  func(m *state.Room) []feed.Effect { return state.StartSwitch(m, feed.SwitchCity{}) }})
+		Line: "fleet.show", Extra: true,
+		Run: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, feed.SwitchCity{}) }})
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
-			Run: ExplainDirectory})
+			Extra: true, Run: ExplainDirectory})
 	}
 	if len(rows) == 1 {
-		items = append(items, state.Item{Title: "  " + state.AddCity, Line: "second", Info: true})
+		items = append(items, state.Item{Title: "  " + state.AddCity, Line: "second", Info: true,
+			Extra: true})
 	}
 	return items
 }

@@ -47,7 +47,8 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()
-	all := state.Item{Title: "all members", Prefix: true, Verb: "asks for confirmation",
+	all := state.Item{Title: "all members", Prefix: true, Extra: true,
+		Verb: "asks for confirmation",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
 		Run: func(m *state.Room) []feed.Effect {

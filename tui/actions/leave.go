@@ -35,7 +35,8 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	}
 	switch {
 	case m.HostsHome && m.Home != "":
-		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
+		askQuitElsewhere(m, leave)
+		return nil
 	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
 	}
@@ -59,6 +60,32 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	})
 	m.Dialogs.Choice().AboutLeaving = true
 	return nil
+}
+
+// askQuitElsewhere asks how to leave while the room shows a city that this program does not run. The room keeps showing
+// it. To stop the home city, the user must see its agents, so that answer switches to its room first.
+func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []feed.Effect) {
+	home, others := widget.Plain(m.Home), "The other cities keep running."
+	if !m.FleetRoom {
+		others = state.CityName(m) + " keeps running."
+	}
+	askLive(m, func(m *state.Room) question {
+		return question{title: "Quit " + home + "?", plan: true, cursor: 3,
+			body: []string{"Only " + home + " runs in this program. " + others,
+				m.Preferences.HangupText()},
+			answers: []state.Answer{
+				{Key: "h", Title: "keep " + home + " running in the background, with its agents",
+					Do: leave(feed.HandOver)},
+				{Key: "a", Title: "keep only the agents of " + home +
+					" running: no restarts, no automations", Do: leave(feed.KeepAgents)},
+				{Key: "s", Title: "stop " + home + ": go to it, and choose how",
+					Do: func(m *state.Room) []feed.Effect {
+						return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home,
+							AskLeave: true})
+					}},
+				{Key: "n", Title: "stay", Safe: true},
+			}}
+	})
 }
 
 // LeavesAtOnce reports whether the quit key leaves without asking, because everything keeps running without this

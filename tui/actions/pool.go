@@ -335,7 +335,7 @@ func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	name := p.Name
 	request := panel.Request{GoTo: panel.IDAgents, Filter: "pool:" + p.Name}
-	all := state.Item{Title: "all members", Note: "in Agents",
+	all := state.Item{Title: "all members", Note: "in Agents", Extra: true,
 		Run: func(m *state.Room) []feed.Effect { return runRequest(m, request) }}
 	return openMembers(m, "Members of "+p.Shown, "goes to it", func(m *state.Room) []state.Item {
 		return append([]state.Item{all}, palette.Members(&m.Look, m.Pools.Members(name),

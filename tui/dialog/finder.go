@@ -39,6 +39,7 @@ type Item[T any] struct {
 	Prefix      bool // the typed text must be a prefix of its title
 	Info        bool // information only, cannot run
 	Whole       bool // its title is never cut to make room for the note
+	Extra       bool // not one of the listed objects, so it is not counted
 	Heading     bool // a heading, shown only if no text is typed
 	Rank        Rank // how well an entry of Palette.Offer matches
 }
@@ -276,15 +277,19 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place returns the position of the cursor and the number of entries. Headings do not count.
+// place returns the position of the cursor and the number of entries. Headings and extra entries do not count. If the
+// cursor is on an extra entry, the position is 0.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
-		if f.Found[i].Heading {
+		if f.Found[i].Heading || f.Found[i].Extra {
 			continue
 		}
 		if all++; i <= f.Cursor {
 			at++
 		}
+	}
+	if f.Found[f.Cursor].Extra {
+		at = 0
 	}
 	return at, all
 }
@@ -558,8 +563,9 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	}
 	place, marked := "", f.Runnable()
 	if marked != nil {
-		at, all := f.place()
-		place = fmt.Sprintf("%d of %d", at, all)
+		if at, all := f.place(); at > 0 {
+			place = fmt.Sprintf("%d of %d", at, all)
+		}
 		// the row has no room for the reason
 		if why := marked.WhyUnavailable(); why != "" && !full &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
@@ -571,6 +577,8 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 		keys = append([]string{"type to search"}, keys...)
 	}
 	switch {
+	case len(f.Found) == 0 && f.Palette == nil:
+		keys = c.Keys.Hints("finder.close", "closes")
 	case marked == nil && f.untyped():
 		keys = append([]string{"type to search"}, c.Keys.Hints("finder.down", "selects",
 			"finder.up", "earlier lines", "finder.close", "closes")...)
