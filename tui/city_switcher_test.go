@@ -243,7 +243,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	c.keys("@")
 	c.sees("1/1 up")
 	c.keys("all cit")
-	c.sees("1 of 1")
+	c.sees(">   all cities in one list")
 	c.keys("\r")
 	c.sees("this program runs alpha")
 	c.answer("/alpha\r")
