@@ -65,8 +65,8 @@ func isSessionVariable(name string) bool {
 	return false
 }
 
-// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. The map configured
-// contains the variables that do not come from the controller's environment.
+// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. The parameter
+// configured contains the variables that do not come from the controller's environment.
 func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
 	own := make(map[string]string, len(configured)+12)

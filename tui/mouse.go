@@ -131,7 +131,8 @@ func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 }
 
 func scrollWheel(m *state.Room, w wheel) {
-	const lines = 3 // a text scrolls by this many lines per notch; most lists move by one row
+	// number of lines by which a notch of the wheel scrolls a text; most lists move by one row
+	const lines = 3
 	switch {
 	case m.Dialogs.Choice() != nil || m.Typing():
 		return

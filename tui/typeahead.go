@@ -48,7 +48,7 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 		return false
 	}
 	m.StrayKeyAt = m.Now
-	const note = "; keys typed for it did nothing"
+	const note = "; the keys you typed for it had no effect"
 	m.Status.Text = strings.TrimSuffix(m.Status.Text, note) + note
 	return true
 }

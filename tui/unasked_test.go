@@ -179,7 +179,7 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 			t.Fatalf("%s opened %T", k, s.m.Dialogs.Top())
 		}
 	}
-	s.shows("has ended; keys typed for it did nothing")
+	s.shows("has ended; the keys you typed for it had no effect")
 	s.now = s.now.Add(keyPause)
 	s.send(tuitest.KeyPress("s"))
 	s.shows("Suspend builder?")

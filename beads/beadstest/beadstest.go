@@ -74,7 +74,7 @@ func Cases() []Case {
 		{"a restore keeps IDs and times", restoreKeepsFields},
 		{"a restore is idempotent", restoreTwice},
 		{"a restore is atomic", restoreAllOrNone},
-		{"a restore names the beads of a cycle", restoreNamesCycle},
+		{"the error of a restore names the beads of a cycle", restoreNamesCycle},
 		{"a restore keeps the newer of two versions", restoreLater},
 		{"an export can be imported", exportAndImport},
 		{"a failed read returns an error", failedRead},

@@ -150,7 +150,8 @@ func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, ReadOnlyError(c.Verb())
 }
 
-// Attach implements city.Control. It always returns an error, because the user could type into an attached terminal.
+// Attach implements city.Control. It always returns an error: this Control only reads, but an attached
+// user can type.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, ReadOnlyError("attach")
 }

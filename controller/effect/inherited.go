@@ -91,7 +91,8 @@ type Histories struct {
 	HandedOver bool
 }
 
-// For returns the histories for a new controller. If onDisk is false, they contain crashes only after a hand-over.
+// For returns the histories for a new controller. If onDisk is false, they contain
+// crashes only if the previous controller handed its agents over.
 func (h Histories) For(onDisk bool) Histories {
 	if onDisk || h.HandedOver {
 		return h

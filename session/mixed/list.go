@@ -33,7 +33,7 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list returns a session.LateError if a patient provider needs longer than ctx allows.
+// list returns a session.LateError if a provider that may be slow has not responded when ctx ends.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil {

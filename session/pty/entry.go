@@ -29,7 +29,7 @@ type entry struct {
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks of an older holder; nil if the holder publishes them
+	// drain marks, if the holder is from an older version that does not publish them; nil = it does
 	marks map[string]string
 }
 

@@ -173,7 +173,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles the two responses to ask. The caller passes the numbers from the first response to the second call.
+// received handles a response to a query. tmux sends two responses to each query. For the second one, the parameter
+// numbers is the result for the first one.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {

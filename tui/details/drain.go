@@ -22,7 +22,7 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 		", or after "+widget.Duration(most)+".",
 		"Then it restarts, because it is declared in the configuration."
 	if len(rows) > 1 {
-		asked, then = "They are asked to finish and stop when they report done",
+		asked, then = "They are asked to finish, and each one stops when it reports done",
 			"Then they restart, because they are declared in the configuration."
 	}
 	switch {

@@ -53,7 +53,7 @@ type Table[H, E any] struct {
 	KeysOf func(id string) []string
 	Denied func(v *Verb[H, E]) string // returns the reason why a verb is not allowed, or ""
 	Hidden func(v *Verb[H, E]) bool   // reports whether the list of verbs omits a verb
-	Open   func(h H, line string) []E // opens the palette with the beginning of a line
+	Open   func(h H, line string) []E // opens the palette with a part of a line already typed
 	Fail   func(h H, why string)      // reports the reason why a line did not run
 }
 
