@@ -40,7 +40,7 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("D drain")
 	s.press("D")
 	s.wants()
-	s.shows("Drain builder?", "It is asked to finish and stops when it reports done, or after 5m.", "it is declared")
+	s.shows("Drain builder?", "It is asked to finish. It stops when it reports done, or after 5m.", "it is declared")
 	s.press("n")
 	s.wants()
 	s.press("D", "enter") // "no" is preselected

@@ -20,7 +20,7 @@ func TestScaleByHand(t *testing.T) {
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
 	s.wants() // two members would leave, so the room asks for confirmation
-	s.shows("Let batch's check set the size again?", "batch-3, batch-4", "They are asked to finish, and each one stops when it reports done, or after 5m.")
+	s.shows("Let batch's check set the size again?", "batch-3, batch-4", "They are asked to finish. They stop when they report done, or after 5m.")
 	s.press("y")
 	s.wants(city.Scale{Pool: "batch", Auto: true})
 	s.press("S", "esc")

@@ -18,11 +18,11 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 		d := DrainTimeout(pools, r)
 		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
 	}
-	asked, deadline, then := "It is asked to finish and stops when it reports done",
+	asked, deadline, then := "It is asked to finish. It stops when it reports done",
 		", or after "+widget.Duration(most)+".",
 		"Then it restarts, because it is declared in the configuration."
 	if len(rows) > 1 {
-		asked, then = "They are asked to finish, and each one stops when it reports done",
+		asked, then = "They are asked to finish. They stop when they report done",
 			"Then they restart, because they are declared in the configuration."
 	}
 	switch {
