@@ -43,7 +43,7 @@ func runOf(b beads.Bead) Run {
 		ID: b.ID, Reason: b.Metadata[RunReason], By: b.Metadata[RunBy], Opened: b.CreatedAt,
 		Ended:   b.ClosedAt,
 		Outcome: b.Metadata[RunOutcome], Error: b.Metadata[RunError], Output: b.Metadata[RunOutput],
-		Made:     b.Metadata[RunMade], MadeTitle: b.Metadata[RunTitle],
+		Made: b.Metadata[RunMade], MadeTitle: b.Metadata[RunTitle],
 		TimedOut: b.Metadata[RunTimedOut] == "true",
 	}
 	for _, l := range b.Labels {

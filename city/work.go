@@ -91,14 +91,14 @@ type Run struct {
 	Opened time.Time  `json:"opened"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
-	Outcome  string `json:"outcome,omitempty"`
-	Code     *int   `json:"code,omitempty"`   // exit code, if an exec run finished
-	Error    string `json:"error,omitempty"`  // why it failed, if the exit code does not say so
-	Output   string `json:"output,omitempty"` // end of the output, without control sequences
-	Made     string `json:"made,omitempty"`   // root of the beads that a formula run created
+	Outcome string `json:"outcome,omitempty"`
+	Code    *int   `json:"code,omitempty"`   // exit code, if an exec run finished
+	Error   string `json:"error,omitempty"`  // why it failed, if the exit code does not say so
+	Output  string `json:"output,omitempty"` // end of the output, without control sequences
+	Made    string `json:"made,omitempty"`   // root of the beads that a formula run created
 	// title of the bead in Made
 	MadeTitle string `json:"made_title,omitempty"`
-	TimedOut bool   `json:"timed_out,omitempty"`
+	TimedOut  bool   `json:"timed_out,omitempty"`
 }
 
 // Creation returns the ID and the title of the bead that the run created, or "".

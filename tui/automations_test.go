@@ -272,7 +272,7 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	s.automation("release", func(a *city.Automation) {
 		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c", MadeTitle: "crates have come"}
 	})
-	s.shows("release: created gc-3c: crates have come in", "The run printed nothing. It created gc-3c: crates have come.")
+	s.shows("release: took ", " and created gc-3c: crates have come", "The run printed nothing. It created gc-3c: crates have come.")
 	s.press("t")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Failures: []string{"release is disabled"}}}})
 	ended(s, "gc-4", "ok")

@@ -73,15 +73,15 @@ func ReportFiredRun(m *Room) {
 	}
 	took := widget.Elapsed(r.Last.Ended.Sub(r.Last.Opened))
 	m.Fired = Firing{}
-	how := panel.RunOK
+	how := panel.RunOK + " in " + took
 	if r.Last.Made != "" {
-		how = "created " + widget.Plain(r.Last.Creation())
+		how = "took " + took + " and created " + widget.Plain(r.Last.Creation())
 	}
 	switch {
 	case r.Last.Outcome != panel.RunOK:
 		ShowFailure(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
 	case !m.Status.Failed && !m.Status.Pending:
-		ShowSuccess(m, r.Shown+": "+how+" in "+took)
+		ShowSuccess(m, r.Shown+": "+how)
 	}
 }
 
