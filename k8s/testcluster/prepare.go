@@ -151,7 +151,7 @@ func source(ctx context.Context, src string) error {
 		}
 	}
 	for _, name := range []string{"api", "cmd", "pkg", "plugin", "third_party"} {
-		// go:embed does not follow links, so copy the files
+		// copy the files, because embedding does not follow links
 		if err := os.CopyFS(filepath.Join(src, name),
 			os.DirFS(filepath.Join(module.Dir, name))); err != nil {
 			return err
