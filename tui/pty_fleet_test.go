@@ -178,7 +178,7 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 		c.sees("worker of beta")
 	}
 	c.coax("q", "Quit alpha?")
-	c.insist("h", "exit: ")
+	c.insist("b", "exit: ")
 	c.ends("hand over")
 }
 

@@ -74,8 +74,8 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []f
 			body: []string{"Only " + home + " runs in this program. " + others,
 				m.Preferences.HangupText()},
 			answers: []state.Answer{
-				{Key: "h", Title: "keep " + home + " running in the background, with its agents",
-					Do: leave(feed.HandOver)},
+				{Key: "b", Old: "h", Do: leave(feed.HandOver),
+					Title: "keep " + home + " running in the background, with its agents"},
 				{Key: "a", Title: "keep only the agents of " + home +
 					" running: no restarts, no automations", Do: leave(feed.KeepAgents)},
 				{Key: "s", Title: "stop " + home + ": go to it, and choose how",
@@ -83,7 +83,7 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []f
 						return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home,
 							AskLeave: true})
 					}},
-				{Key: "n", Title: "stay", Safe: true},
+				{Key: "n", Title: "no, stay", Safe: true},
 			}}
 	})
 }
