@@ -390,7 +390,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 			if _, ok := effectOf[feed.SwitchCity](s); ok {
 				t.Fatalf("%+v", s.out)
 			}
-			s.shows("Quit harbour?", "Only harbour runs in this program. bright-lights keeps running.",
+			s.shows("Quit harbour?", "Only harbour runs in this control room's program.",
 				"b  keep harbour running in the background", "n  no, stay")
 			s.press("n", "q", key)
 			if e, ok := effectOf[feed.Quit](s); !ok || e.Exit != exit {

@@ -170,9 +170,10 @@ func askResumeParent(m *state.Room, s details.Suspendable) {
 			return q
 		}
 		if m.Snap != nil && !m.Snap.Suspended {
-			return question{none: "nothing was done: " + state.CityName(m) + " is not suspended"}
+			return question{none: "nothing was done: " + state.CityTitle(m, 50) +
+				" is not suspended"}
 		}
-		return question{verb: "resume", title: "Resume " + state.CityName(m) + "?",
+		return question{verb: "resume", title: "Resume " + state.CityTitle(m, 50) + "?",
 			body: []string{shown + " is suspended with the city. Yes resumes the whole city."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
