@@ -109,7 +109,7 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	}
 	q.body = append([]string{
 		stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
-		"This is stored in city.toml."},
+		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
 	return q
 }
@@ -145,7 +145,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	ending := details.StoppingSessions(&m.Lists, on)
 	n, of := details.Suspends(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you press %s again.",
-		m.Keys.KeyText(state.SuspendID)), "This is stored in city.toml."}
+		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and no new ones start until you press %s again.",
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
