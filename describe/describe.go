@@ -56,19 +56,6 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// StoredIn says which file a change to n rigs edits. The parameter source is the position at which the first of them
-// is declared: "city.toml:12".
-func StoredIn(n int, source string) string {
-	file, _, _ := strings.Cut(source, ":")
-	switch {
-	case n > 1:
-		return "This is stored in the files that declare the rigs."
-	case file == "":
-		return "This is stored in the configuration."
-	}
-	return "This is stored in " + file + "."
-}
-
 // Processes returns text such as "1 process" or "3 processes".
 func Processes(n int) string {
 	if n == 1 {

@@ -206,14 +206,10 @@ func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
 		if m.Mode != state.Hosting {
 			return actions.AskQuit(m)
 		}
-		other := "The other cities keep running."
-		if !from.FleetRoom {
-			other = state.CityName(from) + " keeps running."
-		}
 		back := t.switchTo(old)
 		stay := func(m *state.Room) []feed.Effect { return state.StartSwitch(m, back) }
 		return actions.AskLeave(m, stay,
-			"Only "+state.CityName(m)+" runs in this program. "+other, "")
+			actions.OnlyHosts(state.CityTitle(m, 50), from), "")
 	}
 	if !m.Status.Pending && !m.Status.Failed { // do not replace the status of an earlier action
 		done := "switched to "

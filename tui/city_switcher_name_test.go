@@ -189,6 +189,38 @@ func TestTwoCitiesOfTheSameName(t *testing.T) {
 	}
 }
 
+// Questions name the folder of a city too if another known city has the same name.
+func TestQuestionsNameTheFolder(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := among(t, size[0], size[1])
+		f := demoFleet(epoch)
+		f.Rows[0].Info.Path = "/srv/harbourside/lights"
+		f.Rows = append(f.Rows, f.Rows[0])
+		other := &f.Rows[len(f.Rows)-1]
+		other.Info.Name, other.Info.Path = "bright-lights-2", "/srv/hillside/lights"
+		fleet.Distinguish(f.Rows)
+		s.m.Home, s.m.HomeFolder, s.m.HostsHome = "bright-lights", "/srv/harbourside/lights", true
+		s.m.At, s.m.OpenedAs, s.m.Folder = "bright-lights-2", "bright-lights-2", "/srv/hillside/lights"
+		s.hear(feed.News{Fleet: f})
+		s.press("q")
+		s.shows("Quit bright-lights (harbourside)?")
+		text := strings.Join(s.m.Dialogs.Choice().Body, " ")
+		if want := "Only bright-lights (harbourside) runs in this control room's program. " +
+			"The city bright-lights (hillside) keeps running."; !strings.HasPrefix(text, want) {
+			t.Errorf("the question says %q", text)
+		}
+		s.press("esc")
+		s.line("city.suspend", "enter")
+		s.shows("Suspend bright-lights (hillside)?")
+		s.press("esc")
+		s.change(func(n *city.Snapshot) { n.Suspended = true })
+		s.agent("shop/writer", func(a *city.Agent) { a.Reason, a.SuspendedBy = "with the city", city.CityLevel })
+		s.choose("shop/writer")
+		s.press("s")
+		s.shows("Resume bright-lights (hillside)?")
+	}
+}
+
 // The room shows the folders also in a list that it has read, without a call in the test.
 func TestAListThatWasReadShowsFolders(t *testing.T) {
 	if testing.Short() {

@@ -382,14 +382,16 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 // switches to that city only if the user wants to stop it.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
-		for key, exit := range map[string]feed.Exit{"h": feed.HandOver, "a": feed.KeepAgents} {
+		exits := map[string]feed.Exit{"b": feed.HandOver, "h": feed.HandOver, "a": feed.KeepAgents}
+		for key, exit := range exits {
 			s := among(t, size[0], size[1])
 			s.m.Home, s.m.HostsHome, s.m.At = "harbour", true, "bright-lights"
 			s.press("q")
 			if _, ok := effectOf[feed.SwitchCity](s); ok {
 				t.Fatalf("%+v", s.out)
 			}
-			s.shows("Quit harbour?", "Only harbour runs in this program. bright-lights keeps running.")
+			s.shows("Quit harbour?", "Only harbour runs in this control room's program.",
+				"b  keep harbour running in the background", "n  no, stay")
 			s.press("n", "q", key)
 			if e, ok := effectOf[feed.Quit](s); !ok || e.Exit != exit {
 				t.Fatalf("%+v", s.out)

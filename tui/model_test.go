@@ -166,7 +166,7 @@ func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("the latest action cannot be undone; only agents in quarantine, in backoff or draining")
+	s.shows("releasing scout has no undo; only agents in quarantine, in backoff or draining")
 }
 
 func TestKillNeedsTheName(t *testing.T) {

@@ -70,8 +70,8 @@ func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 		return false
 	}
 	if early {
-		state.Show(m, "switched to "+state.CityName(m)+"; "+key+" came too early: press it again",
-			false)
+		state.Show(m, "switched to "+state.CityTitle(m, 50)+"; "+key+
+			" came too early: press it again", false)
 	}
 	return early
 }

@@ -167,18 +167,19 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.sees("worker of beta")
 	for _, stay := range []string{"\x1b", "n"} {
 		c.coax("q", "Quit alpha?")
-		c.sees("Only alpha runs in this program. beta keeps running.")
+		c.sees("Only alpha runs in this control room's program. The city beta")
 		c.keys(stay)
 		c.sees("worker of beta")
 	}
 	for _, stay := range []string{"\x1b", "n"} {
 		c.coax("q", "Quit alpha?")
 		c.coax("s", "let all agents finish")
+		c.sees("Only alpha runs in this control room's program. The city beta")
 		c.coax(stay, "switched to beta")
 		c.sees("worker of beta")
 	}
 	c.coax("q", "Quit alpha?")
-	c.insist("h", "exit: ")
+	c.insist("b", "exit: ")
 	c.ends("hand over")
 }
 

@@ -60,7 +60,7 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, FailedIndexes: []int{0}}}})
 	s.press("u")
 	s.wants()
-	s.shows("the latest action cannot be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest action failed; only agents in quarantine, in backoff or draining")
 }
 
 func TestWhatCanBeUndone(t *testing.T) {
@@ -442,6 +442,8 @@ func suspendedBuilder(t *testing.T) *stage {
 
 // A verb that cannot be undone ends the undo of an earlier verb.
 func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
+	why := map[string]string{"restart": "restarting builder", "kill": "killing builder",
+		"release": "releasing scout", "mail": "sending mail to builder", "undrain": "releasing deployer"}
 	for name, act := range map[string]func(s *stage){
 		"restart": func(s *stage) { s.press("r", "y") },
 		"kill":    func(s *stage) { s.press("ctrl+k"); s.typeIn("builder"); s.press("enter") },
@@ -456,9 +458,44 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 			s.hides("undo")
 			s.press("u")
 			s.wants()
-			s.shows("the latest action cannot be undone")
+			s.shows(why[name] + " has no undo")
 		})
 	}
+}
+
+// The refusal says why the latest verb has no undo. If an earlier drain still runs, it says how to cancel it.
+func TestUndoNamesTheKeyThatCancelsTheDrain(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("D")
+	s.wants(city.Drain{Agent: "builder"})
+	s.done("agent builder drains")
+	s.agent("builder", func(a *city.Agent) {
+		a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now}
+	})
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+	s.done("agent scout is released")
+	s.line("undo", "enter")
+	s.wants()
+	s.shows("cannot undo the latest action: releasing scout has no undo; D on the row of builder cancels its drain")
+	s.choose("idle")
+	s.press("u")
+	s.wants()
+	s.shows("releasing scout has no undo; D on the row of builder cancels its drain")
+	s.hides("only agents in quarantine")
+	s.choose("builder")
+	s.press("D")
+	s.wants(city.Undrain{Agent: "builder"})
+	s.done("agent builder no longer drains")
+	s.agent("builder", func(a *city.Agent) { a.State, a.Drain = city.Running, nil })
+	s.choose("idle")
+	s.press("r", "y")
+	s.wants(city.Restart{Agent: "idle"})
+	s.line("undo", "enter")
+	s.shows("restarting idle has no undo")
+	s.hides("cancels its drain")
 }
 
 // If u releases the selected agent, the palette line "undo" undoes the latest verb. The footer shows both.

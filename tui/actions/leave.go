@@ -65,17 +65,13 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 // askQuitElsewhere asks how to leave while the room shows a city that this program does not run. The room keeps showing
 // it. To stop the home city, the user must see its agents, so that answer switches to its room first.
 func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []feed.Effect) {
-	home, others := widget.Plain(m.Home), "The other cities keep running."
-	if !m.FleetRoom {
-		others = state.CityName(m) + " keeps running."
-	}
 	askLive(m, func(m *state.Room) question {
-		return question{title: "Quit " + home + "?", plan: true, cursor: 3,
-			body: []string{"Only " + home + " runs in this program. " + others,
-				m.Preferences.HangupText()},
+		home := state.HomeTitle(m, 30)
+		return question{title: "Quit " + state.HomeTitle(m, 50) + "?", plan: true, cursor: 3,
+			body: []string{OnlyHosts(state.HomeTitle(m, 50), m), m.Preferences.HangupText()},
 			answers: []state.Answer{
-				{Key: "h", Title: "keep " + home + " running in the background, with its agents",
-					Do: leave(feed.HandOver)},
+				{Key: "b", Old: "h", Do: leave(feed.HandOver),
+					Title: "keep " + home + " running in the background, with its agents"},
 				{Key: "a", Title: "keep only the agents of " + home +
 					" running: no restarts, no automations", Do: leave(feed.KeepAgents)},
 				{Key: "s", Title: "stop " + home + ": go to it, and choose how",
@@ -83,9 +79,21 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []f
 						return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home,
 							AskLeave: true})
 					}},
-				{Key: "n", Title: "stay", Safe: true},
+				{Key: "n", Title: "no, stay", Safe: true},
 			}}
 	})
+}
+
+// OnlyHosts says that this program runs only the city home, and that the city of the room shown continues without it.
+func OnlyHosts(home string, shown *state.Room) string {
+	others := "The city " + state.CityTitle(shown, 50) + " keeps running."
+	switch {
+	case shown.FleetRoom:
+		others = "The other cities keep running."
+	case shown.Snap == nil && shown.At == "":
+		others = "The other city keeps running."
+	}
+	return "Only " + home + " runs in this control room's program. " + others
 }
 
 // LeavesAtOnce reports whether the quit key leaves without asking, because everything keeps running without this

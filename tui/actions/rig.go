@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gcity/city"
-	"gcity/describe"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -69,7 +68,7 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 		body := []string{
 			fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts",
 				belong(now.Agents), now.Running),
-			"until the rig is resumed. " + describe.StoredIn(1, now.Source),
+			"until the rig is resumed. This is stored in the configuration.",
 		}
 		return question{title: "Suspend " + shown + "?", body: body, verb: "suspend",
 			count: now.Running, of: "running agents",

@@ -109,7 +109,7 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	}
 	q.body = append([]string{
 		stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
-		"This is stored in city.toml."},
+		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
 	return q
 }
@@ -145,7 +145,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	ending := details.StoppingSessions(&m.Lists, on)
 	n, of := details.Suspends(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you press %s again.",
-		m.Keys.KeyText(state.SuspendID)), "This is stored in city.toml."}
+		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and no new ones start until you press %s again.",
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
@@ -170,9 +170,10 @@ func askResumeParent(m *state.Room, s details.Suspendable) {
 			return q
 		}
 		if m.Snap != nil && !m.Snap.Suspended {
-			return question{none: "nothing was done: " + state.CityName(m) + " is not suspended"}
+			return question{none: "nothing was done: " + state.CityTitle(m, 50) +
+				" is not suspended"}
 		}
-		return question{verb: "resume", title: "Resume " + state.CityName(m) + "?",
+		return question{verb: "resume", title: "Resume " + state.CityTitle(m, 50) + "?",
 			body: []string{shown + " is suspended with the city. Yes resumes the whole city."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})

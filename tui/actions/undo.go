@@ -20,6 +20,8 @@ func needUndoOrHeld(m *state.Room) string {
 		return why
 	case held != "" && over != "":
 		return over
+	case held != "" && state.HowToCancelDrain(m) != "":
+		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
 	case len(m.NamedAgents) == 0 && state.AgentVerbsUnavailable(m):

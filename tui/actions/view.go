@@ -108,13 +108,14 @@ func needCity(m *state.Room) string {
 
 func askSuspendCity(m *state.Room) []feed.Effect {
 	if m.Snap != nil && m.Snap.Suspended {
-		return askIfWanted(m, question{title: "Resume " + state.CityName(m) + "?", verb: "resume",
+		return askIfWanted(m, question{verb: "resume",
+			title: "Resume " + state.CityTitle(m, 50) + "?",
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
 	askLive(m, func(m *state.Room) question {
-		return question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
+		return question{title: "Suspend " + state.CityTitle(m, 50) + "?", verb: "suspend",
 			count: state.RunningAgents(m), of: "running agents",
 			body: []string{"All sessions stop, and none starts until the city is resumed."},
 			do: func(m *state.Room) []feed.Effect {

@@ -125,7 +125,7 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 	return Request{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
 		Targets: rigLines(on), Body: []string{body + " until the rig is resumed.",
-			describe.StoredIn(len(on), on[0].Source)}}
+			"This is stored in the configuration."}}
 }
 
 func rigsText(rows []*RigRow) string {

@@ -18,10 +18,13 @@ func ListCities(m *Room) {
 		return
 	}
 	rows := Listed(m)
-	m.sameName = ""
+	m.sameName, m.homeSameName = "", ""
 	for i := range rows {
 		if IsHere(m, &rows[i]) {
 			m.sameName = rows[i].Folder
+		}
+		if rows[i].Info.Path == m.HomeFolder {
+			m.homeSameName = rows[i].Folder
 		}
 	}
 	t.Rows = widget.SortRows(rows, t.Rows, (*fleet.City).Key,

@@ -31,7 +31,7 @@ func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
 		}
 		return city.Release{Agent: name}
 	})
-	m.Undo = Undo{}
+	refuseUndo(m, m.Undo.What)
 	return todo
 }
 
@@ -112,6 +112,6 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 // RunTasks runs tasks. Until they end, the status line shows the progress. Tasks cannot be undone.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
-	m.Undo = Undo{}
+	refuseUndo(m, doing+" "+what)
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
 }

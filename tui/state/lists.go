@@ -82,11 +82,23 @@ func (m *Room) Details() *details.Source {
 // CityTitle returns the city's name for a title of w columns. A part of the folder distinguishes cities of the same
 // name.
 func CityTitle(m *Room, w int) string {
-	more, name := m.Look.Glyphs.More, CityName(m)
-	if m.sameName == "" || m.sameName == name || m.FleetRoom {
+	if m.FleetRoom {
+		return widget.Cut(CityName(m), w, m.Look.Glyphs.More)
+	}
+	return nameWithFolder(m, CityName(m), m.sameName, w)
+}
+
+// HomeTitle is like CityTitle, for the home city. Home must be set.
+func HomeTitle(m *Room, w int) string {
+	return nameWithFolder(m, widget.Plain(m.Home), m.homeSameName, w)
+}
+
+func nameWithFolder(m *Room, name, folder string, w int) string {
+	more := m.Look.Glyphs.More
+	if folder == "" || folder == name {
 		return widget.Cut(name, w, more)
 	}
-	folder := " (" + widget.Cut(m.sameName, max(4, w/2-3), more) + ")"
+	folder = " (" + widget.Cut(folder, max(4, w/2-3), more) + ")"
 	return widget.Cut(name, w-widget.Width(folder), more) + folder
 }
 

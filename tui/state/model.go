@@ -208,6 +208,8 @@ type otherCities struct {
 	sameName string
 	// name of the home city, for which the program was started, if another city is shown
 	Home string
+	// like sameName, for the home city
+	homeSameName string
 	// latest snapshot of the home city, and when it was received
 	HomeSnap   *city.Snapshot
 	HomeSeen   time.Time

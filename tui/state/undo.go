@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ type Undo struct {
 	Until    time.Time
 	sessions map[string]string // sessions of the agents that were draining, by name
 	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
+	drained  []string          // agents that earlier actions drained; undo does not cancel that
+	refusal  string            // why the latest action cannot be undone; "" = unknown
 }
 
 // reversal returns the commands that undo the given commands, or nil if one of them cannot be undone.
@@ -70,12 +73,15 @@ func Reverse(m *Room, c city.Command) city.Command {
 // offerUndo stores the undo of an action in place of the previous one. If the action cannot be undone, nothing is
 // stored: undo never skips the latest verb.
 func offerUndo(m *Room, what string, commands []city.Command) {
-	m.Undo = Undo{}
+	drained := m.Undo.drainedBefore(commands)
 	back := reversal(m, commands)
 	if len(back) == 0 {
+		refuseUndo(m, what)
+		m.Undo.drained = drained
 		return
 	}
 	m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
+		drained:  drained,
 		sessions: map[string]string{}, seen: map[string]bool{}}
 	for _, c := range m.Undo.Commands {
 		switch c.(type) {
@@ -83,6 +89,12 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 			m.Undo.sessions[c.Target()] = sessionOf(m.Agents.Find(c.Target()))
 		}
 	}
+}
+
+// refuseUndo ends the undo of earlier actions, because the latest action, such as "restarting builder", has none.
+func refuseUndo(m *Room, what string) {
+	m.Undo = Undo{What: what, refusal: widget.Plain(what) + " has no undo",
+		drained: m.Undo.drainedBefore(nil)}
 }
 
 func sessionOf(r *panel.AgentRow) string {
@@ -99,7 +111,7 @@ func RenewUndo(m *Room, r *feed.Result) {
 		return
 	}
 	if len(r.Failures) == r.Total {
-		m.Undo = Undo{}
+		m.Undo = Undo{refusal: "the latest action failed", drained: u.drained}
 		return
 	}
 	kept := make([]city.Command, 0, len(u.Commands))
@@ -147,7 +159,7 @@ func NeedUndo(m *Room) string {
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
 		return "the latest action is older than " + widget.Duration(UndoDuration)
 	}
-	return "the latest action cannot be undone"
+	return cmp.Or(m.Undo.refusal, "the latest action cannot be undone") + HowToCancelDrain(m)
 }
 
 // RunUndo undoes the latest verb. An undo cannot be undone, so a second press does not repeat the verb.
@@ -164,7 +176,7 @@ func RunUndo(m *Room) []feed.Effect {
 	if u.Then != nil {
 		u.Then(m)
 	}
-	m.Undo = Undo{}
+	m.Undo = Undo{refusal: "the latest action was an undo", drained: u.drained}
 	return todo
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -19,6 +20,42 @@ func UndoOver(m *Room) string {
 		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
 	}
 	return over
+}
+
+// drainedBefore returns the agents that this room drained before the latest action. It omits the targets of the latest
+// commands.
+func (u *Undo) drainedBefore(latest []city.Command) []string {
+	names := slices.Clone(u.drained)
+	for _, c := range u.Commands {
+		if c, ok := c.(city.Undrain); ok {
+			names = append(names, c.Agent)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(latest, func(c city.Command) bool { return c.Target() == name })
+	})
+}
+
+// HowToCancelDrain returns text that says how to cancel the drains of earlier actions if undo does not, or "".
+func HowToCancelDrain(m *Room) string {
+	if CanUndo(m) || m.Undo.ID != 0 {
+		return ""
+	}
+	var shown []string
+	for _, name := range m.Undo.drained {
+		r := m.Agents.Find(name)
+		if r != nil && r.State == city.Draining && !r.Surplus() {
+			shown = append(shown, r.Shown)
+		}
+	}
+	key := m.Keys.KeyText(DrainID)
+	switch len(shown) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + key + " on the row of " + shown[0] + " cancels its drain"
+	}
+	return "; " + key + " on the row of a draining agent cancels its drain"
 }
 
 // end returns the time at which the offer to undo the latest verb ends.

@@ -91,7 +91,7 @@ func fleetHeader(m *state.Room, w int) string {
 	}
 	if m.HostsHome && w >= 70 {
 		l.Add(themes.Dim, " "+m.Look.Glyphs.Dot+" this program runs "+
-			widget.Cut(m.Home, 24, m.Look.Glyphs.More))
+			state.HomeTitle(m, 24))
 	}
 	end := m.Now.Format("15:04:05")
 	if m.ReducedMotion {
