@@ -103,11 +103,13 @@ type Info struct {
 	LeftoverSessions int `json:"left,omitempty"`
 }
 
-// Same reports whether two values are equal. It compares the times in Until, not the pointers.
+// Same reports whether two values are equal. It compares points in time, not pointers or time zones.
 func (i Info) Same(j Info) bool {
-	if (i.Until == nil) != (j.Until == nil) || i.Until != nil && !i.Until.Equal(*j.Until) {
+	if !i.Since.Equal(j.Since) || (i.Until == nil) != (j.Until == nil) ||
+		i.Until != nil && !i.Until.Equal(*j.Until) {
 		return false
 	}
+	i.Since, j.Since = time.Time{}, time.Time{}
 	i.Until, j.Until = nil, nil
 	return i == j
 }

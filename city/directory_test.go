@@ -3,11 +3,31 @@ package city_test
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"gcity/city"
 	"gcity/events"
 )
+
+// A decoded time with an offset has its own location, so == reports a difference between equal cities.
+func TestSameComparesPointsInTime(t *testing.T) {
+	read := func(text string) (i city.Info) {
+		if err := json.Unmarshal([]byte(text), &i); err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	text := `{"name":"a","since":"2031-05-06T07:08:09+03:17","until":"2031-05-06T07:09:09+03:17"}`
+	if !read(text).Same(read(text)) {
+		t.Error("a city differs from itself")
+	}
+	for _, other := range []string{"07:08:09+03:17", "07:09:09+03:17"} {
+		if read(text).Same(read(strings.Replace(text, other, "01:02:03Z", 1))) {
+			t.Errorf("a change of %s is not seen", other)
+		}
+	}
+}
 
 // ParseCursor and String are inverse, and each cursor has exactly one text.
 func TestCursor(t *testing.T) {

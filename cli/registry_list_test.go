@@ -307,8 +307,20 @@ func TestUnreadableRecentCitiesAreReported(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "recent"), nil, 0o600); err != nil { // not a folder
 		t.Fatal(err)
 	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\nname = \"dock\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &env.Env{Printer: output.Printer{Getenv: func(name string) string { return map[string]string{"GC_HOME": home}[name] }}}
+	at, err := env.Home(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.Register(t.Context(), at, dir); err != nil {
+		t.Fatal(err)
+	}
 	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": home}}, "cities")
-	if code != 0 || !strings.Contains(errs, "recently opened cities are not listed: cannot read") {
+	if code != 0 || !strings.Contains(out, "dock") || !strings.Contains(errs, "recently opened cities are not listed: cannot read") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 }

@@ -52,6 +52,8 @@ func withPools(s *city.Snapshot) {
 	member("worker", 2, city.Running, 22*time.Minute, "gc-219 document the provider")
 	leaving := member("worker", 3, city.Draining, 48*time.Second, "pool scaled 3 to 2")
 	leaving.Until = in(72 * time.Second)
+	leaving.Refusal = city.Refusal{NoRestart: "pool worker wants 2 members, so worker-3 cannot restart; scale the pool up first",
+		Surplus: true}
 	leaving.Drain = &city.DrainInfo{Since: *ago(48 * time.Second), Deadline: leaving.Until, By: "pool"}
 	leaving.Next = &city.Next{At: leaving.Until, What: "is killed if still running"}
 	s.Rigs = []city.Rig{

@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"log/slog"
@@ -144,6 +145,41 @@ func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
 		d.lists <- []city.Info{info} // the list connects again without waiting for the next try
 		if c := row(); !c.Responded || c.Summary.Stopping || c.Unresponsive != "" {
 			t.Errorf("the third controller: %+v", c)
+		}
+		cancel()
+		r.Goroutines.Wait()
+	})
+}
+
+// A second list with the same controller does not end its streams, even if the time of its start has an offset.
+func TestTheSameControllerIsRecognizedInEachList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &relay{lists: make(chan []city.Info)}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities.Directory = d
+		l := feed.NewFleetWatcher(r)
+		r.Spawn("cities", l.Run)
+		d.to.Store(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
+		send := func() bool {
+			var infos []city.Info
+			if err := json.Unmarshal([]byte(`[{"name":"alpha","path":"/alpha","running":true,"status":"running",
+				"mode":"headless","pid":7,"since":"2031-05-06T07:08:09+03:17"}]`), &infos); err != nil {
+				t.Fatal(err)
+			}
+			d.lists <- infos
+			time.Sleep(2 * feed.FleetRefreshGap)
+			synctest.Wait()
+			l.Mu.Lock()
+			defer l.Mu.Unlock()
+			return l.Published.Find("alpha").Responded
+		}
+		if !send() {
+			t.Fatal("the city does not respond")
+		}
+		d.to.Store(nil) // a new stream would not get a snapshot
+		if !send() {
+			t.Error("the list forgot the city's summary")
 		}
 		cancel()
 		r.Goroutines.Wait()

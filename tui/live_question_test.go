@@ -401,6 +401,8 @@ func TestTheQuestionAboutAPoolNamesSkippedMembers(t *testing.T) {
 	s.pick("worker")
 	s.press("r")
 	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
+	s.agent("worker-3", func(a *city.Agent) { a.State, a.Drain = city.Stopping, nil })
+	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is stopping.")
 	s.change(without("worker-3"))
 	s.hides("Skipped")
 	s.pool("worker", func(p *city.Pool) { p.Suspended = true })

@@ -250,6 +250,29 @@ func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
 	}
 }
 
+// If the list does not contain the city of this room, the first key does not switch to another city either.
+func TestTheTextAboutOtherCitiesBecomesAListWithoutThisCity(t *testing.T) {
+	s := among(t, 80, 24)
+	s.m.HomeFolder = ""
+	alone, others := unsupervisedFleet(), unsupervisedFleet()
+	alone.Rows, others.Rows = nil, others.Rows[1:]
+	s.hear(feed.News{Fleet: alone})
+	s.press("@")
+	s.shows("Other cities")
+	s.hear(feed.News{Fleet: others})
+	s.hides("Other cities")
+	s.shows("harbour")
+	s.press("enter")
+	if e, ok := effectOf[feed.SwitchCity](s); ok {
+		t.Errorf("the first key switches to %s", e.Name)
+	}
+	s.shows("press enter again")
+	s.press("enter")
+	if _, ok := effectOf[feed.SwitchCity](s); !ok {
+		t.Error("the second key does not switch")
+	}
+}
+
 // starter is a directory without a supervisor. Its city beta is not running.
 type starter struct {
 	city.Directory

@@ -326,6 +326,20 @@ func TestFiguresChangeInSteps(t *testing.T) {
 	}
 }
 
+// Each snapshot asks for every agent whether a restart is refused. For an agent without a session, the answer does not
+// depend on its dependencies, so the machine does not describe them.
+func TestTheRefusalOfAWaitingAgentIsCheap(t *testing.T) {
+	w := newWorld()
+	w.declare("db:suspended", "app:needs=db")
+	a := w.m.agents["app"]
+	if a.state != city.Waiting {
+		t.Fatalf("app is %s", a.state)
+	}
+	if n := testing.AllocsPerRun(10, func() { w.m.commands.noRestart(a) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // BenchmarkMeasured takes one sample of an idle city. Target: no allocation.
 func BenchmarkMeasured(b *testing.B) {
 	for _, n := range []int{100, 1000} {

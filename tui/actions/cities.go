@@ -25,23 +25,24 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		openCityList(m, stopped != nil)
+		openCityList(m, stopped != nil) // the alert line says that the key starts a stopped city
 		return nil
 	}
 	return ExplainDirectory(m)
 }
 
 // openCityList opens the list of cities. The cursor starts on a different city, because most users open the list to
-// switch. If this city has stopped, the cursor starts on it, because the alert line says that the key starts it.
-func openCityList(m *state.Room, stopped bool) {
+// switch. With here, it starts on the city of this room. If that city is not listed, the first enter does nothing.
+func openCityList(m *state.Room, here bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: CitiesList{},
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == stopped
-	}))
+	at := slices.IndexFunc(f.Found, func(t state.Item) bool {
+		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == here
+	})
+	f.Cursor, f.Vanished = max(0, at), here && at < 0
 }
 
 func cityItems(m *state.Room) []state.Item {
@@ -101,18 +102,14 @@ type noCities struct{}
 // ListNewCities replaces the text about other cities by the list of cities as soon as another city is known. The
 // cursor is on the city of this room, because the next key may still be meant for the text.
 func ListNewCities(m *state.Room) {
-	if m.Dialogs.Subject() != any(noCities{}) || !m.Directory || m.All || m.Departure.Waits() {
+	if m.Dialogs.Subject() != any(noCities{}) {
 		return
 	}
 	if action, _ := state.DecideSwitch(m); action != state.ListsCities {
 		return
 	}
 	m.Dialogs.Close(m.Dialogs.Reader())
-	openCityList(m, false)
-	if f := m.Dialogs.Finder(); f != nil {
-		f.Cursor = max(0, slices.IndexFunc(f.Found,
-			func(t state.Item) bool { return t.Line == m.At }))
-	}
+	openCityList(m, true)
 }
 
 // ExplainDirectory shows how to make other cities available.

@@ -124,12 +124,19 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return openMembers(m, "Restart which member of "+shown+"?", "restarts it",
 			func(m *state.Room) []state.Item {
-				return palette.Members(&m.Look, m.Pools.Members(name),
-					func(r *panel.AgentRow) state.Task {
-						return func(m *state.Room) []feed.Effect {
-							return state.CommandRows(m, "restarting", []*panel.AgentRow{r}, restart)
-						}
-					})
+				rows := m.Pools.Members(name)
+				items := palette.Members(&m.Look, rows, func(r *panel.AgentRow) state.Task {
+					return func(m *state.Room) []feed.Effect {
+						return state.CommandRows(m, "restarting", []*panel.AgentRow{r}, restart)
+					}
+				})
+				for i, r := range rows {
+					if why := unrestartable(m, r); why != "" {
+						items[i].Verb = "does nothing"
+						items[i].Why = func() string { return why }
+					}
+				}
+				return items
 			})
 	}
 }

@@ -13,7 +13,7 @@ import (
 // controller restarts all members that the pool wants, in any state.
 func SplitByRestart(members []*panel.AgentRow) (restarted, skipped []*panel.AgentRow) {
 	for _, r := range members {
-		if r.Surplus() || r.State == city.Suspended {
+		if r.Refusal.Surplus || r.State == city.Suspended {
 			skipped = append(skipped, r)
 		} else {
 			restarted = append(restarted, r)

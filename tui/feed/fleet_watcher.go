@@ -58,7 +58,7 @@ type CityWatch struct {
 // controllerID distinguishes a controller from its successor. It is empty for a city that a supervisor runs.
 type controllerID struct {
 	pid     int
-	started time.Time
+	started int64 // in nanoseconds; two values of [time.Time] for the same time can differ
 }
 
 func controllerOf(in *city.Info, before controllerID) controllerID {
@@ -68,7 +68,7 @@ func controllerOf(in *city.Info, before controllerID) controllerID {
 	case in.PID == 0: // it does not respond
 		return before
 	}
-	return controllerID{in.PID, in.Since}
+	return controllerID{in.PID, in.Since.UnixNano()}
 }
 
 // forget removes what the previous controller of the city has reported.

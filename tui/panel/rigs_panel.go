@@ -158,9 +158,14 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
+// paused reports whether a restart of the agent's rig skips it because of its state.
+func (r *AgentRow) paused() bool {
+	return r.State == city.Suspended || r.State == city.Draining || r.State == city.Stopping
+}
+
 func (g *Rigs) restartable(rigs []*RigRow) []*AgentRow {
 	return slices.DeleteFunc(g.members(rigs...), func(a *AgentRow) bool {
-		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
+		return a.paused() || a.Refusal.NoRestart != ""
 	})
 }
 
@@ -178,15 +183,24 @@ func (g *Rigs) whyNoRestart(*Env) string {
 
 func (g *Rigs) restart(rigs []*RigRow) Request {
 	rows, what := g.restartable(rigs), g.Names(rigs)
-	all := len(g.members(rigs...))
+	skipped, refused := 0, len(g.members(rigs...))-len(rows)
+	for _, a := range g.members(rigs...) {
+		if a.paused() {
+			skipped, refused = skipped+1, refused-1
+		}
+	}
 	commands := make([]city.Command, len(rows))
 	for i, a := range rows {
 		commands[i] = city.Restart{Agent: a.Name}
 	}
 	body := []string{widget.Count(len(rows), "agent") + ": each session ends and a new one " +
 		"starts. This does not count as a crash."}
-	if left := all - len(rows); left > 0 {
-		body = append(body, "Not restarted: "+widget.Count(left, "suspended or draining agent")+".")
+	if skipped > 0 {
+		body = append(body,
+			"Not restarted: "+widget.Count(skipped, "suspended or draining agent")+".")
+	}
+	if refused > 0 {
+		body = append(body, "The controller cannot restart "+widget.Count(refused, "agent")+" now.")
 	}
 	return Request{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
 		What: what, Commands: commands, Count: len(rows), Counts: "agents",
