@@ -21,7 +21,7 @@ type shot struct {
 
 // Useful times on the tape, in seconds since its start.
 const (
-	calm = 52.0 // one agent is in quarantine, two are draining, an automation is failing
+	calm = 46.5 // one agent is in quarantine, two are draining, an automation is failing
 	busy = 49.9 // like calm, but with a run in progress
 )
 
