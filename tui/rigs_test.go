@@ -120,11 +120,19 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s.agent("scout", func(a *city.Agent) { a.State = city.Running })
 	s.agent("builder", func(a *city.Agent) { a.NoRestart = "a restart would only stop it" })
 	s.press("r")
-	s.shows("2 agents: each session ends", "The controller cannot restart 1 agent now.")
-	s.hides("Not restarted")
+	s.shows("2 agents: each session ends", "Not restarted: a restart would only stop it.")
+	s.hides("suspended or draining agent")
 	s.press("y")
 	s.wants(city.Restart{Agent: "scout"}, city.Restart{Agent: "worker-1"})
-	s.agent("builder", func(a *city.Agent) { a.NoRestart = "" })
+	all := []string{"builder", "scout", "worker-1"}
+	for _, name := range all {
+		s.agent(name, func(a *city.Agent) { a.NoRestart = "a restart would only stop it" })
+	}
+	s.press("r")
+	s.shows("cannot restart all agents in the rig: a restart would only stop it")
+	for _, name := range all {
+		s.agent(name, func(a *city.Agent) { a.NoRestart = "" })
+	}
 	s.press("s")
 	s.shows("Suspend rig api?", "2 sessions stop, and none starts until the rig is resumed.")
 	s.press("y")

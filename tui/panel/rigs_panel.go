@@ -178,15 +178,24 @@ func (g *Rigs) whyNoRestart(*Env) string {
 	case g.Current().State == rigSuspended:
 		return "the city is suspended"
 	}
+	for _, a := range g.members(g.Targets()...) {
+		if why := a.Refusal.NoRestart; why != "" && !a.paused() {
+			return widget.Plain(why)
+		}
+	}
 	return "no agent in " + g.Called() + " can be restarted"
 }
 
 func (g *Rigs) restart(rigs []*RigRow) Request {
 	rows, what := g.restartable(rigs), g.Names(rigs)
-	skipped, refused := 0, len(g.members(rigs...))-len(rows)
+	skipped := 0
+	var refused []string
 	for _, a := range g.members(rigs...) {
-		if a.paused() {
-			skipped, refused = skipped+1, refused-1
+		switch {
+		case a.paused():
+			skipped++
+		case a.Refusal.NoRestart != "":
+			refused = append(refused, widget.Plain(a.Refusal.NoRestart))
 		}
 	}
 	commands := make([]city.Command, len(rows))
@@ -199,8 +208,11 @@ func (g *Rigs) restart(rigs []*RigRow) Request {
 		body = append(body,
 			"Not restarted: "+widget.Count(skipped, "suspended or draining agent")+".")
 	}
-	if refused > 0 {
-		body = append(body, "The controller cannot restart "+widget.Count(refused, "agent")+" now.")
+	if more := len(refused) - 2; more > 0 {
+		refused = append(refused[:2], "and "+widget.Count(more, "other agent"))
+	}
+	if len(refused) > 0 {
+		body = append(body, "Not restarted: "+strings.Join(refused, "; ")+".")
 	}
 	return Request{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
 		What: what, Commands: commands, Count: len(rows), Counts: "agents",
