@@ -55,8 +55,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the agent whose session contains the process. The oldest matching ancestor counts. Without a session,
-// it returns the name in the process's environment, or else the operator. It returns "" if the process cannot be read.
+// actorOf returns the agent whose session contains the process. If several ancestors belong to sessions, it uses the
+// oldest one. Without a session, it returns the name in the process's environment, or else the operator. It returns ""
+// if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

@@ -156,8 +156,8 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant after t at which the schedule occurs in a time zone. It returns the zero time if there
-// is none.
+// Next returns the first instant after t at which the schedule occurs in a time zone. It returns the zero time if the
+// schedule never occurs again.
 //
 // If the hour field lists hours, each time occurs once a day. A skipped time occurs right after the gap. A repeated
 // time counts only once. If the hour field begins with "*", the schedule follows elapsed time.

@@ -34,7 +34,7 @@ type Control interface {
 	// Watch yields an agent's raw terminal output (L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
 	// RunOutput yields the stored output of a run, at most 64 KiB, and then new output. The sequence ends without an
-	// error when the run ends. A slow reader misses output but delays nothing. If there is no such run, the error is
+	// error when the run ends. A slow reader misses output but delays nothing. The error for an unknown run is
 	// NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. It filters the program's output; see Viewer.
