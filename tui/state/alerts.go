@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gcity/describe"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/panel"
@@ -137,10 +138,14 @@ func restartHint(m *Room) string {
 		return ""
 	case startsHere(m) && key != "":
 		return "; " + key + " starts it"
-	case m.OpenedAs != "":
-		return "; run `gcity start` in its folder"
+	case m.Snap == nil:
+		return ""
 	}
-	return "; run `gcity` again"
+	hint := "; run `" + describe.StartCommand(m.Snap.Mode) + "`"
+	if m.OpenedAs != "" {
+		hint += " in its folder"
+	}
+	return hint
 }
 
 // startsHere reports whether the key for switching cities leads to a question whether to start the city of the room.
