@@ -267,7 +267,7 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 		m.step.Changed = true
 	}
 	if resumes && !a.sess.life.Started.IsZero() {
-		a.since = a.sess.life.Started // the session has been running since then
+		a.since = a.sess.life.Started
 	}
 }
 
