@@ -37,7 +37,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in this loop is fine, because it runs once for each lost controller
+		// a defer in this loop is fine, because the loop runs once for each lost controller
 		defer next.Close()
 		l, at.far = next, far
 	}

@@ -11,8 +11,8 @@ import (
 // noPIDReuse is a period in which the kernel certainly does not reuse a pid.
 const noPIDReuse = 5 * time.Second
 
-// sweep kills processes that have left the line's process group. shellPID is the former pid of the line's shell. ran is
-// how long the line ran.
+// sweep kills processes that have left the line's process group. shellPID is the former pid of the line's shell, and
+// ran is the line's running time.
 func sweep(marker string, shellPID int, ran, limit time.Duration) error {
 	if marker == "" {
 		return nil
