@@ -424,7 +424,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// Each start that cannot work returns one clear error, and leaves the name free.
+// Each start that cannot succeed returns one clear error, and leaves the name free.
 func TestStartFailures(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
