@@ -56,15 +56,15 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. Otherwise the key would
-// open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. Without this check, the
+// key would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	if !m.Status.Failed && !m.Status.Note { // these already say why there was no question
+	if !m.Status.Failed && !m.Status.Note { // a failure or a note says why
 		m.Status.Text += "; there was no question, so y did nothing"
 	}
 	return true

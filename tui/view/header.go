@@ -62,11 +62,11 @@ func (h *layout) free(w int) int {
 const (
 	briefPlace = 1 + iota // without the host and the mode
 	briefKey              // only the key and the number of problems of other cities
-	briefest              // also without the key if there is only one city
+	briefest              // without the key if there is only one city
 )
 
-// headerLayout returns the parts of the header that fit into w columns. brief is the longest form of the left part that
-// it may use.
+// headerLayout returns the parts of the header that fit into w columns. The left part has the given form or a shorter
+// one.
 func headerLayout(m *state.Room, w, brief int) (best layout) {
 	ends, least := clockTexts(m)
 	found := false
@@ -92,7 +92,7 @@ func headerLayout(m *state.Room, w, brief int) (best layout) {
 	return best
 }
 
-// headerStart returns the left part of the header. brief says how much to abbreviate, from 0 to briefest.
+// headerStart returns the left part of the header. The parameter brief says how much to abbreviate, from 0 to briefest.
 func headerStart(m *state.Room, w, brief int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -130,8 +130,8 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 	}
 }
 
-// clockTexts returns the controller's state and the time in several forms. least is the state if the patrol is late,
-// otherwise "".
+// clockTexts returns the controller's state and the time in several forms. If the patrol is late, it also returns the
+// controller's state alone.
 func clockTexts(m *state.Room) (forms []string, least string) {
 	end, at := clockText(m), m.Now.Format("15:04")
 	loop, _, found := strings.Cut(end, "  ")
@@ -185,8 +185,8 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state in at most w columns. lost = 0: nothing important is missing; 1:
-// the agents in trouble share one count; 2: more is missing.
+// headerCounts returns the counts of agents by state in at most w columns. The result lost is 0 if nothing important is
+// missing, 1 if the agents in trouble share one count, and 2 if more is missing.
 func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
 		return nil, 0
@@ -290,8 +290,8 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityPosition returns text for the header that says which of the listed cities this is, and how many other cities need
-// attention. If brief is at least briefKey, it returns only that number and the key for other cities.
+// cityPosition returns two texts for the header: which of the listed cities this is, and how many other cities need
+// attention. In a narrow header, either text can be empty.
 func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	key := m.Keys.KeyText("city.switch")
 	if !m.Directory || m.Fleet == nil {
@@ -335,7 +335,8 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 	return position, wanting
 }
 
-// onlyCity returns the key for other cities. On a wide screen it returns "", because the footer shows the key.
+// onlyCity returns the key that the header shows if there is only one city. On a wide screen it returns "", because the
+// footer shows the key.
 func onlyCity(key string, w, brief int) string {
 	switch {
 	case w < 60 || w >= wideFooter || key == "" || brief == briefest:
