@@ -79,7 +79,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 	if !changed && len(p.remove) == 0 {
 		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
-			Message: "changes nothing; add a key to change, or remove this table"})
+			Message: "changes nothing; add the keys that it should change, or remove this table"})
 	}
 }
 

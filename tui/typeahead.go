@@ -20,8 +20,8 @@ func startsText(a *state.Action) bool {
 	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
 }
 
-// typedAfterRejection reports whether a key belongs to text for an input that could not be opened. Such a key must not
-// run an action.
+// typedAfterRejection reports whether the operator is still typing text for an input line that gcity refused to open.
+// Such a key must not run an action.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}

@@ -30,7 +30,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		// if the terminal was closed, copy returns that error
+		// if the user's terminal was closed, copy returns this error again
 		_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
 			"attaching to "+output.SafeLine(name)+" again\r\n")
 		next, far, err := reattach(ctx, e, at, l.Dir, name)

@@ -87,7 +87,7 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s. s may be nil.
+// SourceAs is like SourceOf, but takes the controller's environment from its snapshot, unless the snapshot is nil.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
