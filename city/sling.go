@@ -26,7 +26,7 @@ type SlingRequest struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// SlingWork is the command for a SlingRequest. Sling executes it and notifies the recipient.
+// SlingWork is the command that carries out a SlingRequest. The function Sling also notifies the recipient.
 type SlingWork struct {
 	SlingRequest
 }

@@ -100,7 +100,7 @@ func (h Histories) For(onDisk bool) Histories {
 	return h.WithoutCrashes()
 }
 
-// WithoutCrashes returns only the states of agents that their configuration keeps stopped.
+// WithoutCrashes removes the crash histories. It keeps only agents with a reason to stay stopped.
 func (h Histories) WithoutCrashes() Histories {
 	kept := Histories{Agents: map[string]SavedAgent{}}
 	for name, a := range h.Agents {

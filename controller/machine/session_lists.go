@@ -23,7 +23,7 @@ type sessionLists struct {
 	relist  bool // list the sessions again after the list in flight
 	// providers that have never responded, and might run unknown sessions
 	unlistedProviders map[string]bool
-	// errors from providers that did not respond to the latest list
+	// by provider: why its sessions are missing from the latest list
 	unknown       map[string]error
 	lateResponses int    // number of providers that may still respond late
 	ordered       uint64 // step in which the latest list was requested

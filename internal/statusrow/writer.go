@@ -36,7 +36,8 @@ type Writer struct {
 	origin bool // rows are counted from the top margin
 	dirty  bool // the program might have erased the line
 
-	single *singleScreen // nil = the program switches between the screens of the real terminal
+	// emulates the alternate screen on the main one; nil = the terminal's own alternate screen is used
+	single *singleScreen
 }
 
 type state uint8

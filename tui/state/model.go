@@ -226,7 +226,7 @@ type otherCities struct {
 	OnNeeds    bool      // the cursor is among the agents
 }
 
-// CitySwitch is a switch to another city in progress.
+// CitySwitch is an ongoing switch to another city.
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string
