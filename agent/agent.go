@@ -49,7 +49,7 @@ type Want struct {
 	StuckAfter time.Duration
 	// name of the watchdog that uses this agent for triage; "" = not a triage agent
 	TriageOf  string
-	DependsOn []string         // qualified names of agents and pools, sorted and without cycles
+	DependsOn []string         // sorted qualified names of agents and pools; there are no cycles
 	Strategy  restart.Strategy // which other agents restart when this agent crashes
 }
 

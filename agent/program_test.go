@@ -138,7 +138,7 @@ func TestOlderFingerprintStaysValid(t *testing.T) {
 	}
 }
 
-// If an agent has no configured program, it does not drift when another program is found, or no program.
+// An agent without a configured program does not drift if the host's first program changes or is missing.
 func TestFirstFoundProgramIsNotDrift(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\nenv = { A = \"1\" }\n"
 	was := one(t, text, having("/bin/opencode")).Spec

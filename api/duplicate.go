@@ -19,7 +19,7 @@ func duplicateKey(b []byte) string {
 	for {
 		t, err := d.Token()
 		if err != nil {
-			return "" // the JSON is valid, so this error marks its end
+			return "" // this is io.EOF, because the JSON is valid
 		}
 		var in *object
 		if n := len(open); n > 0 {

@@ -88,7 +88,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// alone is true if this kind of request exists only for all cities.
+// The second result is true for requests that only the API for all cities supports.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {

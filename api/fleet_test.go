@@ -242,7 +242,7 @@ func TestRegisterWithoutPreview(t *testing.T) {
 	}
 }
 
-// A city that is stopping still responds to requests, and accepts another stop.
+// A city that is stopping still responds to requests, and accepts another stop request.
 func TestStoppingCity(t *testing.T) {
 	f := named("a")
 	d := stopping{citytest.NewDirectory(f)}

@@ -134,7 +134,7 @@ func TestKeep(t *testing.T) {
 	}
 	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // not reported, because the address is the same
 	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}}
-	// the listener restarts; see closed
+	// the listener restarts, so the first requests can fail
 	eventually.True(t, "a host name to become known", func() bool {
 		q, err := http.NewRequest("GET", "http://"+two+"/v0/agents", nil)
 		if err != nil {

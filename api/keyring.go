@@ -28,7 +28,8 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke registers cut for the key's revocation. If cut is running, cancel waits until it returns.
+// onRevoke registers a function to call when the key is revoked. If the function is running, cancel waits until it
+// returns.
 func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })

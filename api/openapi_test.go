@@ -155,7 +155,7 @@ func TestDocumentedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	// the search below misses "after_seq", which is read through a variable; "git" and "tail" have no effect
+	// the search below does not find these: "after_seq" is read through a variable; "git" and "tail" have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
 		// the profiler is not documented

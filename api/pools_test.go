@@ -98,7 +98,7 @@ func TestUsageFields(t *testing.T) {
 	}
 }
 
-// item finds an item of a list by name. "" decodes a single item.
+// item finds an item of a list by name. For the name "", the whole body is the item.
 func item(t *testing.T, body, name string) map[string]any {
 	t.Helper()
 	var one map[string]any

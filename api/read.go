@@ -19,7 +19,7 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// waitContext parses ?index=N&wait=30s. waits is true if the request waits for an event after N.
+// waitContext parses ?index=N&wait=30s. The bool is true if the request contains an index.
 func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()

@@ -93,7 +93,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 	}
 }
 
-// The stream of one city accepts the same cursors, even those of the merged stream.
+// A city's own stream accepts all kinds of cursors, even those of the merged stream.
 func TestResumeAfterEveryFrameOfOneCity(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_seq", "after_cursor", "after", "cursor"} {
 		for cut := 1; cut <= 4; cut++ {

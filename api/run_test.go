@@ -50,7 +50,7 @@ func TestSlowRunReader(t *testing.T) {
 	path, _ := serve(t, &outputCity{f, func(_ context.Context, yield func(city.Piece, error) bool) {
 		defer close(sent)
 		yield(city.Piece{Text: "begun"}, nil)
-		<-begun // the client could otherwise miss the first piece
+		<-begun // without this, the client could miss the first piece
 		for range n {
 			if !yield(city.Piece{Text: line}, nil) {
 				return

@@ -191,12 +191,13 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain returns the number of requests still in progress after atMost.
+// drain waits for the requests in progress, and returns the number that did not end in time.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait returns the number of connections still open after atMost. The caller must make them close.
+// wait waits until all connections are closed, and returns the number still open at the time limit. It does not close
+// connections itself.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }

@@ -41,7 +41,7 @@ const (
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second // timeout for reading a file
 
-	// more than one, so that a hung read does not block the others
+	// more than one, so that a hung read does not block other reads
 	tokensAtOnce = 8
 )
 

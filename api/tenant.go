@@ -20,7 +20,7 @@ type Tenant struct {
 	// token that every request from the tenant needs; "" = no access over TCP
 	Token     string
 	MaxAgents int // maximum number of agents in all of the tenant's cities together; 0 = no limit
-	MaxCities int // maximum number of registered cities; 0 = all of Cities
+	MaxCities int // maximum number of registered cities; 0 = all cities in Cities
 }
 
 // TenantConfig is the configuration of a Tenant.

@@ -24,7 +24,7 @@ func (l listed) Watch(context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// A view of some cities does not report changes to others.
+// A view of some cities does not report changes to the other cities.
 func TestViewHidesOtherChanges(t *testing.T) {
 	again := func() *time.Time { at := time.Unix(1, 0); return &at }
 	own, waits := city.Info{Name: "own", Running: true}, city.Info{Name: "own", Until: again()}

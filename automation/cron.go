@@ -11,7 +11,7 @@ import (
 )
 
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
-// day matches if either field does. A field that starts with "*" is not a restriction. The zero value never occurs.
+// day matches if either field does. A field that starts with "*" is not a restriction. The zero value never fires.
 //
 // gronx computes the calendar, always in UTC. This package handles clock changes. It validates the fields, because
 // gronx accepts other dialects.
@@ -45,8 +45,8 @@ func fields() [5]field {
 	}
 }
 
-// ParseSchedule parses a cron line or a name such as @daily. It returns an error if the schedule never occurs, as on
-// the 31st of February.
+// ParseSchedule parses a cron line or a name such as @daily. It returns an error for a schedule that never fires, such
+// as one for the 31st of February.
 func ParseSchedule(text string) (Schedule, error) {
 	line := strings.ToLower(strings.TrimSpace(text))
 	if strings.HasPrefix(line, "@") {
@@ -76,7 +76,8 @@ func ParseSchedule(text string) (Schedule, error) {
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}
-	// gronx searches only a few years ahead; from the day before a leap day, it finds every schedule that ever occurs
+	// gronx searches only a few years ahead; from the day before a leap day, it finds a time for every schedule that
+	// ever fires
 	if _, ok := s.next(time.Date(2000, 2, 28, 23, 59, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%q never occurs: none of its months has that day", text)
 	}
@@ -156,11 +157,12 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant after t at which the schedule occurs in a time zone. It returns the zero time if the
-// schedule never occurs again.
+// Next returns the first instant after t at which the schedule fires in a time zone. It returns the zero time if the
+// schedule never fires again.
 //
-// If the hour field lists hours, each time occurs once a day. A skipped time occurs right after the gap. A repeated
-// time counts only once. If the hour field begins with "*", the schedule follows elapsed time.
+// If the hour field lists hours, the schedule fires once a day at each time. If the clock skips a time, the schedule
+// fires right after the gap. If the clock shows a time twice, the schedule fires only the first time. If the hour field
+// begins with "*", the schedule follows elapsed time.
 func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
 	t = t.In(zone)
 	if s.every {

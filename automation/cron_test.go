@@ -96,8 +96,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// On a day when the clock changes, a fixed time still occurs exactly once, at the first instant after a gap. Schedules
-// with "*" hours follow elapsed time.
+// On a day when the clock changes, a schedule with a fixed time still fires exactly once. If the clock skips that time,
+// the schedule fires right after the gap. Schedules with "*" hours follow elapsed time.
 func TestClockChanges(t *testing.T) {
 	for _, c := range []struct {
 		zone, schedule, from, to string

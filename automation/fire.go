@@ -7,8 +7,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Fire makes an automation due because a user requested it, regardless of its gate. by is the user's name. Fire returns
-// an error if the automation is disabled, or if it has an active run and does not queue another one.
+// Fire makes an automation due at a user's request, regardless of the automation's gate. Fire returns an error if the
+// automation is disabled, or if it has an active run and does not queue another one.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
@@ -38,7 +38,7 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
-		it.again = now // Opened queues the run later
+		it.again = now // Opened will queue the run
 		return
 	}
 	it.memory.Queued = now

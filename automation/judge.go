@@ -28,7 +28,7 @@ type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
 	JudgedAt  time.Time // when Judge was last called; zero = not since the program started
-	Skipped   time.Time // when a run was last skipped because another one was active
+	Skipped   time.Time // when a run was last skipped because another run was active
 	Running   time.Time // start of the active run; zero = no run is active
 	Queued    time.Time // when the queued run became due; zero = no run is queued
 	Suspended string    // text after "suspended", such as "with the city"; "" = not suspended

@@ -34,7 +34,7 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous.
+// readLayer reads a layer's folder. It may block. It reuses files that have not changed since the previous read.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)

@@ -42,18 +42,18 @@ type Memory struct {
 // keepRemoved is how long the state of a removed automation is kept, in case the automation comes back.
 const keepRemoved = 30 * 24 * time.Hour
 
-// maxAbsence is how long an automation may be missing and still handle the events from that time.
+// maxAbsence is how long an automation can be missing without losing the events from that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record that Memory may lack after a crash. seq belongs to the run's latest event,
-// and retry is the number of the retry; both may be 0. Call Note with the oldest record first.
+// Note adds the information in a run's record that Memory lacks, for example after a crash. seq belongs to the run's
+// latest event, and retry is the number of the retry; both may be 0. Call Note with the oldest record first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
-	if seq == 0 || seq != m.Cursor { // otherwise the run was a retry that handled the same events
+	if seq == 0 || seq != m.Cursor { // an equal seq means a retry with the same events
 		m.From = m.Cursor
 	}
 	if seq > m.Cursor {
@@ -100,9 +100,9 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Known automations keep their state. New automations handle only events after newest, the
-// seq of the log's latest event. Load records the runs that were active at the last exit as Interrupted, and returns
-// their automations. Afterwards, the caller must pass all events after From to See.
+// Load replaces the catalog. Known automations keep their state. New automations handle only events that are newer than
+// the log's latest event, which has the given seq. Load records the runs that were active at the last exit as
+// Interrupted, and returns their automations. Afterwards, the caller must pass all events after From to See.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -155,8 +155,8 @@ func (d Definition) hasSameGate(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the position in the log from which an automation handles events. first is true for the first catalog after
-// the start of the program.
+// begin sets the position in the log from which an automation handles events. The parameter first is true for the first
+// catalog after the start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -238,7 +238,7 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			// an event about an earlier skip is not reported again
+			// skipping an AutomationSkipped event is not reported
 			if e.Type != events.AutomationSkipped {
 				it.skippedByDepth++
 			}

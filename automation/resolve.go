@@ -199,8 +199,8 @@ type stamp struct {
 	sure bool // a later change to the file always changes its FileInfo
 }
 
-// stampOf returns the stamp of a file that is about to be read. A recent stamp is not sure, because another write may
-// leave the modification time unchanged.
+// stampOf returns the stamp of a file that is about to be read. If the file has just changed, sure is false, because
+// another write might leave the modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

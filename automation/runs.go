@@ -47,7 +47,7 @@ type item struct {
 	run           *Run   // the run that is active or being opened; nil = no run
 	skipReported  bool   // a skip during the active run was reported
 	follows       string // the failed automation that caused the queued run
-	// when another run was requested during the opening; zero = never
+	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
 	// next attempt to open the run; zero = no attempt has failed
@@ -354,8 +354,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
-// unknown. Checked ignores the result if the automation's check has changed.
+// Checked records the result of a condition's check. The parameter check is the command that ran; err says why the exit
+// code is unknown. Checked ignores the result if the automation's check has changed.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

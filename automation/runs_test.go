@@ -24,7 +24,7 @@ func TestRunsFollowEachOther(t *testing.T) {
 	d.is(d.turn(30*time.Second), "a")
 }
 
-// If an automation is slower than its interval, one run follows another, and one message reports the skipped run.
+// If a run takes longer than the automation's interval, the next run is skipped, and one message reports this.
 func TestSlowerThanItsInterval(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute),
 		parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
@@ -150,7 +150,7 @@ func TestWhileSuspended(t *testing.T) {
 	d.is(d.turn(time.Minute), "a")
 }
 
-// A failed run is retried after growing waits. After the last retry, on_failure runs once.
+// A failed run is retried with increasing delays. After the last retry, on_failure runs once.
 func TestRetryAndFailure(t *testing.T) {
 	a, alarm := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 2\non_failure = 'alarm'"),
 		parse(t, "alarm", "gate = 'manual'\nexec = 'x'")

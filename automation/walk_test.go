@@ -73,8 +73,8 @@ func (d drawn) day(at time.Time) bool {
 }
 
 // walk goes through some years minute by minute, and returns the minutes (since the Unix epoch) when a schedule fires.
-// With "*" hours, it fires whenever the clock shows a matching time. Otherwise, it fires when the clock shows that time
-// for the first time, or has just skipped it.
+// With "*" hours, it fires whenever the clock shows a matching time. With other hours, it fires when the clock first
+// shows a matching time, or has just skipped one.
 func walk(d drawn, years []int32, start int64) []int64 {
 	var out []int64
 	hours := strings.Fields(d.text)[1]

@@ -115,7 +115,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// Normalizing a normalized bead does not change it. Otherwise an import would not be idempotent.
+// Normalizing a normalized bead does not change it, so imports are idempotent.
 func FuzzNormalize(f *testing.F) {
 	f.Add(" title ", "de\r\nscription", "a, b", "gc-1", "key", "va\r\nlue", int64(1), 0)
 	f.Add("\x1b[31m", "\u202e", "", "$x", "", "", int64(-1), 9)

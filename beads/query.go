@@ -20,7 +20,7 @@ type Query struct {
 	Ready    bool // only open beads without open needs
 	// only beads closed at this time or later; zero = any
 	ClosedSince time.Time
-	// for the next page: the last ID of the previous one; ErrNotFound if it no longer exists
+	// for paging: ID of the last bead on the previous page; ErrNotFound if that bead no longer exists
 	Before string
 	Limit  int // maximum number of beads; 0 = DefaultLimit, negative = no limit
 }
@@ -63,7 +63,7 @@ func (q Query) Match(b Bead) bool {
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }
 
-// ByUrgency sorts with slices.SortStableFunc: most urgent first, and oldest first within a priority.
+// ByUrgency is a comparison function for sorting: most urgent beads first, and oldest first within a priority.
 func ByUrgency(a, b Bead) int {
 	if a.Priority != b.Priority {
 		return int(a.Priority - b.Priority)

@@ -35,8 +35,9 @@ func (r *Restored) Count(o Outcome) {
 	}
 }
 
-// Merge decides which version of a restored bead to store. have is the store's bead, or nil. The version that was
-// updated later wins. Missing times come from have or now. Every error is an *Invalid.
+// Merge decides which version of a restored bead to store. The parameter have is the store's bead, or nil. The version
+// that was updated later wins. Missing times come from the store's bead, or are the current time. Every error is an
+// *Invalid.
 func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if have != nil && b.CreatedAt.IsZero() {
 		b.CreatedAt = have.CreatedAt

@@ -68,7 +68,7 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts a bead store's error to an *Error. It keeps nil and an *Error.
+// WorkError converts a bead store's error to an *Error. It returns nil and an *Error unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

@@ -23,8 +23,8 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for a change to a bead. old is nil for a new bead. by is the author, or "" for an
-// operator. If nothing has changed, the event has no type.
+// BeadEvent returns the event for a change to a bead. If old is nil, the bead is new. The author "" means an operator.
+// If nothing has changed, the event has no type.
 func BeadEvent(old *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"

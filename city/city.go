@@ -40,7 +40,7 @@ type Control interface {
 	// Attach opens an agent's terminal. It filters the program's output; see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
 	// Do executes a command and returns when it is done. Errors are *Error. A Fire command is done when its run has
-	// started; if ctx ends before, the run is canceled.
+	// started; if ctx ends earlier, the run is canceled.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -63,7 +63,7 @@ type Piece struct {
 // Viewer is the user's terminal, to which an agent's terminal is attached.
 type Viewer struct {
 	Cols, Rows int
-	// Raw requests all bytes. Otherwise, sequences that do more than draw are dropped.
+	// Raw requests all bytes. Without it, sequences that do more than draw are dropped.
 	Raw bool
 }
 

@@ -29,7 +29,7 @@ func TestSameComparesPointsInTime(t *testing.T) {
 	}
 }
 
-// ParseCursor and String are inverse, and each cursor has exactly one text.
+// ParseCursor is the inverse of String, and each cursor has exactly one text form.
 func TestCursor(t *testing.T) {
 	for text, want := range map[string]city.Cursor{
 		"":                       {},

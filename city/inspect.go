@@ -46,7 +46,7 @@ type Spec struct {
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
-	// limits of the session provider: "cannot attach, press keys: it has no terminal"; "" = none
+	// what the session provider cannot do; "" = it can do everything
 	Limits string `json:"limits,omitempty"`
 	Cols   int    `json:"cols"` // size of the terminal while no user is attached
 	Rows   int    `json:"rows"`

@@ -195,7 +195,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns "" if an agent currently reads mail to the address.
+// unread returns a clause that says why no agent currently reads mail to an address, or "" if an agent does.
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
@@ -222,9 +222,9 @@ func (s *Snapshot) unread(to string) string {
 	return "; this pool member is not running and will read the message when it runs again"
 }
 
-// Mail returns the unread messages to an address, newest first. all adds those that have been read, but not archived
-// ones. Address resolves the recipient. An agent also gets its pool's messages that no other member has taken. ""
-// selects the messages for users.
+// Mail returns the unread messages to an address, newest first. If all is true, the result also contains read messages,
+// but no archived ones. Address resolves the recipient. An agent also gets its pool's messages that no other member has
+// taken. The address "" selects the messages for users.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {

@@ -200,8 +200,8 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// completeCursor returns the cursor with all cities of the directory. 0 = the end of the log is unknown, so a resuming
-// reader gets all events.
+// completeCursor returns the cursor with all cities of the directory. A city without a known position gets seq 0, so
+// that a resuming reader gets all of the city's events.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -232,8 +232,8 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event, or nil while another city might have an older one. wake is when the
-// stream must act without a message; zero = never.
+// next returns the feed with the oldest event, or nil while another city might have an older one. The second result is
+// the time at which the stream must act even without a message; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {

@@ -12,9 +12,9 @@ import (
 
 type feed struct {
 	name string
-	// where to begin in the log of a late city; zero = at the end
+	// where to begin in the log of a city that was added later; zero = at the end
 	startAt time.Time
-	// start of the stream; a gap event stands for the events between began and startAt
+	// start of the stream; a gap event stands for the events between this time and startAt
 	began    time.Time
 	next     chan struct{} // each value allows the feed to offer one more event
 	end      context.CancelFunc
@@ -175,7 +175,7 @@ func gapEvent(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns a gap event for a cursor that does not belong to a log. last is the newest seq.
+// BeyondLog returns a gap event for a cursor that does not belong to a log. The parameter last is the newest seq.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

@@ -129,7 +129,7 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
-// A late city adds one gap event for its earlier events.
+// A city that is added later contributes one gap event for its earlier events.
 func TestMergedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -209,7 +209,7 @@ func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, err
 	return nil, ctx.Err()
 }
 
-// A hung city delays the others only once.
+// A hung city delays the other cities only once.
 func TestMergedStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

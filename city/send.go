@@ -16,7 +16,7 @@ const (
 	Submitted Stage = "submitted" // has been written to the terminal, followed by Enter
 	// the agent has printed output since the nudge was submitted
 	Acknowledged Stage = "acknowledged"
-	GivenUp      Stage = "given up" // has not been typed and will not be; Why says why
+	GivenUp      Stage = "given up" // has not been typed and will not be; the reason is in Why
 )
 
 // OutputSince describes an acknowledged nudge. Output does not prove that the agent has read it.
@@ -40,7 +40,7 @@ const (
 	HoldEnded  Hold = "ended"  // the session has just ended
 )
 
-// Text describes the reason, or returns "".
+// Text describes the reason, or returns "" if there is none.
 func (h Hold) Text() string {
 	switch h {
 	case HoldDraft:
@@ -58,8 +58,8 @@ func (h Hold) Text() string {
 // Over reports whether gcity will not type the nudge again.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent with Nudge. Queued nudges are in the order of typing: first those with Now, then the
-// older ones.
+// Send is a text that was sent with Nudge. Queued nudges are in the order in which gcity will type them: those with Now
+// set first, and older ones before newer ones.
 type Send struct {
 	ID    uint64 `json:"id"`   // unique while the controller runs
 	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes

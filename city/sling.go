@@ -7,7 +7,7 @@ import (
 )
 
 // SlingRequest describes work to assign: a bead, what a formula creates, or a new bead with this Title. If it names
-// both a bead and a formula, the formula says how to do the bead.
+// both a bead and a formula, the formula describes how to work on the bead.
 type SlingRequest struct {
 	// an agent, a pool or a rig, resolved as in Address; a rig stands for its default_sling_target; "" = the bead's rig
 	Target  string `json:"target,omitempty"`
@@ -26,7 +26,7 @@ type SlingRequest struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// SlingWork is the command for a SlingRequest. Sling executes it and notifies the recipient.
+// SlingWork is the command that carries out a SlingRequest. The function Sling also notifies the recipient.
 type SlingWork struct {
 	SlingRequest
 }

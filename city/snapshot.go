@@ -185,7 +185,7 @@ type Agent struct {
 type Refusal struct {
 	// reason for the refusal; "" = the agent can be restarted
 	NoRestart string `json:"no_restart,omitempty"`
-	// its pool no longer wants the agent, which is the reason for the refusal
+	// the controller refuses because the pool no longer wants the agent
 	Surplus bool `json:"surplus,omitempty"`
 }
 

@@ -19,7 +19,7 @@ const DigestType = "digest"
 // digestOf is the prefix of a digest's label, before the wisp's ID. The label ensures that a wisp gets only one digest.
 const digestOf = "digest-of:"
 
-// DigestKey is the metadata key under which a wisp has the ID of its digest.
+// DigestKey is a wisp's metadata key for the ID of its digest.
 const DigestKey = "digest"
 
 // Wisp is a wisp in progress, with its steps in the order of their creation.
@@ -100,7 +100,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// Force, because a step might have been added; such a step stays open
+	// Force closes the root even if a step has been added in the meantime; that step stays open
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }

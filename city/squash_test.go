@@ -48,7 +48,7 @@ func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 
 // A finished wisp leaves exactly one digest, wherever squashing was interrupted. Open work stays open.
 func TestSquash(t *testing.T) {
-	for cut := range 5 { // how many writes succeed before the first attempt ends
+	for cut := range 5 { // number of writes that succeed before the first attempt fails
 		c, over, goes, behind := wisped(t)
 		left := cut
 		squash := func() {

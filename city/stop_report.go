@@ -25,7 +25,7 @@ type StopReport struct {
 // maxNamedAgents is the maximum number of agents that a report names.
 const maxNamedAgents = 8
 
-// NewLines returns the new lines: deadlines, and agents and tasks that delay the stop.
+// NewLines returns the lines that have not been reported yet: deadlines, and agents and tasks that delay the stop.
 func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {

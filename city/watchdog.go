@@ -83,7 +83,7 @@ type Watchdog struct {
 // TriageRun is a running triage agent.
 type TriageRun struct {
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // when the thresholds will decide instead
+	Until time.Time `json:"until"` // deadline, after which the thresholds decide
 	Beat  string    `json:"beat"`  // ID of the check that the agent works on
 }
 
@@ -152,7 +152,7 @@ type (
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation. It is sent again only after a change.
+	// Acknowledge records that a user has seen an escalation. An escalation that has not changed is not sent again.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

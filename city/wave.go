@@ -39,7 +39,7 @@ type wave struct {
 // See takes the next snapshot and returns its most important wave, or the zero Wave.
 func (ws *Waves) See(s *Snapshot) Wave {
 	var stops, drains, starts int
-	var stopped, drained time.Time // latest deadlines
+	var stopped, drained time.Time
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		switch {

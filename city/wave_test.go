@@ -36,7 +36,6 @@ func TestWaves(t *testing.T) {
 	see(3*time.Second, "starting: 1 of 3 agents, 4s left", up, begins, begins)
 	see(4*time.Second, "starting: 1 of 4 agents, 9s left", up, begins, begins, begins)
 	see(5*time.Second, "", up, up, up, up)
-	// a new wave counts from zero; a drain has a deadline
 	see(30*time.Second, "draining: 0 of 2 agents, 30s left", up, up, drains, drains)
 	see(31*time.Second, "draining: 1 of 2 agents, 1s left", up, up, up, drains)
 	see(32*time.Second, "stopping: 0 of 1 agents", up, stops, drains, begins)

@@ -93,7 +93,7 @@ type Run struct {
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
 	Outcome string `json:"outcome,omitempty"`
 	Code    *int   `json:"code,omitempty"`   // exit code, if an exec run finished
-	Error   string `json:"error,omitempty"`  // why it failed, if the exit code does not say so
+	Error   string `json:"error,omitempty"`  // an error other than a nonzero exit code
 	Output  string `json:"output,omitempty"` // end of the output, without control sequences
 	Made    string `json:"made,omitempty"`   // root of the beads that a formula run created
 	// title of the bead in Made

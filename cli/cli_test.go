@@ -230,7 +230,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A command line builds only the command that it names, and the names in the table match the commands.
 func TestTreeBuildsOneCommand(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	all := root(a).Commands()

@@ -69,7 +69,7 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check returns the configuration's errors, and the line of the first error in file.
+// Check returns the configuration's errors, and the line of the first error in the given file.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)

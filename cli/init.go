@@ -165,7 +165,8 @@ func inGit(dir string) bool {
 	}
 }
 
-// foundAgents returns coding agents to mention in comments, because the user decides which of them run.
+// foundAgents returns the installed coding agents. Callers only mention them, because the user decides which of them
+// run.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {

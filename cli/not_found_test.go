@@ -25,8 +25,8 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// wrongArgs has a name that does not exist for each placeholder. "" means that the placeholder is not an existing
-// object.
+// wrongArgs maps a placeholder to the name of an object that does not exist. It maps a placeholder for any other text
+// to "".
 var wrongArgs = map[string]string{
 	"AGENT": "nothing", "POOL": "nothing", "AGENT|POOL": "nothing", "NAME": "nothing", "CONVOY": "to-999", "BEAD": "to-999", "ID": "to-999",
 	"RUN": "", "KEY": "", "TEXT": "", "N|auto": "2", "TOPIC": "nothing", "COMMAND": "nothing", "NAME|DIR": "nothing",

@@ -49,7 +49,8 @@ session provider and the environment. The exit code is 3 if any start would fail
 	})
 }
 
-// plannedConfig uses file in place of city.toml, unless file is "". The file "-" is standard input.
+// plannedConfig reads the configuration with the given file in place of city.toml. "" means city.toml itself, and "-"
+// means standard input.
 func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
 	var data []byte
 	var err error
@@ -80,7 +81,7 @@ type change struct {
 type planShape struct {
 	output.List[change]
 	Revision string `json:"revision"`
-	// revision that the running controller uses, if there is one
+	// revision that the running controller uses; empty if no controller is running
 	InForce string `json:"in_force,omitempty"`
 	// set if the controller would hold the configuration for confirmation
 	Held *heldShape `json:"held,omitempty"`
@@ -197,7 +198,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		return out, err
 	}
 	if running == nil {
-		// a controller also ignores an unreadable file
+		// ignore an unreadable file, as a controller does
 		v.saved, _ = memory.ReadHistories(dir)
 		v.saved = v.saved.For(c.Daemon.CrashHistory == "disk")
 	} else {

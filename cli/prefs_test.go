@@ -19,7 +19,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// The preferences and the control room have the same columns, and every value of on_hangup selects an exit.
+// The preferences and the control room have the same columns, and on_hangup decides how the control room exits.
 func TestPrefsMatchTheRoom(t *testing.T) {
 	if a, b := prefs.Columns(), panel.ColumnNames(); !slices.Equal(a, b) {
 		t.Errorf("preferences have the columns %v, the control room %v", a, b)
@@ -64,7 +64,7 @@ func TestPrefsPanic(t *testing.T) {
 	changes := env.WatchPrefs(t.Context(), a, &wg, env.OwnPrefs{Files: f}, slog.New(slog.NewTextHandler(&said, nil)))
 	again, late := time.NewTicker(time.Second), time.After(eventually.Timeout)
 	defer again.Stop()
-	for n, open := 0, true; open; n++ { // nothing reports when the watch has started, so write until it reads the file
+	for n, open := 0, true; open; n++ { // nothing reports that the watch has started, so write until it notices a change
 		if err := os.WriteFile(f.Config, fmt.Appendf(nil, "# %d\n", n), 0o600); err != nil {
 			t.Fatal(err)
 		}

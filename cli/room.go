@@ -25,7 +25,7 @@ type roomOptions struct {
 	readOnly bool
 	logger   *slog.Logger
 
-	// interrupts receives SIGINT; if it is nil, the room subscribes itself
+	// interrupts receives SIGINT; if it is nil, the control room handles SIGINT
 	interrupts <-chan os.Signal
 }
 

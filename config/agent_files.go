@@ -299,7 +299,8 @@ func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// In a fetched topology the problem is an error, because it might be an attack. Otherwise it is a warning.
+// addMisuse adds an error for an agent from a fetched topology, because the problem might be an attack. For other
+// agents, it adds a warning.
 func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.addError(at, key, msg)

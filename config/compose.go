@@ -232,7 +232,7 @@ func (d composer) addProviders(p *pack) {
 	}
 }
 
-// remotes runs after all files are read.
+// remotes must be called after all files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Any topology file produces a valid city or problems with places. The printed configuration can be loaded again.
+// Any topology file produces a valid city or problems with positions. The printed configuration can be loaded again.
 func FuzzTopology(f *testing.F) {
 	stories, err := os.ReadFile("testdata/compose.txt")
 	if err != nil {

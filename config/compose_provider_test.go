@@ -80,7 +80,7 @@ Z = "2"
 	}
 }
 
-// The city's provider settings win over those of its topology.
+// The city's provider settings take precedence over those of its topology.
 func TestProviderOfCityAndTopology(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"t\"\n[providers.own]\nprompt_mode = \"typed\"\nenv " +

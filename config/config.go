@@ -286,7 +286,7 @@ func (d Dolt) Server() (host string, port int) {
 
 // Formulas is the [formulas] table.
 type Formulas struct {
-	Dir string // relative to the city in city.toml, otherwise absolute
+	Dir string // relative to the city, or absolute if set outside the city's folder
 }
 
 // Automations is the [automations] table.

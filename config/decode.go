@@ -208,7 +208,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends to the list for a table. The result is valid until the next call.
+// element adds an element to a list of tables, such as "rigs". The result is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {

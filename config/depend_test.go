@@ -33,8 +33,7 @@ depends_on = ["demo/db"]
 	for _, a := range c.Agents {
 		got = append(got, fmt.Sprintf("%s: %s", a.Qualified(), strings.Join(a.Needs, " ")))
 	}
-	// A name refers to an agent of the same rig if there is one, and otherwise to the city's. An agent's own name
-	// refers to the city's agent.
+	// A name refers to another agent in the same rig or, if there is none, to the city's agent with that name.
 	want := []string{"demo/web: cache demo/db worker", "demo/db: db", "db: ", "cache: ",
 		"worker: demo/db"}
 	if !slices.Equal(got, want) {

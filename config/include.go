@@ -151,7 +151,7 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts agents from index on. The parser returns [[agent]] and [[agents]] as separate lists.
+// sortByPosition restores the file's order, because the parser returns [[agent]] and [[agents]] as separate lists.
 func (d decoder) sortByPosition(index int) {
 	slices.SortStableFunc(d.city.Agents[index:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

@@ -103,7 +103,7 @@ func (d checker) override(o *override) {
 	}
 	if changes == 0 && o.Name != "" && !d.failedIn(key) {
 		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key,
-			Message: "changes nothing; add a key to change, or remove this table"})
+			Message: changesNothing})
 	}
 	if o.Pool != nil {
 		d.poolOf(o)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Any input produces a valid city or problems with places. The printed configuration can be loaded again.
+// Any input produces a valid city or problems with positions. The printed configuration can be loaded again.
 func FuzzParse(f *testing.F) {
 	stories, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {

@@ -26,6 +26,8 @@ func (p *patch) matches(a *Agent) bool {
 	return p.name == a.Name && p.dir == a.Dir
 }
 
+const changesNothing = "changes nothing; add the keys that it should change, or remove this table"
+
 // patcher applies [[patches]] and [[rigs.overrides]] to agents, rigs, providers and watchdogs.
 type patcher struct{ *loading }
 
@@ -79,7 +81,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 	if !changed && len(p.remove) == 0 {
 		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
-			Message: "changes nothing; add a key to change, or remove this table"})
+			Message: changesNothing})
 	}
 }
 

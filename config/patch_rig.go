@@ -33,7 +33,7 @@ func (d patcher) patchRigs() {
 		done[r] = p.Origin
 		if d.changeRig(r, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
-				Message: "changes nothing; add a key to change, or remove this table"})
+				Message: changesNothing})
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Relative paths start in the folder of the file.
+// Paths in a file are relative to the file's folder.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)
@@ -14,7 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for an agent's key. A relative path starts at the file with the key.
+// PathOf returns the absolute path for an agent's key. A relative path starts in the folder of the file that sets the
+// key.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -42,8 +43,8 @@ func (c *City) enclosed(folder, written, path string) error {
 		"use only its own files; set the key in [[patches.agents]] in %s", written, name, FileName)
 }
 
-// resolve returns an absolute path. A relative path starts at base, or at the city after "//". It must not leave the
-// city with "..", unless it stays in base. Symbolic links are not checked.
+// resolve returns an absolute path. A path that begins with "//" is relative to the city, and any other relative path
+// to base. A relative path must stay in the city or in base. Symbolic links are not checked.
 func resolve(city, base, path string) (string, error) {
 	inner, ok := strings.CutPrefix(path, "//")
 	switch {

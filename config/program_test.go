@@ -341,7 +341,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Dialogs are answered only if the configuration requests it. Otherwise they are only recognized.
+// Dialogs are always recognized, but answered only if the configuration requests it.
 func TestDialogsAreAnsweredIfConfigured(t *testing.T) {
 	c := load(t, `
 [[agents]]

@@ -47,7 +47,7 @@ type loading struct {
 type problemInfo struct {
 	cause      bool   // the problem might cause other errors, so it is reported first
 	withoutRig string // the message without the name of the rig
-	// rigs with the problem; "" = the city; empty = not about an agent
+	// rigs with the problem, "" for the city; nil = the problem is not about an agent
 	rigs []string
 }
 
@@ -66,7 +66,7 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// Without the rig's name, the same error in another rig is equal.
+// withoutRig removes the rig's name from a message, so that the same error in two rigs has the same text.
 func (d *loading) withoutRig(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg

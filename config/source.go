@@ -137,7 +137,7 @@ type Inputs struct {
 	Folders []string // folders of fragments and overlays, sorted; they might be missing
 }
 
-// Inputs returns the inputs on disk, except those that only unreadable files name.
+// Inputs returns the inputs on disk, except those that only unreadable files refer to.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {

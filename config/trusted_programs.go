@@ -132,8 +132,7 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns one line, sorted by name. Users need it to trust a city: PATH and LD_PRELOAD determine which programs
-// run.
+// Users must see the variables before they trust a city, because PATH and LD_PRELOAD determine which programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

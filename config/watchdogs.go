@@ -63,7 +63,7 @@ func (d watchdogChecker) watchdogs() {
 	d.checkTriageCycles(triageAgents)
 }
 
-// at returns the origin of the table if none of the keys is set.
+// at returns the origin of the first key that is set, or the table's origin if no key is set.
 func (w *Watchdog) at(keys ...string) (Origin, string) {
 	for _, k := range keys {
 		if o, written := w.Origins[k]; written {

@@ -83,7 +83,7 @@ func (d patcher) patchWatchdogs() {
 		done[w] = p.Origin
 		if d.changeWatchdog(w, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key,
-				Message: "changes nothing; add a key to change, or remove this table"})
+				Message: changesNothing})
 		}
 	}
 }

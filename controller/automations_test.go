@@ -171,7 +171,7 @@ func (f *failing) Update(ctx context.Context, id string, p beads.Patch) (beads.B
 	return f.Store.Update(ctx, id, p)
 }
 
-// TestSweepIsBrokenOff lets a store fail while the controller closes the records that its predecessor left open.
+// TestSweepIsBrokenOff makes the store fail while the controller closes records that the previous controller left open.
 // Each end is still reported exactly once.
 func TestSweepIsBrokenOff(t *testing.T) {
 	dir := jobCity(t, "gate = \"manual\"\nexec = \"true\"\n")

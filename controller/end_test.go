@@ -84,7 +84,7 @@ func TestAStopIsBounded(t *testing.T) {
 				if time.Now().After(by.Add(ShutdownLimit)) {
 					t.Fatalf("it has not ended after %s: %+v", time.Since(began), snap.Ending)
 				}
-				if len(replies) > 0 { // the command was answered, so the snapshot may be the final one
+				if len(replies) > 0 { // the command has its reply, so this might be the last snapshot
 					continue
 				}
 				e := snap.Ending
@@ -146,7 +146,7 @@ func TestStopCannotListSessions(t *testing.T) {
 	})
 }
 
-// If the stop of one agent takes longer than its grace period, the snapshot does not show a deadline in the past.
+// If stopping an agent takes longer than the agent's grace period, the snapshot does not show a deadline in the past.
 func TestAStoppingAgentShowsNoPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newUnheardTown(t)

@@ -33,7 +33,7 @@ type life struct {
 	ended chan error
 }
 
-// live starts a controller. k may be nil. The functions in by wrap the store in turn.
+// live starts a controller. k may be nil. If a function is given, it wraps the store.
 func live(t *testing.T, dir string, o events.Options, k *killer,
 	by ...func(*sqlite.Store) beads.Store) *life {
 	t.Helper()

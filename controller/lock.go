@@ -34,7 +34,7 @@ func (h *Hold) CheckPath() error {
 		return err
 	}
 	err := h.lock.Load().Moved()
-	// the lock file still has its name, so the runtime folder has been moved
+	// the runtime folder has been moved if the lock file's name is unchanged
 	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) ==
 		filepath.Base(m.Path) {
 		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}

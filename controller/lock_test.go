@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A second controller is refused, and the error contains the PID of the first. If the runtime folder is removed, the
-// first controller creates and locks it again.
+// A second controller is refused, and the error contains the PID of the first controller. If the runtime folder is
+// removed, the first controller creates and locks it again.
 func TestHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -94,8 +94,8 @@ func pidsOf(s *city.Snapshot) map[string]int {
 	return pids
 }
 
-// A panic in any goroutine ends the controller and is reported, but ends no agent. The next controller has the same
-// agent processes.
+// A panic in any goroutine ends the controller and is reported, but does not end any agent. The next controller has the
+// same agent processes.
 func TestAPanicEndsTheControllerAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

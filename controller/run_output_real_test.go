@@ -40,8 +40,7 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 	return city.Run{}
 }
 
-// A slow reader does not slow down a run with much output. It learns how many bytes it has missed. Another reader
-// receives the end of the output.
+// A slow reader does not slow down a run that prints a lot. The reader learns how many bytes it has missed.
 func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	const flood = 30_000_000
 	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c " +
@@ -86,7 +85,7 @@ func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	}
 }
 
-// The output of a run ends with the controller, even if the run has not ended.
+// A run's output ends when the controller ends, even if the run has not ended.
 func TestOutputEndsWithController(t *testing.T) {
 	c := openWith(t, map[string]string{"endless": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"1h\"\n"})

@@ -134,7 +134,7 @@ func after(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// brisk makes List faster, because a stopping city does not wait long for a list.
+// brisk makes List faster, because a stopping city waits only briefly for a list.
 func (s *tardy) brisk() { s.looks.Store(int64(time.Second)) }
 
 func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
@@ -295,8 +295,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 	})
 }
 
-// Agents that might already run at a slow provider are not started before its list (L11). A controller in one-shot mode
-// waits for the list.
+// Agents that might already be running at a slow provider are not started until the provider has listed its sessions
+// (L11). A controller in one-shot mode waits for the list.
 func TestTheSlowAreAdopted(t *testing.T) {
 	for _, settle := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestASwapBetweenSlowProviders(t *testing.T) {
 	})
 }
 
-// Inspect of an agent does not wait for a provider that does not run the agent.
+// Inspecting an agent waits only for that agent's provider.
 func TestInspectWaitsForNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newMixedTown(t, quickAndSlow)

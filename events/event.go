@@ -142,7 +142,7 @@ const (
 	// the watched agent sends heartbeats again after actions have failed
 	WatchdogRecovered = "watchdog.recovered"
 
-	// ProviderSwapped: an agent's new session runs in a different provider than the previous one.
+	// ProviderSwapped: an agent's new session runs in a different provider than its previous session.
 	ProviderSwapped = "provider.swapped"
 
 	// Gap stands for events that could not be written. The payload contains their number.

@@ -33,8 +33,8 @@ func gaps(t testing.TB, got []Event) (count int) {
 	return count
 }
 
-// fill appends events until the disk and the queue are full. Small events leave no room for a gap event, which a retry
-// would otherwise write.
+// fill appends events until the disk and the queue are full. The events are so small that there is no room left for a
+// gap event.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
 		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)})

@@ -16,8 +16,8 @@ var errBusy = errors.New("another process holds its lock")
 // fileLock is a lock (flock) that this process holds. The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock, or returns errBusy after wait. Each call opens the file again, because it might have been
-// recreated.
+// lockFile takes the lock. It returns errBusy if the lock is not free within the given time. Each call opens the file
+// again, because it might have been recreated.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

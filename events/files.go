@@ -18,7 +18,7 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is how often list tries again after a rotation.
+	// relists is the maximum number of times that list retries after a rotation.
 	relists = 10
 )
 

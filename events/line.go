@@ -125,8 +125,8 @@ func decode(line []byte) (Event, error) {
 	return e, err
 }
 
-// maxClaimedSeq returns the highest seq that a damaged line may have had, or last. This seq must not be assigned again,
-// because a reader might have seen it.
+// maxClaimedSeq returns the highest seq that might be in use, given a damaged line and the last seq. The result must
+// not be assigned again, because a reader might have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {

@@ -136,8 +136,8 @@ func setDefault(d *time.Duration, to time.Duration) {
 // see the events. They are flushed to the disk in the background within 50 ms.
 //
 // Append blocks for its own write, and for at most 50 ms for a write by another process. If the events cannot be
-// written, they are queued and last is 0; see ErrQueued. If Check rejects an event, Append rejects the whole batch.
-// Append does not retain batch.
+// written, they are queued and the returned seq is 0; see ErrQueued. If Check rejects an event, Append rejects the
+// whole batch. Append does not retain batch.
 func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	now := time.Now()
 	entries := make([]entry, 0, len(batch))
@@ -231,8 +231,8 @@ const (
 
 // Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A slow
 // reader falls behind but misses no events, because Follow reads what it missed from the log. A read error, or
-// ErrClosed, is yielded once and ends Follow. Payloads are shared and must not be modified. If after is higher than the
-// newest seq, Follow waits until that seq is reached; callers can check with Last.
+// ErrClosed, is yielded once and ends Follow. Payloads are shared and must not be modified. For a seq higher than the
+// newest, Follow waits until the log reaches that seq; callers can check with Last.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)
@@ -265,8 +265,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits until there may be an event after a seq. It returns false if Follow must end. Frequent events wake it
-// less often, because waking many followers is slow.
+// await waits until there may be an event after a seq. It returns false if Follow must end. It returns at most once per
+// followPause, because waking many followers is slow.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -300,7 +300,7 @@ func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 			yield(Event{}, err)
 			return c.after, false
 		}
-		if !ok { // the events up to floor were lost or removed
+		if !ok { // the events up to the seq floor were lost or removed
 			return max(c.after, floor), true
 		}
 		if !yield(e, nil) {

@@ -54,7 +54,7 @@ func all(t testing.TB, dir string) []Event {
 	}
 }
 
-// gapless fails the test unless the seqs are first, first+1, … (L9).
+// gapless fails the test unless the seqs are consecutive (L9).
 func gapless(t testing.TB, got []Event, first uint64) {
 	t.Helper()
 	for i, e := range got {

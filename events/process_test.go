@@ -46,7 +46,7 @@ func must(err error) {
 	}
 }
 
-// childWrite appends n events, or events without end if n is 0. It prints the acknowledged seqs.
+// childWrite appends n events; if n is 0, it never stops. It prints the acknowledged seqs.
 func childWrite(dir, name, n string) {
 	count, err := strconv.Atoi(n)
 	must(err)

@@ -92,8 +92,8 @@ func (r *recent) waited() bool {
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. first is true if no other follower
-// waits.
+// changed returns a channel that is closed when there is an event after a seq. The second result is true if no other
+// follower waits.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If reaches is false, the cache begins only after the seq floor.
+// since fills buf with events after a seq. The last result is false if the cache does not reach back to that seq.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

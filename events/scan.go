@@ -91,7 +91,7 @@ type scanner struct {
 }
 
 // next returns the next line, without its newline, and the line's offset. After the last complete line, it returns
-// io.EOF. The line is valid until the next call. Of a much too long line, it returns only the beginning.
+// io.EOF. The line is valid until the next call. If a line is much too long, next returns only its beginning.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -128,7 +128,7 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. It stays at a line that has no end yet.
+// skip skips a line that is longer than the window. If the line has no newline yet, the position does not change.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -163,10 +163,10 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 }
 
 // visitor is called with a line, its offset, and the offset of the next line. The line is valid only during the call.
-// more says whether to continue.
+// The visitor returns false to stop.
 type visitor func(line []byte, off, to int64) (more bool)
 
-// backward visits the complete lines before end, the last one first.
+// backward visits the complete lines before an offset, from last to first.
 func backward(r io.ReaderAt, end int64, visit visitor) error {
 	end, err := lastBreak(r, end)
 	if err != nil {
@@ -215,8 +215,8 @@ func visitBackward(b []byte, off int64, visit visitor) bool {
 	return true
 }
 
-// locate returns the offset of the first event with a seq greater than after, or an earlier one. It uses binary search,
-// because seqs only increase.
+// locate returns the offset of the first event after a seq, or of an earlier event. It uses binary search, because seqs
+// only increase.
 func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	lo, hi := int64(0), size
 	for hi-lo > window {
@@ -238,7 +238,7 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads up to the next valid line that starts before limit. seq is 0 if there is no such line.
+// intact reads up to the next valid line that starts before the limit. The returned seq is 0 if there is no such line.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

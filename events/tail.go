@@ -12,7 +12,7 @@ type tail struct {
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines from t.end on, and calls see for each one. see may be nil.
+// read reads the complete lines from t.end on. If see is not nil, read calls it for each line.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {

@@ -171,7 +171,7 @@ func stamps(t *testing.T, dir string) string {
 	return info.ModTime().String() + look(t, dir)
 }
 
-// The built-in formulas are valid, can be cooked, and are written only if they differ.
+// The built-in formulas are valid, can be cooked, and are written only if the files on disk differ.
 func TestSystem(t *testing.T) {
 	runtime := write(t, map[string]string{"system/formulas/gone.formula.toml": "old"})
 	layer, err := System(runtime)

@@ -166,8 +166,8 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is the start of a generated file's first line. A hash of the rest of the file follows. If the hash does not
-// match, a user has changed the file.
+// A generated file begins with this text, followed by a hash of the rest of the file. If the hash does not match, a
+// user has changed the file.
 const begins = "// gcity, sha256 "
 
 func (k *kind) updatedFile(old []byte) []byte {

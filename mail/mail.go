@@ -30,7 +30,7 @@ const MaxText = 64 << 10
 // Labels and metadata keys of a bead that is a message.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // followed by a pool's address, until a member takes the message
+	labelTo     = "to:" // prefix of a pool's address; a member that takes a message removes it
 	labelThread = "thread:"
 
 	keyFrom  = "from"

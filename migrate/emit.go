@@ -100,7 +100,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead maps each key without an equivalent to advice for the user.
+// Advice for keys that have no equivalent in gcity.
 var instead = map[string]string{
 	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",
@@ -317,7 +317,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// If key is not set, bound uses the value of older in the agent's pool table.
+// In the older format, the bounds are in the agent's pool table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {

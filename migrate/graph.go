@@ -88,7 +88,7 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads each pack only once. way lists the folders of the imports that lead to it, to detect cycles.
+// pack reads each pack only once, and reports import cycles.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)

@@ -51,8 +51,8 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the overlay in source into the existing folder target. It never writes outside target. It records the
-// copied files in the folder records, which it creates if necessary.
+// Apply copies the overlay in source into the existing folder target. It never writes outside target. It stores a list
+// of the copied files in a third folder, which it creates if necessary.
 func Apply(ctx context.Context, source, target, records string) (Report, error) {
 	tree, err := Scan(ctx, source)
 	if err != nil {

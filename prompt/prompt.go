@@ -73,8 +73,8 @@ type Field struct {
 	Tested bool // the template only tests whether the value is set
 }
 
-// Parse parses a template. The list appended contains the names of fragments to append. Among fragments with the same
-// name, the last one counts. Parse returns an *Error if rendering would fail for all values.
+// Parse parses a template. The parameter appended contains the names of the fragments to append. Among fragments with
+// the same name, the last one counts. Parse returns an *Error if rendering would fail for all values.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),

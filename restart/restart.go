@@ -121,8 +121,8 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a start that could not begin. tries is the number of consecutive attempts,
-// starting with 1. The wait doubles with each attempt and is never 0.
+// Again returns the time at which to retry a start that could not begin. The parameter tries is the number of
+// consecutive attempts, starting with 1. The wait doubles with each attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {

@@ -66,7 +66,7 @@ type sentCommand struct {
 	Receipt city.Receipt    `json:"receipt"`
 }
 
-// upTo returns the newest element that is not later than at, or the zero value.
+// upTo returns the newest element up to the given time, or the zero value.
 func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {

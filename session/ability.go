@@ -156,8 +156,8 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
-// Await waits for the providers that err reports as late, and adds their sessions to all. It returns a PartialError for
-// providers that still fail.
+// Await completes the result of a List call. It waits for late providers and adds their sessions. If some providers
+// still fail, it returns a PartialError.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {

@@ -38,8 +38,8 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 // Known reports whether f can be compared. The zero value cannot.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift describes the fields that differ between f and want, for example "env FOO changed". If one fingerprint is
-// unknown, Drift returns nil.
+// Drift describes the fields that differ between the two fingerprints, for example "env FOO changed". If one
+// fingerprint is unknown, Drift returns nil.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil

@@ -19,7 +19,7 @@ func NeedsSettling(s *Spec) bool {
 }
 
 // Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch stops
-// the session. finish completes the Spec after PreStart; it can be nil.
+// the session. The optional function finish completes the Spec after PreStart.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
@@ -41,7 +41,7 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 }
 
 // Settle runs setup, waits for readiness, types the first nudge and sets the ready mark. If a controller dies during a
-// start, the next one calls Settle again. If a step fails, Settle stops the session unless ctx was canceled with
+// start, the next controller calls Settle again. If a step fails, Settle stops the session unless ctx was canceled with
 // ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
@@ -167,7 +167,7 @@ func (r Ready) waits(limit time.Duration) string {
 		"after %s without one", r.Prefix, span.Text(limit))
 }
 
-// shows ignores trailing blanks in prefix, because providers trim the lines of a screen.
+// Trailing blanks of the prefix are optional, because providers trim the lines of a screen.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")

@@ -31,7 +31,7 @@ func isReady(t *testing.T, p session.Provider) bool {
 	return list[0].Ready && list[0].Alive
 }
 
-// The shell lines run in order, in the session's folder and environment, and are marked as runs of this city.
+// The shell lines run in order, in the session's folder and with its environment. GC_RUN identifies their processes.
 func TestLaunchOrder(t *testing.T) {
 	p := fake.New()
 	s := launchSpec(t)

@@ -43,7 +43,7 @@ type Spec struct {
 	Cols int `json:"cols"` // size of the terminal while there are no viewers
 	Rows int `json:"rows"`
 
-	// names that the agent's own process can have, by which it is found
+	// names that the agent's own process can have; only scripts use them
 	Processes []string `json:"process_names,omitempty"`
 
 	// name of the signal that asks the agent to exit (see ParseSignal); "" for Ctrl-C's signal
@@ -212,8 +212,8 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which can be slow. List must return the state as of its end, so
-	// that concurrent callers can share one call.
+	// Patient is a provider that calls another program, which can be slow. Concurrent callers can share one List call,
+	// so List must return the state at the end of the call.
 	Patient interface {
 		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
 		// stands for any session.

@@ -75,7 +75,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// if this request has created the bead, the title and description in req are not those of the root
+		// otherwise the request's title and description belong to the bead that it has created
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)

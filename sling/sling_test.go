@@ -186,7 +186,7 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 	}
 }
 
-// If an agent has a default formula, its molecule is created as a child of the agent's work, once.
+// For an agent with a default formula, each piece of work gets exactly one molecule as a child.
 func TestSlingFormula(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})

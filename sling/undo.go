@@ -60,8 +60,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// latest returns the current created beads, parents before children, and the molecule's bead. It returns an error if an
-// agent or pool has taken one of them.
+// latest reads the created beads again, parents before children, and the bead that the molecule belongs to. It fails if
+// an agent or pool has taken one of these beads.
 func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {

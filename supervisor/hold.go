@@ -126,7 +126,7 @@ func Find(h Home) (_ Running, ok bool, err error) {
 		return Running{}, false, err
 	}
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	// another call to Find may hold the lock
+	// another call to Find might hold the lock
 	if errors.Is(err, disk.ErrLocked) {
 		return r, proc.Lives(r.PID, r.Start), nil
 	}

@@ -78,7 +78,7 @@ func (w *worker) rename(name string) {
 		return
 	}
 	if w.next = name; !w.inUse() {
-		_ = w.takeName() // the city reports an error when it starts
+		_ = w.takeName() // an error is reported when the city starts
 		w.s.change()
 		w.poke(false)
 	}

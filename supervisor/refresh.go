@@ -46,7 +46,7 @@ type refresher struct {
 
 	// number of consecutive reads that were not applied
 	doubts int
-	last   []Entry // entries of the latest read that was not applied
+	last   []Entry // the latest entries that were read but not applied
 
 	waiting []chan<- struct{} // callers that are waiting for the next read
 	// callers that are waiting for the read in progress, or for its confirmation
@@ -70,8 +70,8 @@ func (e *refresher) poke() {
 	}
 }
 
-// request registers a channel that is closed when the next read has finished. If the read in progress is late, it is
-// closed immediately.
+// request registers a channel that is closed when the next read has finished. If the read in progress is late, the
+// channel is closed immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)

@@ -39,8 +39,8 @@ func (s *Supervisor) emptyProblem() error {
 		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// restore writes the current cities to an empty registry before a change. Otherwise, the change would stop all other
-// cities.
+// restore writes the current cities to an empty registry before a change. Without this step, the change would stop all
+// other cities.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
 		return nil // the change itself will report the error

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// An empty or missing registry stops no cities. The next registration writes the other cities back.
+// An empty or missing registry does not stop any cities. The next registration writes the other cities back.
 func TestEmptiedRegistry(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":     os.Remove,

@@ -241,7 +241,7 @@ max_cities = 5
 	}
 }
 
-// A second supervisor for the same home or socket gets an error that names the first.
+// A second supervisor for the same home or socket gets an error that names the first supervisor.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -304,8 +304,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// The record of a killed supervisor is not used, even if its pid now belongs to another process. Otherwise, a stop
-// would signal that pid.
+// The record of a killed supervisor is ignored, even if another process now has the same pid. A stop must not signal
+// that process.
 func TestOtherProcessIsNotSupervisor(t *testing.T) {
 	h := newHome(t)
 	hold, err := Acquire(h, "v1")
@@ -317,7 +317,7 @@ func TestOtherProcessIsNotSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	hold.Release()
-	r.PID, r.Start = os.Getppid(), 1 // the parent can have started in the same tick as this process
+	r.PID, r.Start = os.Getppid(), 1 // the parent might have started in the same tick as this process
 	data, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

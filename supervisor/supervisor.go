@@ -28,8 +28,8 @@ import (
 type City interface {
 	Control() city.Control
 	// Run runs the city until it has stopped, and then releases its resources. When ctx ends, Run stops the city and
-	// its agents. It calls ready once, when the city responds. A city has already logged an error of type
-	// *recovery.Panic.
+	// its agents. It calls ready once, when the city responds. If Run returns a *recovery.Panic, the panic has been
+	// logged.
 	Run(ctx context.Context, ready func()) error
 	// Leave stops the city but not its agents. Hurry ends the grace period of a stop in progress. Both return
 	// immediately.
@@ -97,7 +97,7 @@ type Supervisor struct {
 
 	mu      sync.Mutex
 	workers map[string]*worker // by path
-	// paths unregistered during the current read, which must not restart them
+	// cities that were unregistered during the current read, by path; the read must not restart them
 	dropped  map[string]bool
 	settings Settings
 	problem  string // problem with the registry or the settings; "" = no problem

@@ -242,7 +242,7 @@ func (t *testCity) Close() {
 
 func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's fake clock
 
-// If a city crashes, the other cities continue. The city is retried after growing waits, or when its configuration
+// If a city crashes, the other cities continue. The city is retried with increasing delays, or when its configuration
 // changes.
 func TestCityCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

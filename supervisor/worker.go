@@ -149,8 +149,8 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits for the next attempt: until the given time, on request, or until the configuration changes. It returns
-// false if the city is no longer wanted.
+// pause waits until the given time, a retry request or a configuration change, whichever comes first. It returns false
+// if the city is no longer wanted.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()

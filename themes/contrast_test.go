@@ -43,8 +43,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Each text color of the default theme is readable: on black with xterm's colors, and in the light form on white. Bold
-// text has at least 3 to 1.
+// The default theme's text is readable: with xterm's colors on black, and with OnLight's colors on white. The contrast
+// is at least 4.5 to 1. For bold text on black, 3 to 1 is enough.
 func TestContrastOfTheDefaultTheme(t *testing.T) {
 	dark, err := Load(Default)
 	if err != nil {

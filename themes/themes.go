@@ -26,7 +26,7 @@ const (
 	Good                // running as configured
 	Busy                // in transition: starting, stopping, draining, waiting
 	Warn                // a problem that gcity handles
-	Bad                 // a problem that needs a person
+	Bad                 // a problem that the user must solve
 	Off                 // inactive on purpose
 	Select              // the row under the cursor, combined with other styles
 	Key                 // a key to press

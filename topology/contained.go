@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// contained returns an error if a copy contains a symbolic link out of the copy. The repository's author could
-// otherwise choose which files the city reads.
+// contained returns an error if a copy contains a symbolic link out of the copy. Such a link would let the repository's
+// author choose which files the city reads.
 func contained(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

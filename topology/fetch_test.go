@@ -118,7 +118,7 @@ func TestFetch(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
-	if err != nil || len(entries) != 2 { // the lock for fetches, and the copy
+	if err != nil || len(entries) != 2 { // a lock file and the copy
 		t.Errorf("%v, %v", entries, err)
 	}
 	if err := os.RemoveAll(repo); err != nil {
@@ -148,8 +148,8 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-// A copy is used only if the configuration, the lock file and the copy agree. Otherwise the error names the command to
-// run.
+// A copy is used only if the configuration, the lock file and the copy agree. If they differ, the error names the
+// command to run.
 func TestStale(t *testing.T) {
 	repo, first := repository(t)
 	second := change(t, repo, "two")

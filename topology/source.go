@@ -15,8 +15,8 @@ import (
 // will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL: transports under git's names for them. git also applies it to redirects
-// and rewritten URLs.
+// allowed is the value of GIT_ALLOW_PROTOCOL. It contains git's names for the transports. git also applies the list to
+// redirects and rewritten URLs.
 const allowed = "https:ssh:file"
 
 // tokens lists the prefixes of access tokens that code hosts accept instead of a user name.

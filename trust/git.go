@@ -129,7 +129,7 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether only `git commit` has moved the checkout since the commit from, according to its log.
+// committedHere reports whether, according to the reflog, only `git commit` has moved HEAD since the given commit.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)

@@ -100,8 +100,8 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a started city as seen, with the current commits. The list programs must be complete.
-// A later pull of an omitted program would look like a local edit.
+// Extend records all programs of a started city as seen, with the current commits. The caller must pass every program
+// of the city, because a later pull of an omitted program would look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {

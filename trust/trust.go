@@ -166,8 +166,8 @@ type Grant struct {
 	refused func() error
 }
 
-// Err returns nil if the programs are allowed to run, and a *Refusal if they are not. Any other error means that this
-// is unknown.
+// Err returns nil if the programs are allowed to run, and a *Refusal if they are not. Any other error means that the
+// check failed.
 func (g Grant) Err() error {
 	if g.refused == nil {
 		return &Refusal{Why: "trust was not checked"}
@@ -175,7 +175,8 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// Check returns the grant for a city. It calls programs only if the ledger needs them to decide.
+// Check returns the grant for a city. The function programs returns the city's programs. It is called at most once, and
+// only if necessary.
 func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }

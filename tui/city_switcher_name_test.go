@@ -222,7 +222,7 @@ func TestQuestionsNameTheFolder(t *testing.T) {
 	}
 }
 
-// The room shows the folders also in a list that it has read, without a call in the test.
+// A list that the room itself has read also shows the folders.
 func TestAListThatWasReadShowsFolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -247,7 +247,7 @@ func TestAnUnlistedCityShowsItsFolder(t *testing.T) {
 	s.shows("bright-lights (harbourside) ", "bright-lights (hillside) ")
 }
 
-// The list of cities shows the counts completely, also beside a long reason on a narrow screen.
+// The list of cities shows complete counts, even next to a long reason on a narrow screen.
 func TestTheListShowsTheCounts(t *testing.T) {
 	s := among(t, 80, 24)
 	s.press("@")

@@ -10,7 +10,6 @@ import (
 	"gcity/tui/feed"
 )
 
-// once is a program that quits at its first delivery.
 type once struct{}
 
 func (once) Init() tea.Cmd  { return nil }

@@ -101,8 +101,8 @@ func (r *relayed) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(r.Snapshot(context.Background())) }
 }
 
-// A summary from a controller is not shown for its successor. A city whose controller has just exited is not silent
-// until its requests have failed for a while.
+// A summary from a controller is not shown for its successor. A city whose controller has just exited is called
+// unresponsive only after its requests have failed for a while.
 func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -151,7 +151,7 @@ func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
 	})
 }
 
-// A second list with the same controller does not end its streams, even if the time of its start has an offset.
+// If a new list contains the same controller, the city's streams continue, even if the start time has a UTC offset.
 func TestTheSameControllerIsRecognizedInEachList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -390,8 +390,8 @@ func TestQuestionsAboutAPoolFollowItsMembers(t *testing.T) {
 	}
 }
 
-// A member that starts counts, because the controller restarts it, too. A member that the user drains restarts, but a
-// surplus member does not.
+// A starting member is counted, because the controller restarts it, too. A member that a user is draining restarts, but
+// a surplus member does not.
 func TestTheQuestionAboutAPoolNamesSkippedMembers(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.agent("worker-1", func(a *city.Agent) {

@@ -222,7 +222,6 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c.ends("hand over")
 }
 
-// says waits until the control room has written the given bytes to the terminal.
 func (c *console) says(want string) {
 	c.t.Helper()
 	late := time.After(patience)

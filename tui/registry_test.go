@@ -143,7 +143,7 @@ func keysDoc(r *state.Registry) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
 	b.WriteString("\nIn a question, the letter next to an answer chooses that answer. For 0.3 seconds after the question opens, `enter` and\nclicks do not choose an answer, because they might be meant for the previous screen. If the question opened without a\nkey press, the same applies to the letters.\n")
-	b.WriteString("\nTo change the key for an action, set the action's ID from the tables above under `[keys]` in the file that\n`gcity prefs path` prints; see [room.md](room.md#preferences).\n")
+	b.WriteString("\nTo change the key for an action, add the line `ID = \"key\"` under `[keys]` to the preferences file; the tables above\nshow the IDs. See [room.md](room.md#preferences).\n")
 	return b.String()
 }
 

@@ -264,7 +264,7 @@ func (r *runsOf) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) { r.script(ctx, run, yield) }
 }
 
-// A stream that breaks during its run is reopened. A stream that has ended is not.
+// A stream that breaks while its run is in progress is reopened. A stream that has ended is not.
 func TestViewerGetsRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := []string{}

@@ -121,7 +121,7 @@ func TestMarksAreNamed(t *testing.T) {
 	}
 }
 
-// A rig has no terminal, so no screen shows that of an unrelated agent next to it.
+// A rig has no terminal, so no pane is shown next to it.
 func TestNoPaneShowsAnUnrelatedAgent(t *testing.T) {
 	for _, below := range []bool{false, true} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {

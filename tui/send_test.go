@@ -94,7 +94,7 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.shows("2 sent, 1 given up", "sent to chatty")
 }
 
-// The status of a text does not overwrite the result of a newer verb.
+// The status of a sent text does not overwrite the result of a newer verb.
 func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")

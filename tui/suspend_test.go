@@ -80,7 +80,6 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s.hides("3 marked")
 }
 
-// For several agents, s and its undo change only those agents for which their own flag changes.
 func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) {

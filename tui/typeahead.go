@@ -20,8 +20,8 @@ func startsText(a *state.Action) bool {
 	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
 }
 
-// typedAfterRejection reports whether a key belongs to text for an input that could not be opened. Such a key must not
-// run an action.
+// typedAfterRejection reports whether the operator is still typing text for an input line that gcity refused to open.
+// Such a key must not run an action.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -56,15 +56,15 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action the key "y" is treated as an attempt to confirm that action.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. Otherwise the key would
-// open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant to confirm an action that did not ask. Without this check, the
+// key would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	if !m.Status.Failed && !m.Status.Note { // these already say why there was no question
+	if !m.Status.Failed && !m.Status.Note { // a failure or a note says why
 		m.Status.Text += "; there was no question, so y did nothing"
 	}
 	return true

@@ -153,8 +153,7 @@ func TestARoomStartsItsStoppedCity(t *testing.T) {
 	}
 }
 
-// In a program for all cities, @ shows the all-cities room, so that nothing promises that @ starts the city. The
-// promise returns when @ starts the city.
+// In a program for all cities, @ shows the all-cities room, so no text says that @ starts the city.
 func TestAllCitiesPromiseNoStart(t *testing.T) {
 	s := among(t, 120, 24)
 	s.m.All, s.m.OpenedAs = true, "bright-lights"
@@ -182,7 +181,7 @@ func TestAllCitiesPromiseNoStart(t *testing.T) {
 	s.shows("Start bright-lights?")
 }
 
-// The list of cities closes when it loses the other cities. That never starts a stopped city, nor asks to start it,
+// The list of cities closes when the other cities disappear. This neither starts a stopped city nor asks to start it,
 // because no key was pressed.
 func TestAClosingListOfCitiesStartsNothing(t *testing.T) {
 	for _, confirm := range []state.Confirm{0, state.ConfirmNever} {
@@ -250,7 +249,7 @@ func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
 	}
 }
 
-// If the list does not contain the city of this room, the first key does not switch to another city either.
+// If the list does not contain the city of this room, the first key does not switch to another city.
 func TestTheTextAboutOtherCitiesBecomesAListWithoutThisCity(t *testing.T) {
 	s := among(t, 80, 24)
 	s.m.HomeFolder = ""
@@ -331,11 +330,11 @@ func TestASwitchStartsAController(t *testing.T) {
 	c.coax("y", "0 two")
 }
 
-// restarter is a list of cities of a supervisor that stops. Start then starts a city in its own process.
+// restarter is a directory of cities without a supervisor. Start replaces the list of cities.
 type restarter struct {
 	*citytest.Directory
 	alone *citytest.Directory // the cities after the start
-	until context.Context     // ends with the start
+	until context.Context     // canceled by Start
 	start context.CancelFunc
 }
 
@@ -371,7 +370,7 @@ func (d *restarter) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// A room of a city that a supervisor ran works again after the user has started the city without the supervisor.
+// A room works again after the user has started its stopped city.
 func TestARoomReachesTheControllerThatItStarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -208,7 +208,7 @@ func TestMailboxPacesThePane(t *testing.T) {
 	}
 }
 
-// The pump sends at most once per gap, and sends the time every second.
+// The pump waits between two sends, and sends the time every second.
 func TestPump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -53,7 +53,7 @@ func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After records the decision of a beat if it acts on the agent.
+// After returns the chain after a beat with the decision d. It ignores decisions that do not act on the agent.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

@@ -269,7 +269,7 @@ func TestChain(t *testing.T) {
 func TestFrozen(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		beats string // one letter per beat: f stopped by a signal and very stale, r running and very stale, x stopping
+		beats string // one letter per beat: f = stopped by a signal, r = running, x = stopping; all are very stale
 		want  string
 	}{
 		{"ffff", "wake wake restart wake"},
@@ -300,8 +300,8 @@ func TestFrozen(t *testing.T) {
 // A triage agent spares an agent if its decision is milder than the thresholds'.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
-		// says has one letter per beat. The decisions are n (nothing), m (nudge), w (wake), s (start) and p (made by a
-		// user). h is a new but very stale heartbeat, f is a fresh one.
+		// says has one letter per event. A decision is n (nothing), m (nudge), w (wake), s (start) or p (made by a
+		// user). A new heartbeat is h (very stale) or f (fresh).
 		says string
 		want string
 	}{

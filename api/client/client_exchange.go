@@ -81,7 +81,7 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
-		// an ended ctx can have set an earlier deadline
+		// this call may have overwritten the deadline that is set when ctx ends
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -1,4 +1,4 @@
-// Package gascity implements additional requests from Gas City's dashboards and scripts. Package api routes and
+// Package gascity handles the API requests that only Gas City's dashboards and scripts send. Package api routes and
 // documents these requests.
 package gascity
 

@@ -113,7 +113,8 @@ type Sling struct {
 	Rig string `json:"rig"`
 }
 
-// In returns the request with a target in the rig. An empty target becomes the rig itself.
+// In returns the request. If the rig has an agent or a pool with the target's name, that is the target. Without a
+// target, the rig is the target.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {

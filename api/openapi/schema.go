@@ -19,7 +19,7 @@ type shapes struct {
 	types map[string]reflect.Type
 }
 
-// of returns the schema of a type. Response fields are required unless they have omitempty.
+// Response fields are required unless they have omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():

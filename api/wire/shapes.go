@@ -136,7 +136,7 @@ const (
 // MaxLines is the maximum number of items on a page, and of output lines in a response.
 const MaxLines = 10000
 
-// Everything is the value of the parameter limit that requests the whole list.
+// Everything is the value of ?limit= that requests the whole list.
 const Everything = "all"
 
 // IdleTimeout is how long a connection without requests stays open.

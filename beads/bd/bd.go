@@ -171,8 +171,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing returns nil if bd reports another problem. It uses the arguments, because bd's message does not always
-// contain the ID.
+// missing returns the error for a message about a missing bead, or nil. It also uses bd's arguments, because the
+// message does not always contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }

@@ -148,7 +148,7 @@ func TestSimulatedToolMatchesBd(t *testing.T) {
 		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {
 			continue
 		}
-		if r.Args[0] == "create" && r.Code == 0 { // IDs differ from bd's; longer IDs are replaced first
+		if r.Args[0] == "create" && r.Code == 0 { // replace longer IDs first, because they can contain shorter IDs
 			known = append(known, made(t, &r), made(t, &played))
 			for i := len(known) - 2; i > 0 && len(known[i]) > len(known[i-2]); i -= 2 {
 				known[i], known[i+1], known[i-2], known[i-1] = known[i-2], known[i-1], known[i], known[i+1]

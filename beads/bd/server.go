@@ -140,8 +140,8 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in its own session, so that signals to gcity's terminal do not reach it. died receives the
-// error with which the server exits.
+// start starts the server in its own session, so that signals to gcity's terminal do not reach it. The channel died
+// receives the error with which the server exits.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {

@@ -225,7 +225,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// Changing needs and closing the bead take separate calls.
+// Other calls change the needs and close the bead.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {

@@ -133,7 +133,8 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// If linked is true, the bead's links must exist already. next returns -1 if no bead qualifies.
+// next returns the index of the next bead to create, or -1. If linked is true, it skips beads that link to missing
+// beads.
 func (m *batchWriter) next(linked bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])

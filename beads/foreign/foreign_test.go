@@ -115,7 +115,7 @@ func TestWaitForReady(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := s.Get(ctx, "fo-1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second { // measured by the bubble's clock
+		if _, err := s.Get(ctx, "fo-1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second { // time.Since uses the bubble's fake clock
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		if err := <-first; err != nil {

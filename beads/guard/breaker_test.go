@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Each row lists calls with their time in seconds.
+// In each row, a number is the time of a call in seconds.
 func TestBreaker(t *testing.T) {
 	for _, c := range []struct{ name, story, want string }{
 		{"successes and rejections do not open it", "0 bad, 1 bad, 2 good, 3 bad, 4 bad, 5 in", "5 in"},

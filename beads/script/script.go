@@ -248,7 +248,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// unreadable lists the beads that cannot be parsed.
+// The result unreadable contains the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -19,8 +19,8 @@ type Condition struct {
 	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
 
-// LargeLog is the size in bytes at which a write-ahead log is suspicious, because it has not been checkpointed for
-// long.
+// LargeLog is the size in bytes above which a write-ahead log is suspicious. Such a log has not been checkpointed for a
+// long time.
 const LargeLog = 64 << 20
 
 const maxDamage = 5

@@ -55,7 +55,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Examine finds damage that reads of other beads do not detect.
+// Examine finds a damaged page in the store's file.
 func TestExamineDamage(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())

@@ -157,7 +157,8 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready must run before a second connection exists, because the journal mode needs a single connection.
+// ready must run before a second connection exists, because SQLite can change the journal mode only with a single
+// connection.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

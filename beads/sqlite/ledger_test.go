@@ -75,7 +75,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// If the ledger is damaged, an existing store works. A missing store is an error.
+// With a damaged ledger, an existing store still works, but a missing store is an error.
 func TestDamagedLedger(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")

@@ -29,7 +29,7 @@ const (
 
 	// patience is the time limit for a call if the context has no deadline.
 	patience = 10 * time.Second
-	// each is the additional time limit for each bead of a batch.
+	// a batch gets this additional time for each bead
 	each = 5 * time.Millisecond
 	// queue is how long a call waits for other processes to release the file's lock.
 	queue = 5 * time.Second

@@ -23,7 +23,7 @@ type txn struct {
 	now time.Time
 }
 
-// change retries while another process holds the lock, so work can run several times.
+// change retries while another process holds the lock, so it can call its argument several times.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -149,7 +149,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one returns false if the result has no rows.
+// If the query returns no row, the result is false without an error.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

@@ -255,7 +255,7 @@ func (s *Store) Probe(ctx context.Context) error {
 // probeSize is the free space in bytes that a writable store needs.
 const probeSize = 64 << 10
 
-// grows ignores other errors, because the changes themselves report them.
+// grows reports only a lack of space, because each write reports other errors itself.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

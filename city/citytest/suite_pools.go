@@ -221,8 +221,8 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool adds the next higher numbers and removes the highest. A draining member that is wanted again keeps its
-// session.
+// New members get the next higher numbers. The members with the highest numbers are removed first. A draining member
+// that is wanted again keeps its session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})

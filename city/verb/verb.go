@@ -41,7 +41,7 @@ type Verb struct {
 type API struct {
 	Path    string // last part of the path, if it is not the verb's name
 	Alias   string // another valid last part of the path; "" = none
-	Summary string // summary in the OpenAPI document; "" = no path of the usual form
+	Summary string // summary in the OpenAPI document; "" = the API has a separate path
 	Body    any    // a value of the request body's type; nil = no body
 }
 

@@ -179,7 +179,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	}
 }
 
-// record waits, because a run's event can arrive shortly before its record is closed.
+// A run's last event can arrive before its record is closed, so this function waits.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()

@@ -30,14 +30,14 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		// if the terminal was closed, copy returns that error
+		// if the user's terminal was closed, copy returns this error again
 		_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
 			"attaching to "+output.SafeLine(name)+" again\r\n")
 		next, far, err := reattach(ctx, e, at, l.Dir, name)
 		if err != nil {
 			return false, err
 		}
-		// a defer in this loop is fine, because it runs once for each lost controller
+		// a defer in this loop is fine, because the loop runs once for each lost controller
 		defer next.Close()
 		l, at.far = next, far
 	}

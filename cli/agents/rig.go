@@ -200,8 +200,8 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	return printRestarted(e, f.Rig.Name, results)
 }
 
-// waves divides agents into groups of indices that restart together. Dependencies come first, because an agent waits
-// for them.
+// waves returns groups of agents that restart together, as indices. Dependencies come first, because an agent waits for
+// them.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {

@@ -114,7 +114,7 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls run with d, or with all of the city's stores if everything is true.
+// WithAll calls the given function with d or, for --all, with all of the city's stores.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {

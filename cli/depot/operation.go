@@ -19,7 +19,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change under a name that the caller chooses. A repeated command only writes a missing event.
+// An operation is a change with a name that the caller chooses. Repeating the command does not repeat the change. It
+// only writes the event if that is missing.
 
 const (
 	operationLabel = "op:" // prefix of the label that names the operation that created a bead

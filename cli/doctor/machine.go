@@ -138,7 +138,7 @@ func renewal(pid int, mode, restart string) string {
 }
 
 // judgeVersions compares the programs of this process, the controller and the holders. If controller is "", none is
-// running or its program is unknown. The map holders counts the holders of each other program.
+// running or its program is unknown. The map counts the holders of each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

@@ -188,7 +188,7 @@ func (p *PoolError) Error() string {
 	return p.Problem.Error() + "; " + p.Instead
 }
 
-// Unwrap returns the error without Instead.
+// Unwrap returns p.Problem.
 func (p *PoolError) Unwrap() error { return p.Problem }
 
 // MembersOf returns a pool's current members in natural order.

@@ -11,7 +11,7 @@ import (
 	"gcity/cli/output"
 )
 
-// CityVerb returns a command that sends one fixed command to the city.
+// CityVerb returns a CLI command that sends the given request to the city.
 func CityVerb(e *Env, use, short string, what city.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: Exactly(0),

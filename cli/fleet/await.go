@@ -11,8 +11,8 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a long-running command. Without a supervisor, it connects to the first one that
-// starts.
+// awaited is the list of cities for a long-running command. Without a supervisor, it connects to the first supervisor
+// that starts.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 

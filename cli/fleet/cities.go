@@ -221,7 +221,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry might lack the name, but the supervisor has one
+			// the registry might lack the name, but the supervisor knows it
 			entry.Name = all[i].Name
 		}
 	}

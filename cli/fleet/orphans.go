@@ -50,6 +50,5 @@ func HowToShowAll(ctx context.Context, e *env.Env) string {
 		". `gcity supervisor start` starts them. " + howToSwitch
 }
 
-// howToSwitch says where to find all cities without a supervisor.
 const howToSwitch = "Without a supervisor, `gcity cities` lists all cities, and @ in a control " +
 	"room switches between them"

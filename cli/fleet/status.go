@@ -64,8 +64,7 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports. The notes are problems with the default
-// TCP address.
+// SupervisorTroubles returns the problems that the running supervisor reports, and notes about the default TCP address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {

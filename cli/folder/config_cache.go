@@ -93,7 +93,7 @@ func LoadConfigCache(dir string) *ConfigCache {
 	return &k
 }
 
-// Snapshot returns a snapshot with the cached parts of the city. Agents in the snapshot are not running.
+// Snapshot returns a snapshot with the cached parts of the city. It shows no agent as running.
 func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {

@@ -64,8 +64,8 @@ func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is like AppendEvent, but room says whether the event may use the space that is reserved for a full
-// disk.
+// AppendEventIn is like AppendEvent, but the caller says whether the event may use the space that is reserved for a
+// full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads the named formula. The list all contains the formulas that apply in the rig.
+// FindFormula reads the named formula. The caller passes all formulas that apply in the rig.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,

@@ -70,7 +70,7 @@ func ProblemLines(problems []config.Problem) []string {
 // Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
-// FindCity returns the folder of the city to which the folder start belongs.
+// FindCity returns the folder of the city that the given folder belongs to.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
 // LoadCity reads a configuration as a controller with this process's environment would.
@@ -87,7 +87,7 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s. s may be nil.
+// SourceAs is like SourceOf, but takes the controller's environment from its snapshot, unless the snapshot is nil.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
@@ -116,7 +116,7 @@ func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit gives an invalid edit another exit code than an invalid file, because the file on disk is still valid.
+// AsEdit gives an invalid edit a different exit code than an invalid file, because the file on disk is still valid.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)
 	switch {

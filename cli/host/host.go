@@ -240,7 +240,7 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// checkMayRun trusts edited programs too if their user has trusted the city.
+// If the user has trusted the city, checkMayRun also trusts programs that were edited later.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

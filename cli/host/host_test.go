@@ -30,7 +30,7 @@ func (s *slow) GiveUp()                     { close(s.gaveUp) }
 func (s *slow) Hurry()                      { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration    { return time.Duration(s.limit.Load()) }
 
-// The stop limit covers a chain of dependent agents, and no agent survives it.
+// All agents are killed shortly before the stop limit, which is longer for a chain of dependent agents.
 func TestStopLimitCoversDependencyChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{})}

@@ -46,8 +46,8 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. It first waits for an exiting process of the unit, because systemd would otherwise ignore the
-// request.
+// Start starts the unit. If the unit's process is still exiting, Start first waits for the exit, because systemd would
+// ignore the request.
 func (u *UnitFile) Start(ctx context.Context, isHeld func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {

@@ -142,7 +142,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// add all children first, because a convoy closes when all its children are closed
+	// not in the loop: a convoy closes as soon as all its children are closed
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
 	Items []beads.Bead `json:"items"`
-	gates city.Gates   // open gates that the items might be waiting for
+	gates city.Gates   // the open gates that the items might be waiting for
 }
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }

@@ -24,7 +24,8 @@ import (
 // OpenStore opens a place's store. The first operation reads the store, or creates it.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor keeps the store open while the city runs if serve is true. Another program's store needs the grant.
+// If serve is true, the store stays open while the city runs. The grant decides whether another program's store may be
+// opened.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {

@@ -60,8 +60,8 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns nil if the added text was changed later. To detect a change, it suspends the result again and
-// compares.
+// without removes the text that suspending has added. It returns nil if the text was changed later. To detect changes,
+// it adds the text again and compares the result with data.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

@@ -110,7 +110,7 @@ func insertLine(data []byte, s toml.Span, text string) []byte {
 	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
-// Anywhere else, a new table could capture the keys that follow.
+// A table in the middle of the file could capture the keys that follow it.
 func appendTable(data []byte, header, text string) []byte {
 	eol := lineBreak(data)
 	gap := eol

@@ -114,9 +114,9 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RemoveRig removes a rig from city.toml, with its patches and overrides, and returns the new configuration. agents
-// also removes the rig's agents; otherwise they cause ErrInUse. Comments above removed tables remain. Parts of the rig
-// in other files are an error.
+// RemoveRig removes a rig from city.toml, with its patches and overrides, and returns the new configuration. If the
+// parameter agents is true, RemoveRig also removes the rig's agents. If it is false and the rig has agents, the error
+// is ErrInUse. Comments above removed tables remain. Parts of the rig in other files are an error.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -163,7 +163,7 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity writes only a valid configuration that accept permits. accept can be nil.
+// editCity writes only a valid configuration. The function accept, if not nil, can reject the new configuration.
 func editCity(
 	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),

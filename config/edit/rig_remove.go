@@ -57,7 +57,6 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without also removes the blank lines on one side of a table.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
@@ -100,7 +99,7 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 	return append(out, toml.Span{Start: start, End: end})
 }
 
-// withBlank keeps one group of blank lines between neighbors.
+// withBlank extends the span over the blank lines above it, unless the line below has text.
 func withBlank(s toml.Span, data []byte) toml.Span {
 	rest := data[s.End:]
 	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {

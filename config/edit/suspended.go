@@ -96,7 +96,8 @@ func (s flagPlace) externalChange(on bool) error {
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns nil if suspending has not added text, or if the text was changed later.
+// unset returns the file without the text that suspending has added. It returns nil if the file contains no such text,
+// or if the text was changed later.
 func (s flagPlace) unset(
 	src config.Source, t config.Target, data []byte, memo addedLines,
 ) []byte {

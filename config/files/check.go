@@ -18,7 +18,7 @@ const maxChecks = 3000
 // checkTimeout is the timeout for checking a folder.
 const checkTimeout = time.Second
 
-// All readers share folders, because each check of a hung folder occupies a thread.
+// All readers share this set of checks, because each check of a hung folder occupies a thread.
 var folders = deadline.New[folderCheck](maxChecks)
 
 type folderCheck struct {
@@ -35,14 +35,14 @@ func StartCheck(path string) {
 	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
 }
 
-// Responds reports whether a folder responded to a check since start. It waits at most a second. A folder that does not
-// respond must not be read.
+// Responds reports whether a folder has responded to a check since the given time. It waits at most a second. A folder
+// that does not respond must not be read.
 func Responds(path string, start time.Time) bool {
 	_, ok := CheckFolder(path, start)
 	return ok
 }
 
-// CheckFolder returns the result of a check since start. ok is false if the folder does not respond.
+// CheckFolder returns the result of a check since the given time. ok is false if the folder does not respond.
 func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	saw, ok := folders.Do(context.Background(), path, start, checkTimeout, func() folderCheck {
 		return checkFolder(path)

@@ -83,7 +83,7 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// alone means that the folder has no city.toml.
+// The parameter alone is true if the folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

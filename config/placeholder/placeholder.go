@@ -30,8 +30,8 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. The fields in unknown are errors. The language is a subset of text/template without loops
-// and definitions, so every expansion terminates and is small.
+// Expand expands a template. References to the given unknown fields are errors. The language is a subset of
+// text/template without loops and definitions, so every expansion terminates and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
 		return out, nil
@@ -53,7 +53,8 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain expands a template with only fields, a hundred times faster than text/template. Otherwise ok is false.
+// plain expands a template that contains only fields, a hundred times faster than text/template. For any other
+// template, it returns false.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {

@@ -17,8 +17,8 @@ import (
 )
 
 // Folders returns a channel that receives a value when a formula or an automation has changed, after o.Quiet without
-// changes. Folders need not exist. others delivers lists that replace the folders; nil = none. The channel holds at
-// most one value. It is closed when ctx has ended and the watch has stopped.
+// changes. Folders need not exist. The channel others, which may be nil, delivers lists that replace the folders. The
+// channel holds at most one value. It is closed when ctx has ended and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {

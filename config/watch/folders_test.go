@@ -41,7 +41,7 @@ func newWatchedFolders(t *testing.T, o Options, folders ...string) *watchedFolde
 	return k
 }
 
-// has describes the contents of the folders, like "sweep=true deploy.formula=1".
+// The result looks like "sweep=true deploy.formula=1".
 func (k *watchedFolders) has() string {
 	k.t.Helper()
 	var out []string

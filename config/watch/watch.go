@@ -34,7 +34,6 @@ type Options struct {
 	OnPanic func(error) // nil = a panic ends the program
 }
 
-// others delivers new folders; it may be nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -64,13 +63,13 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 // subject is used only by the watcher's goroutine.
 type subject interface {
 	refresh()
-	// folders returns the folders that the kernel should watch. The value true means that changes would be missed
-	// otherwise.
+	// folders returns the folders that the kernel should watch. If the value is true and the folder cannot be watched,
+	// the watcher polls.
 	folders() map[string]bool
 	isChange(path string) bool
 	// state returns a string that changes whenever the files change.
 	state() string
-	// String names the subject in the warning about polling.
+	// String describes the watched files for a log message, for example "the configuration".
 	String() string
 }
 

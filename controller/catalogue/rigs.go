@@ -172,7 +172,7 @@ func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Rece
 			Message: "city.toml was written but is not in force: " + err.Error()}
 	}
 	peer := city.PeerOf(ctx)
-	peer.Remote = false // the controller accepts this event only from this machine
+	peer.Remote = false // the controller rejects this event from remote clients
 	receipt, err := r.city.Do(city.WithPeer(ctx, peer),
 		city.Emit{Event: events.Event{Type: kind, Subject: rig, Message: message}})
 	receipt.Message = message

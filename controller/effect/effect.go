@@ -75,7 +75,7 @@ type (
 	// List lists all sessions. The result is Listed.
 	List struct {
 		Step uint64
-		// the list may be the first one that contains sessions from the previous controller
+		// the list might be the first one that contains sessions from the previous controller
 		Inherit bool
 		First   bool // the sessions have not been listed successfully before
 	}

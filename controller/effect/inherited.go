@@ -100,7 +100,7 @@ func (h Histories) For(onDisk bool) Histories {
 	return h.WithoutCrashes()
 }
 
-// WithoutCrashes returns only the states of agents that their configuration keeps stopped.
+// WithoutCrashes removes the crash histories. It keeps only agents with a reason to stay stopped.
 func (h Histories) WithoutCrashes() Histories {
 	kept := Histories{Agents: map[string]SavedAgent{}}
 	for name, a := range h.Agents {
@@ -134,7 +134,7 @@ func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	return now.Add(min(m.Until.Sub(now), longest))
 }
 
-// NotInFuture returns t, or now if t is in the future.
+// NotInFuture returns t, or the current time if t is in the future.
 func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
 // Same reports whether the saved history, state and wait equal the given ones.

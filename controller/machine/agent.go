@@ -20,7 +20,7 @@ import (
 // typedRecently is how long a restart for a configuration change is delayed after a user has typed.
 const typedRecently = time.Minute
 
-// viewersFresh is the maximum age of a session list on which a decision to stop an agent may rely. The list shows
+// viewersFresh is the maximum age of a session list that is used to decide whether to stop an agent. The list shows
 // attached viewers and activity.
 const viewersFresh = time.Second
 

@@ -158,7 +158,7 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if !a.phase.Alive() || a.phase.InFlight() {
-		return "" // spares each snapshot the next check, which visits all members of a pool
+		return "" // the check below is too slow for every snapshot
 	}
 	if why := cs.m.deps.missing(a); why != "" {
 		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+

@@ -117,7 +117,8 @@ func (ds *dependencies) decideRelated(now time.Time) {
 			if there {
 				continue
 			}
-			for _, need := range a.needs { // the dependency may have waited for this agent to stop
+			// the dependency might have waited for this agent to stop
+			for _, need := range a.needs {
 				ds.decideNamed(now, need)
 			}
 		}

@@ -208,8 +208,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session. A handed-over drain precedes the session's marks. The drain's age
-// is limited to the timeout.
+// resume continues the drain of an adopted session. A handed-over drain takes precedence over the session's marks. The
+// drain's age is limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil

@@ -151,7 +151,7 @@ func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
 	}
 }
 
-// A restart that an agent requests happens regardless of its restart policy.
+// A restart that an agent requests happens regardless of the agent's restart policy.
 func TestRequestedRestartIsDoneOnce(t *testing.T) {
 	for _, policy := range []string{"always", "on-failure", "never"} {
 		w := newWorld()
@@ -165,8 +165,8 @@ func TestRequestedRestartIsDoneOnce(t *testing.T) {
 	}
 }
 
-// The exit of an old session is acknowledged even if that session had a different name. It does not end the current
-// session or count as a crash (L11).
+// The exit of an old session is acknowledged even if that session had a different name. The exit does not end the
+// current session or count as a crash (L11).
 func TestOldExitUnderAnotherName(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -214,7 +214,7 @@ func TestAnEditLooksForViewersFirst(t *testing.T) {
 	}
 }
 
-// A list that fails late, after a newer list was answered, is ignored. Running agents continue (L11).
+// If a list fails after a newer list has succeeded, the failure is ignored. Running agents continue (L11).
 func TestLateFailureStopsNoAgent(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -326,8 +326,7 @@ func TestFiguresChangeInSteps(t *testing.T) {
 	}
 }
 
-// Each snapshot asks for every agent whether a restart is refused. For an agent without a session, the answer does not
-// depend on its dependencies, so the machine does not describe them.
+// Every snapshot calls noRestart for each agent. For an agent without a session, the call allocates nothing.
 func TestTheRefusalOfAWaitingAgentIsCheap(t *testing.T) {
 	w := newWorld()
 	w.declare("db:suspended", "app:needs=db")

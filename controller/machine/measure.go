@@ -59,7 +59,7 @@ func (ga *gauge) measured(in effect.Measured) {
 	}
 	ga.m.step.Note(&ga.problem, problem)
 	for _, a := range ga.m.order {
-		// the sample may be from an earlier session
+		// the sample might be from an earlier session
 		if !a.phase.Alive() || a.phase.Step() > ga.step {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// A machine in observation mode shows the city's state. It requests no start, no stop and no check.
+// A machine in observation mode shows the city's state. It does not request starts, stops or checks.
 func TestObservation(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	stopped, ended := t0.Add(-time.Hour), t0.Add(-2*time.Hour)

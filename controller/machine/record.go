@@ -267,7 +267,7 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 		m.step.Changed = true
 	}
 	if resumes && !a.sess.life.Started.IsZero() {
-		a.since = a.sess.life.Started // the session has been running since then
+		a.since = a.sess.life.Started
 	}
 }
 
@@ -276,7 +276,7 @@ func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
 }
 
-// restartState contains the history of an agent's exits, and the reason why the agent does not start now.
+// restartState contains the history of an agent's exits. If the agent must not start now, it also contains the reason.
 type restartState struct {
 	hold
 	history     restart.History

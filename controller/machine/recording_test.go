@@ -68,8 +68,8 @@ func TestEachCrashKeepsItsOutput(t *testing.T) {
 	}
 }
 
-// The effects of a crash on other agents are recorded after the crash, even if the capture of its output takes
-// long.
+// The effects of a crash on other agents are recorded after the crash, even if capturing the output of the crashed
+// agent takes a long time.
 func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	w := newWorld()
 	w.declare("fam:strategy=rest_for_one", "kid:needs=fam")
@@ -402,8 +402,8 @@ func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 	}
 }
 
-// If the configuration keeps an agent stopped, its stop time survives a hand-over, a crash and a stop. It also survives
-// a change of the declaration.
+// If the configuration keeps an agent stopped, the agent's stop time survives when the controller hands over, crashes
+// or stops. The stop time also survives a change to the agent's declaration.
 func TestStoppedStatesOutliveTheController(t *testing.T) {
 	for _, end := range []string{"shutdown leave", "shutdown", "advance 1s"} {
 		for _, written := range []string{"", "write a:command=other,suspended=true b:problem=other c"} {

@@ -196,7 +196,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 func (ld *loader) want(now time.Time, w *agent.Want) {
 	a, known := ld.m.agents[w.Name]
 	if !known {
-		if w.Pool != "" { // its pool decides whether it gets a record
+		if w.Pool != "" { // the pool decides whether the member gets a record
 			return
 		}
 		a = ld.m.record(now, w.Name)

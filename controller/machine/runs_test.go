@@ -156,8 +156,8 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	}
 }
 
-// A run waits until the end of the previous run is saved (L4). Otherwise, the next controller would treat both runs as
-// interrupted.
+// A run waits until the end of the previous run is saved (L4). Without this wait, the next controller would treat both
+// runs as interrupted.
 func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	// a record that currently cannot be closed does not block the next run
 	for _, problem := range []string{"", "disk full"} {

@@ -23,7 +23,7 @@ type sessionLists struct {
 	relist  bool // list the sessions again after the list in flight
 	// providers that have never responded, and might run unknown sessions
 	unlistedProviders map[string]bool
-	// errors from providers that did not respond to the latest list
+	// by provider: why its sessions are missing from the latest list
 	unknown       map[string]error
 	lateResponses int    // number of providers that may still respond late
 	ordered       uint64 // step in which the latest list was requested
@@ -98,7 +98,7 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 }
 
 // noteResponses records which providers have responded. A provider's first response shows all of its sessions, because
-// only this controller starts sessions. allKnown is true after the last first response.
+// only this controller starts sessions. allKnown is true once: when the last missing provider has responded.
 func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
@@ -328,7 +328,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	a.sess.noteOutput(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
-	// the list was requested before the mark last changed
+	// the list is older than the latest change to the marks
 	if a.drain.marking || a.drain.markStep > a.sess.listStep {
 		a.sess.life.Drain = marks
 	} else if a.drain.current != nil && s.Drain.Acked && !a.drain.current.acked {

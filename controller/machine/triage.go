@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// triage is the watchdog beat that a triage agent must decide. It is empty for other agents.
+// triage is the watchdog beat that a triage agent must judge. It is empty for other agents.
 type triage struct {
 	request      *tier.TriageRequest
 	lastBeat     string // ID of the beat that the agent was last started for

@@ -116,7 +116,8 @@ func (w *world) kennels(c *effect.Configuration) {
 	})
 }
 
-// beats writes an agent's heartbeat. The parameter how is an age, "gone", or "broken" or "unread" with a reason.
+// beats simulates an agent's heartbeat file. The parameter how is an age, "gone", "broken" with a reason, or "unread"
+// with a reason.
 func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {

@@ -64,8 +64,8 @@ const (
 	maxFinished = 5                // maximum number of finished nudges that are shown
 )
 
-// outputChecks contains the times after a submission at which output is checked. Later output is probably unrelated to
-// the nudge.
+// outputChecks contains the delays after which an agent's output is checked for a response to a nudge. Later output is
+// probably unrelated to the nudge.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // Nudge queues a nudge. Later, Deliver types or drops it.
@@ -136,7 +136,7 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 		case why != "":
 			b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
 			tx.holdBack(b, "", why)
-		case b.Current != nil || len(b.queue) > 0: // the terminal is busy; a later step continues
+		case b.Current != nil || len(b.queue) > 0: // busy; a later step types the nudge
 		case b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life) != "":
 			tx.TakeBack(now, b, b.Waiting[0],
 				b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life))

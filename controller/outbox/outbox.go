@@ -21,7 +21,7 @@ type Outbox struct {
 	Finished []*Delivery // finished nudges, the newest last
 	// time of the next attempt to type nudges; new urgent nudges do not wait for it
 	NextAttempt time.Time
-	// start of the current delay by a draft or a user's typing; zero = no delay
+	// when a draft or a user's typing began to delay the nudges; zero = no delay
 	DelayedSince time.Time
 }
 

@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// oneAgentCity is a city with one agent, which is ready if why is "".
+// oneAgentCity is a city with one agent, which is ready if the field why is empty.
 type oneAgentCity struct {
 	why   string
 	never bool

@@ -112,7 +112,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// dying is a store that rejects all updates after some, as if the controller had been killed.
+// dying is a store that rejects all updates after the first few, as if the controller had been killed.
 type dying struct {
 	*fake.Store
 	left *int

@@ -185,8 +185,8 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// completePrefix returns the number of bytes before the first complete line. Without a near line break, it uses the
-// first complete character.
+// completePrefix returns the number of bytes before the first complete line. If the line is too long, it returns the
+// number of bytes before the first complete character.
 func completePrefix(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1

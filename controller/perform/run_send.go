@@ -102,7 +102,6 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds returns false if the screen cannot be read.
 func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
@@ -150,7 +149,7 @@ func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells removes the styles from a line of a screen. In solid, faint characters are spaces.
+// cells removes the styles from a line of a screen. The second result has spaces in place of faint characters.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {

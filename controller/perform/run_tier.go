@@ -78,8 +78,8 @@ func below(dir, path string) string {
 // tornAgain is the delay before an invalid heartbeat is read again. The first read may have seen an incomplete file.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat file. Its content may be incomplete if the agent does not replace it atomically. read
-// reports whether the file could be read.
+// readHeartbeat reads a heartbeat file. Its content may be incomplete if the agent does not replace it atomically. The
+// second result reports whether the file could be read.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {

@@ -378,7 +378,7 @@ func closing(run city.Run, made bool) beads.Patch {
 // closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
 // no such record. A replaced store may use the ID for a different bead.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
-	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must be completed
+	au.Live.Finish(f.Run.ID) // necessary even if the run never started
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return nil, err

@@ -107,8 +107,8 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	return screen.Text(raw, 120, 40, lines), nil
 }
 
-// inherit returns the exits that the previous controller recorded, or nil if f.Inherit is not set. The first list also
-// gets those that it could not record.
+// inherit returns the exits that the previous controller recorded, or nil if f.Inherit is not set. If f.First is set,
+// the result also contains the exits that the previous controller saved in files.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil

@@ -121,8 +121,8 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns one store's part of a page. The bead before is the last one of the previous page, or nil. If it is
-// from another store, passed says whether beads with the same creation time are included.
+// listed returns one store's part of a page. The page follows the given bead, or is the first page if the bead is nil.
+// If the bead is from another store, passed says whether the page includes beads with the same creation time.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -238,7 +238,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes a convoy after its last open bead, and returns the event. If closing fails, a user can close it.
+// convoyEvent closes the bead's convoy if no bead in it is open, and returns the event. If closing fails, a user can
+// close the convoy.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {

@@ -120,8 +120,8 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Of returns the pool of an agent's name, even if the pool does not want the agent. w is nil if the pool has no such
-// member.
+// Of returns the pool that an agent's name belongs to, even if the pool does not want the agent. w is nil if the pool
+// has no such member.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w

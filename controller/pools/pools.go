@@ -31,12 +31,13 @@ type City interface {
 	CountWork()
 	Record(e events.Event)
 	IsAgent(name string) bool
-	// Session reports whether a member's session is alive and has not reported done, and whether it drains.
+	// Session reports whether a member is alive, and whether it is draining. A member that has finished its drain is
+	// not alive.
 	Session(name string) (alive, leaving bool)
-	// Found returns the number of members that the previous controller wanted, running or exited.
+	// Found returns the number of members that the previous controller wanted, including exited members.
 	Found(p *Pool) int
 	WantedAgain(name string) // lets a drained member start again
-	// Populate tracks new wanted members, and reconsiders all members of the pool.
+	// Populate adds newly wanted members, and decides again about all of the pool's members.
 	Populate(now time.Time, p *Pool)
 }
 
@@ -127,7 +128,8 @@ func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
-// SizeKnown reports whether the size of a pool is reliable, so that a surplus member has permanently left.
+// SizeKnown reports whether the size of a pool is reliable. The work of surplus members is returned only if the size is
+// reliable.
 func (ps *Pools) SizeKnown(p *Pool) bool {
 	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
 		p.Want.Check == "" && ps.city.Work().Counted

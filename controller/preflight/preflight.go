@@ -77,7 +77,7 @@ func onDisk(w *agent.Want, local bool) error {
 	}
 	switch {
 	case missing:
-		// the start creates the folder, may fill it, and then checks the program
+		// the program is checked after the start has created the folder
 		return w.Spec.CheckNewFolder()
 	case !local:
 		return nil

@@ -31,8 +31,8 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(*agent.Want)
-		here   string // error if the provider runs on this machine
-		away   string // error if the provider runs elsewhere
+		here   string // error if the provider runs sessions on this machine
+		away   string // error if the provider runs sessions elsewhere
 		kind   error
 	}{
 		{"good", func(*agent.Want) {}, "", "", nil},

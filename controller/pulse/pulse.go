@@ -79,7 +79,8 @@ func (p *Pulse) Input() effect.Input {
 	return effect.SnapshotsWatched{}
 }
 
-// Due returns the time by which the next iteration must run: one interval from now, or at wake if that is earlier.
+// Due returns the time by which the next iteration must run: one interval from now, or the requested wake time if that
+// is earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {

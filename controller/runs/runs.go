@@ -173,7 +173,7 @@ func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
 }
 
-// resubscribe clears the problem when a subscription has lasted from one patrol to the next.
+// resubscribe subscribes again if the subscription has ended, and otherwise clears the problem.
 func (rs *Runs) resubscribe() {
 	if !rs.subscriptionLost {
 		rs.out.Note(&rs.NoEvents, "")
@@ -196,7 +196,7 @@ func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	rs.Advance(now)
 }
 
-// save requests that the automation state be saved. Saved state releases the waiting runs.
+// save requests that the automation state be saved, and starts the runs that were waiting for an earlier save.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())

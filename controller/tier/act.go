@@ -103,9 +103,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only without
-// a fresh heartbeat, and only for a triage agent that saw the same session. For a triage agent, ensure starts a beat of
-// its watchdog instead.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). A running agent is restarted only if its
+// heartbeat is not fresh and its session is still the one that the beat judged. If the agent is itself a triage agent,
+// ensure instead starts a beat of the watchdog that uses it.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":

@@ -42,7 +42,8 @@ type City interface {
 
 	Agent(name string) *Agent // nil if the agent does not exist
 	Decide(now time.Time, name string)
-	// Start ends an agent's wait and starts the agent. Replace restarts it. Both return the result for the record.
+	// Start ends an agent's wait and starts the agent. Replace restarts the agent. Both return a description of the
+	// result.
 	Start(now time.Time, name, why string) string
 	Replace(now time.Time, name, why string) string
 	// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why it was rejected.

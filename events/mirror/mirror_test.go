@@ -135,7 +135,7 @@ func TestFailingScript(t *testing.T) {
 // A script that falls far behind gets a single event in place of the skipped ones, with the seq of the last one.
 func TestFarBehind(t *testing.T) {
 	t.Parallel()
-	o, log := city(t, `[ "$(grep -c . told)" != 3 ] || exit 1; `+keeps) // otherwise the rest is sent before Run ends
+	o, log := city(t, `[ "$(grep -c . told)" != 3 ] || exit 1; `+keeps) // without this, Run sends all events
 	batch := make([]events.Event, mirror.MaxBehind+10)
 	for i := range batch {
 		batch[i] = events.Event{Type: "n.n", Actor: "x"}

@@ -22,7 +22,7 @@ var openers = map[string][]string{
 	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
 }
 
-// byPath maps files that may call openers to the reasons. A final slash means a folder.
+// byPath lists the files and folders that may call openers, with the reasons. A folder ends in a slash.
 var byPath = map[string]string{
 	"internal/disk/":                 "it is the way",
 	"internal/proc/":                 "/proc, and locks that are opened without following links",

@@ -29,7 +29,7 @@ type options struct {
 	runs    int
 	peers   []string // names of the peers to measure; empty = all
 	kills   int
-	killFor time.Duration // kill no more agents of a manager after this time
+	killFor time.Duration // stop killing a manager's agents after this time
 	idle    time.Duration
 	noisy   int
 	hurry   bool // do not wait until the managers are idle; for tests

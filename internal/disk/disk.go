@@ -52,7 +52,7 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// The next call would take it for the user's folder and add no .gitignore.
+			// without the removal, the next call would treat the folder as the user's and not add a .gitignore
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil

@@ -22,7 +22,7 @@ func (d *parent) Close() error { return d.root.Close() }
 
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads. The user chose base, and gcity chose below.
+// split divides a path before its last .gc or .beads. The user chose the first part, and gcity chose the second.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -43,7 +43,7 @@ func split(path string) (base string, below []string) {
 	}
 }
 
-// walk rejects links in below.
+// walk opens a folder below base and rejects links.
 func walk(base string, below []string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	for i := 0; err == nil && i < len(below); i++ {
@@ -52,7 +52,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter closes root.
+// enter opens a folder in root, and closes root.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]

@@ -15,8 +15,8 @@ import (
 // maxSocket is the maximum length of a unix socket's path.
 const maxSocket = 107
 
-// SocketPath returns the path at which to bind the socket for path. For a long path, it is a short path in the user's
-// runtime folder. A pointer file next to path records it.
+// SocketPath returns the address for a socket at path. If path is too long, the address is a short path in the user's
+// runtime folder, and a file next to path contains that address.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func SocketPath(path string) (string, error) {
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
 
-// FindSocket returns the path at which the socket for path is bound. The socket might not exist.
+// FindSocket returns the address of the socket at path; see SocketPath. The socket might not exist.
 func FindSocket(path string) string {
 	if len(path) <= maxSocket {
 		return path

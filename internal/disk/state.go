@@ -124,7 +124,7 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		return err
 	}
 	for i, name := range below {
-		// a missing .gc or .beads above path is an error
+		// MkdirAll must not create a .gc or .beads above path
 		if !isState(name) || i == len(below)-1 || state {
 			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 				at := filepath.Join(append([]string{base}, below[:i+1]...)...)

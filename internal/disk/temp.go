@@ -19,7 +19,7 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
 })
 
-// Temp returns an unused name for a temporary file in the folder of name.
+// Temp returns an unused name for a temporary file in the same folder as the named file.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
 // SweepTemps removes temporary files that killed writers left in a folder below root. It keeps recent files. It ignores

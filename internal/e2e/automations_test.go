@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Exactly one run handles each event, whenever the controller was killed.
+// Exactly one run handles each event, even if the controller is killed.
 func TestEveryEventOnce(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")

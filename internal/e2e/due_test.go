@@ -28,7 +28,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	}
 	c.run()
 	c.until("the maximum number of runs is in progress", func() bool { return c.files("going") >= most })
-	c.patrols(4) // the interval after the first runs has passed
+	c.patrols(4) // after four patrols, the interval has passed
 	if k := c.files("going"); k != most {
 		t.Errorf("%d automations run at the same time", k)
 	}

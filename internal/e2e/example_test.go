@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// passing makes the agents of examples/town quick, and creates no orders automatically.
+// passing makes the agents of examples/town fast, and disables the automation that creates orders.
 const passing = `
 [automations]
 skip = ["orders"]

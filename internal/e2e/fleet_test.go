@@ -280,7 +280,7 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	}
 }
 
-// A room of a city that the supervisor ran works again after the user has started the city without the supervisor.
+// After the supervisor has stopped, a control room can start a city without the supervisor.
 func TestRoomStartsACityAfterItsSupervisorStopped(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 2)

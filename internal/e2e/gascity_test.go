@@ -353,7 +353,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reconnects after every frame, and tries every name of the cursor parameter.
+// follows reconnects to the event stream after every event, with each name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)

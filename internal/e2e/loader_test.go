@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// canceledDrain replaces the gc command for a loader that is asked to finish in every second check. Its first drain is
-// canceled while it finishes.
+// canceledDrain replaces the gc command. Every second drain-check reports a drain. The first drain-ack fails, because
+// the drain was canceled.
 const canceledDrain = `#!/bin/sh
 echo "$*" >>"$LOG"
 case "$1 $2" in
@@ -23,7 +23,7 @@ const noSleep = `#!/bin/sh
 [ "$1" != 60 ] || kill "$PPID"
 `
 
-// If a drain is canceled while a loader of the demo city finishes, the loader goes on.
+// A loader of the demo city continues after a canceled drain.
 func TestLoaderGoesOnAfterACanceledDrain(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile("../../examples/demo/agents/loader.sh")

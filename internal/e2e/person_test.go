@@ -91,7 +91,6 @@ func (v *viewer) shows(text string) {
 	v.c.until("the terminal shows "+text, func() bool { return v.has(text) })
 }
 
-// has reports whether the terminal shows a text now.
 func (v *viewer) has(text string) bool {
 	s := screen.New(100, 30, 0)
 	v.mu.Lock()

@@ -92,7 +92,7 @@ func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach
 func (c *town) terminal(args ...string) *viewer {
 	c.t.Helper()
 	if c.person == nil {
-		c.prefer("") // not those of the user who runs the test
+		c.prefer("") // ignore the preferences of the user who runs the test
 	}
 	v := &viewer{c: c, cmd: exec.Command(c.bin, append(args, "--city", c.dir)...), done: make(chan struct{})}
 	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color"), c.person...)

@@ -42,7 +42,7 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 		list := c.gcity(0, "automation", "show", "tick")
 		return strings.Contains(list, "cannot start: "+wrong)
 	})
-	c.until("a new bead is rejected immediately", func() bool { // except a request that probes the store
+	c.until("a new bead is rejected immediately", func() bool { // a request that probes the store takes longer
 		code, says := c.post("beads", `{"title":"late"}`)
 		if code != http.StatusServiceUnavailable {
 			t.Errorf("create while the store is paused: %d %s", code, says)

@@ -52,7 +52,7 @@ func killLoop(t *testing.T, n, kills int) {
 		ctl.Wait()
 	}
 	c.run()
-	c.until("the controller answers", func() bool { return c.answers() }) // before that, lists show only saved state
+	c.until("the controller answers", func() bool { return c.answers() }) // until then, lists show only saved state
 	c.until("every agent runs, and its pid is known", func() bool {
 		known := func(a agentView) bool { return a.State == "running" && a.PID > 0 }
 		return len(slices.DeleteFunc(c.agents(), func(a agentView) bool { return !known(a) })) == n
@@ -267,7 +267,7 @@ func (c *town) answers() bool {
 	return true
 }
 
-// If the process is replaced at that moment, signal tries again.
+// If the agent restarts before the signal is sent, signal tries again.
 func (c *town) signal(agent string, s syscall.Signal) (pid int) {
 	c.t.Helper()
 	c.until(fmt.Sprint(agent, " gets ", s), func() bool {

@@ -30,8 +30,8 @@ type userManager struct {
 	out  *heard
 }
 
-// outside creates and removes a control group for the manager. within is the first process in the namespaces, and exits
-// when its input is closed.
+// The script outside creates and removes a control group for the manager. The script within is the first process in the
+// namespaces, and exits when its standard input is closed.
 const (
 	outside = `set -e
 trap '' INT TERM HUP

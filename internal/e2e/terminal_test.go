@@ -26,7 +26,7 @@ func (c *town) host() *viewer {
 	return v
 }
 
-// While the control room waits for a terminal, ctrl+c cancels only the wait. Otherwise, ctrl+c stops the city.
+// While the control room waits for a terminal, ctrl+c cancels only the wait. At other times, ctrl+c stops the city.
 func TestInterruptWhileAttaching(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")

@@ -77,7 +77,7 @@ func TestCityOnTmux(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The tmux server exits after its last session, at the latest at the next stop (L10).
+// The tmux server exits after its last session has ended, or at the latest during the next stop (L10).
 func TestTmuxServerExits(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")

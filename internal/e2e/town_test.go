@@ -85,7 +85,7 @@ func TestMain(m *testing.M) {
 	}
 	home, err := os.MkdirTemp("", "gcity-home")
 	if err == nil {
-		err = os.Setenv("GC_HOME", home) // not those of the user who runs the tests
+		err = os.Setenv("GC_HOME", home) // do not use the GC_HOME of the user who runs the tests
 	}
 	if err != nil {
 		panic(err)
@@ -144,7 +144,7 @@ func (c *town) line(name, extra string) string {
 	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
 }
 
-// write writes city.toml. The agent named by changed gets a different command.
+// write writes city.toml, with a different command for one agent.
 func (c *town) write(n int, settings, changed string) {
 	c.t.Helper()
 	var toml strings.Builder

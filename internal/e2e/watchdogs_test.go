@@ -17,8 +17,8 @@ const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting records its facts and waits until the test decides. The first beat may arrive before the watched agent has
-// started.
+// scouting saves the facts about the watched agent, and waits until the test decides. At the first check, that agent
+// might not have started.
 const scouting = `[ -e crash ] && exit 3
 [ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
 cp "$GC_WATCHDOG_FACTS" facts.json

@@ -12,7 +12,8 @@ const Timeout = 2 * time.Minute
 // maxPause is the longest pause between two polls. Shorter pauses would be expensive if each poll starts a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. After Timeout, the test fails with what and the results of state.
+// True polls cond until it is true. After Timeout, the test fails with the given description and the results of the
+// state functions.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {

@@ -168,7 +168,7 @@ func (l *eventLog) check() (breaches []string) {
 		}
 	}
 	count("session", "end", starts, ends)
-	// a killed controller may not have written agent.started
+	// a killed controller might not have written agent.started
 	for id, n := range starts {
 		if n > 1 {
 			breaches = append(breaches, fmt.Sprintf("session %s has %d start events", id, n))

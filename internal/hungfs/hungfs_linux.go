@@ -77,8 +77,8 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	return dir, first, release
 }
 
-// serve reads requests and replies only to the handshake. The kernel does not interrupt a process after its request has
-// been read.
+// serve replies only to the handshake. It reads all requests: the kernel can interrupt a process before its request is
+// read, but not later.
 func serve(f *os.File, blocked chan<- struct{}) {
 	// opcode of the handshake; lengths of the header and of the reply
 	const handshake, header, answer = 26, 16, 64

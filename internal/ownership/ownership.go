@@ -1,5 +1,5 @@
-// Package ownership checks that only the user and root can change a file. It checks every folder above it too, as
-// sshd's StrictModes does.
+// Package ownership checks that only the user and root can change a file and the folders above it, as sshd's
+// StrictModes does.
 package ownership
 
 import (

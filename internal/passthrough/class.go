@@ -11,7 +11,7 @@ type verdict struct {
 	known bool
 }
 
-// more is the verdict while the class depends on bytes that have not arrived yet.
+// more is the verdict until the class is known.
 var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
@@ -64,7 +64,7 @@ func firstOf(params []byte) []byte {
 	return params
 }
 
-// sets also returns true for numbers that a terminal might misread as mode.
+// sets reports whether params contain the mode, or a number that a terminal might misread as the mode.
 func sets(params []byte, mode int) bool {
 	for one := range bytes.SplitSeq(params, []byte(";")) {
 		if n := number(firstOf(one)); n == mode || n > 65535 {
@@ -150,7 +150,6 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns more if the payload is too short to decide.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):

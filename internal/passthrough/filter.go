@@ -225,7 +225,7 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 // admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// After a string passes, its rest is treated as text.
+// Once the filter lets a string pass, it treats the rest of the string as text.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)

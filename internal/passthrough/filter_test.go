@@ -86,7 +86,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// The filter passes ordinary unchanged.
+// ordinary lists output that the filter passes unchanged.
 var ordinary = []string{
 	"plain\r\n\ttext \a\b\x0e\x0f\x7f", "ä ” 漢字 👩‍💻 \u00a0", "\x1b[1;38;2;1;2;3mx\x1b[0m\x1b[38:2::1:2:3m", "\x1b[?1049h\x1b[22;0;0t\x1b[2J\x1b[H\x1b[?25l",
 	"\x1b[c\x1b[>c\x1b[=c\x1b[6n\x1b[?6n\x1b[5n\x1b[>q\x1b[?u\x1b[?2026$p\x1bZ\x1b[14t\x1b[16t\x1b[18t", "\x1b[8;24;80t\x1b[23;2t",

@@ -54,7 +54,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 // For more pids, listing all processes is cheaper.
 const fewPIDs = 256
 
-// since may also return other pids.
+// since returns the pids of processes that started after firstPID, and possibly other pids.
 func since(firstPID int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < firstPID || newest > firstPID+fewPIDs {

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// since finds every later process, both by trying pids one by one and by listing all processes.
+// The function since finds every later process, both by trying pids one by one and by listing all processes.
 func TestSinceFindsAllLaterProcesses(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {

@@ -47,7 +47,7 @@ func Try(f func() error) (err error) {
 	return err
 }
 
-// Fatal returns report. If report is nil, Fatal returns a function that ends the program like an unrecovered panic.
+// Fatal returns the given function or, if it is nil, a function that ends the program like an unrecovered panic.
 func Fatal(report func(error)) func(error) {
 	if report != nil {
 		return report

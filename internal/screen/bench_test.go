@@ -32,7 +32,6 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkFrame measures one of ten frames per second.
 func BenchmarkFrame(b *testing.B) {
 	s := New(120, 40, 500)
 	for i := range 60 {

@@ -40,7 +40,7 @@ type lineCollector struct {
 	unsupported bool   // the output does more than print lines
 }
 
-// end returns the rows of the screen, or the last lines of the output. lines 0 selects the screen.
+// end returns the rows of the screen if lines is 0, and otherwise the last lines of the output.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)

@@ -88,7 +88,7 @@ func (p *program) untilLine(last string) {
 	p.until(func(text string) bool { return strings.HasSuffix(text, "\n"+last) })
 }
 
-// An editor's differences result in the same screen as a full redraw.
+// An editor's incremental updates produce the same screen as a full redraw.
 func TestEditor(t *testing.T) {
 	var lines []string
 	for i := range 200 {

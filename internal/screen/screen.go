@@ -44,7 +44,7 @@ type Screen struct {
 	drawn           []string // buffer that is reused to avoid allocations
 	parse           parser
 	version         uint64
-	changed         bool // something has changed since version was incremented
+	changed         bool // the screen has changed since the last increment of version
 
 	cur  *page
 	main page
@@ -61,9 +61,9 @@ type page struct {
 	emulator    *vt.Emulator
 	top, bottom int    // margins of the scrolling region, inclusive
 	out         []byte // output that has not been written to the emulator yet
-	x, y        int    // cursor position after the output in out
-	rowBefore   int    // row of the cursor before the output in out
-	// number of lines by which to scroll the screen before out is written
+	x, y        int    // cursor position after the buffered output is written
+	rowBefore   int    // row of the cursor before the buffered output is written
+	// number of lines by which to scroll the screen before the buffered output is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
 	painted bool // the pen might have a background color, which scrolling extends to new lines
@@ -77,7 +77,8 @@ type modes struct {
 	shifted                 bool    // G1 is used in place of G0
 }
 
-// New creates a blank screen with up to scrollback lines of history. The size is limited to 1000×500.
+// New creates a blank screen. The parameter scrollback is the maximum number of history lines. The size is limited to
+// 1000×500.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
 		maxHistoryLines: max(0, scrollback)}
@@ -216,11 +217,11 @@ func (s *Screen) HistoryLen() int {
 	return len(s.past())
 }
 
-// past returns the history. The stored history is slightly longer, so that it is rarely trimmed.
+// past returns the newest maxHistoryLines lines. The field history can be longer, because it is rarely trimmed.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
-// History returns up to n lines that have scrolled off the screen, starting with line from. Line 0 is the oldest. The
-// lines are not cropped.
+// History returns up to n lines that have scrolled off the screen, starting at the given index. Index 0 is the oldest
+// line. The lines are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ type Shot struct {
 	Alt         bool
 }
 
-// Shot returns the screen and at most past of the newest lines in its history.
+// Shot returns the screen and up to the given number of the newest history lines.
 func (s *Screen) Shot(past int) Shot {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,7 @@ func (s *Stream) End() string {
 type streamCleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
-	last    []byte // last cluster in out, which a mark may still extend; empty = none
+	last    []byte // last written cluster, which a combining mark may still extend; empty = none
 	col     int
 	afterCR bool // the last character was a carriage return
 }

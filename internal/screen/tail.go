@@ -18,7 +18,7 @@ func tail(raw []byte, rows, lines int) []byte {
 	return raw
 }
 
-// cutTail is like tail. ok is false if there is no such position.
+// cutTail is like tail, but ok is false if the output has no suitable position.
 func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
 	s := replayScanner{rows: clamp(rows, 1, maxRows)}
@@ -55,7 +55,7 @@ type replayScanner struct {
 	atReset bool
 }
 
-// The zero modeState is a new terminal.
+// The zero modeState describes a new terminal.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool

@@ -89,7 +89,7 @@ func stableWidth(head string, width int) (string, int) {
 	return head, width
 }
 
-// If all is false, commit keeps the last cluster.
+// commit draws the pending clusters. The last one stays pending unless the parameter all is true.
 func (s *Screen) commit(all bool) {
 	b := s.pending
 	for len(b) > 0 {

@@ -64,7 +64,7 @@ func (l *Line) folderError(report string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// A process uses the last entry of a variable.
+// If a variable has several entries, the last one takes effect.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

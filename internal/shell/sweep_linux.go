@@ -11,8 +11,8 @@ import (
 // noPIDReuse is a period in which the kernel certainly does not reuse a pid.
 const noPIDReuse = 5 * time.Second
 
-// sweep kills processes that have left the line's process group. shellPID is the former pid of the line's shell. ran is
-// how long the line ran.
+// sweep kills processes that a command line has started outside its process group. These processes have the marker in
+// their environment. shellPID is the pid that the command line's shell had, and ran is its running time.
 func sweep(marker string, shellPID int, ran, limit time.Duration) error {
 	if marker == "" {
 		return nil

@@ -95,8 +95,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup, even if ctx has ended. It ends after limit, or at the cleanup time of
-// the Deadline in ctx.
+// CleanupContext returns a context for cleanup, even if ctx has ended. The context ends after the given limit, or at
+// the cleanup time of the Deadline in ctx.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {

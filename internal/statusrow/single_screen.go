@@ -86,7 +86,7 @@ func (s *singleScreen) style(params string) {
 
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show runs before text is forwarded. It blanks rows of the main screen.
+// show must be called before text is forwarded. If the screen still shows rows of the main screen, show clears them.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return

@@ -33,10 +33,11 @@ type Writer struct {
 	// whether the program has saved its cursor, on the main and the alternate screen
 	saved  [2]bool
 	alt    int  // index in saved; 1 = alternate screen
-	origin bool // rows count from the top margin
+	origin bool // rows are counted from the top margin
 	dirty  bool // the program might have erased the line
 
-	single *singleScreen // nil = the program switches between the screens of the real terminal
+	// emulates the alternate screen on the main one; nil = the terminal's own alternate screen is used
+	single *singleScreen
 }
 
 type state uint8

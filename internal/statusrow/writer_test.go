@@ -110,8 +110,8 @@ func TestTextAfterATitle(t *testing.T) {
 	compare(t, "\x1b[?1049h\x1b]0;t\x07\rword ", []int{12, 4})
 }
 
-// Random output in random pieces looks the same with a status row. A line feed below the margins and a full line are
-// excluded.
+// Random output in random pieces produces the same screen with and without a status row. The output has no line feeds
+// below the margins and no full lines.
 func TestRandomPrograms(t *testing.T) {
 	words := []string{"a", "\rword ", "\r\n", "\n", "\r", "\b", "\r\t", "\u754c", "\x1b[J", "\x1b[2J", "\x1b[1J", "\x1b[K", "\x1b[r", "\x1b[2;7r", "\x1b[3r", "\x1b[H", "\x1b[99;9H", "\x1b[99d",
 		"\x1b[4;7f", "\x1b7", "\x1b[?6l\x1b8", "\x1b[s", "\x1b[?6l\x1b[u", "\x1b[L", "\x1b[2M", "\x1bM", "\x1bD", "\x1b[S", "\x1b[T", "\x1b[7m", "\x1b[m", "\x1b[B", "\x1b[A", "\x1b[r\x1b[20B", "\x1b[!p\x1b7", "\x1bc",

@@ -100,7 +100,7 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	if how := k.create(); len(names) == 0 && how != "" {
 		m.next = "none exist yet; " + how
 	}
-	for _, n := range names { // the user might have omitted the rig of an agent
+	for _, n := range names { // the user might have omitted the rig's name
 		names = append(names, n[strings.LastIndexByte(n, '/')+1:])
 	}
 	m.near = Nearest(name, names)

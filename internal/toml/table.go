@@ -104,7 +104,7 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// RejectUnknown records a problem for each key that is not in known.
+// RejectUnknown records a problem for each key that is not one of the given keys.
 func (t Table) RejectUnknown(known ...string) { t.unknown(known, true) }
 
 // WarnUnknown records unknown keys. A key similar to a known key is a problem; others are warnings.
@@ -234,7 +234,7 @@ func (t Table) Flag(key string, fallback bool) bool {
 	return fallback
 }
 
-// Number returns the integer value of a key. A value below low or above high is invalid.
+// Number returns the integer value of a key. Values outside the given range are invalid.
 func (t Table) Number(key string, low, high int) int {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -273,7 +273,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration is like Table.Duration for the given text. If the text is invalid, wrong says why.
+// Duration parses text like Table.Duration. If text is invalid, Duration returns 0 and the reason.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {

@@ -174,7 +174,7 @@ func (b *builder) bracket(part *unstable.Node) int {
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk creates missing tables. It returns the table and the last part.
+// walk follows a dotted key and creates missing tables. It returns the innermost table and the key's last part.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,

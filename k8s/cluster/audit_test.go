@@ -24,7 +24,7 @@ type request struct {
 	Stage     string
 }
 
-// next returns the new requests of the user gcity.
+// The function next returns the new requests of the user gcity.
 func auditLog(t *testing.T) (next func() []request) {
 	t.Helper()
 	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")

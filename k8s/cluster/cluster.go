@@ -71,7 +71,7 @@ type entry struct {
 	broken  error
 	event   string         // newest warning about the pod before its agent started; "" = none
 	last    session.Status // last status that the pod sent; zero = none
-	silent  time.Time      // since when the pod has had no stream; zero = it has one
+	silent  time.Time      // start of the time without a stream; zero = the pod has a stream
 	exit    *session.Exit
 	asked   bool // the controller has requested a stop of the session
 	worker  bool // the goroutine that keeps the stream open is running
@@ -179,7 +179,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost ends a session without an exit from its pod. The caller must hold mu.
+// The pod has not reported an exit, so lost determines one. The caller must hold mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -273,7 +273,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 // adoptLimit limits how long List waits for the first stream to a running pod.
 const adoptLimit = 3 * time.Second
 
-// adopt waits until each running pod has a stream, at most adoptLimit without one.
+// adopt waits for streams to running pods. It ignores a pod that has had no stream for adoptLimit.
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
@@ -309,7 +309,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	}
 }
 
-// heard records a status from a pod. The caller must hold mu.
+// The caller must hold mu.
 func (p *Provider) heard(e *entry, st *session.Status) {
 	if st.ID != e.note.ID {
 		return

@@ -29,7 +29,7 @@ func settings(t *testing.T) Settings {
 		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"), "there is no cluster: run make test-k8s"))
 	}
 	file := filepath.Join(t.TempDir(), "pod.yaml")
-	text := "spec: {nodeName: localhost, hostNetwork: true}\n" // faster than the pod network
+	text := "spec: {nodeName: localhost, hostNetwork: true}\n" // a pod without its own network starts faster
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// eventsFrom delays the watch of a pod's events. Most starts are faster and need no watch.
+// eventsFrom is how long a start waits before it watches the pod's events. Most starts finish earlier.
 const eventsFrom = time.Second
 
 // followEvents records warnings that the pod's status does not contain. Without permission to watch events, it records

@@ -152,7 +152,6 @@ func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb s
 	return err
 }
 
-// renewed starts a term if necessary.
 func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	p := l.p
 	p.mu.Lock()
@@ -173,7 +172,7 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// Outside a term, err is also why the state of the city's pods is unknown.
+// Outside a term, the error also explains why the state of the city's pods is unknown.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {

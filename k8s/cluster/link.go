@@ -96,7 +96,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// reopened means that the stream replaces a lost one.
+// If reopened is true, the stream replaces a lost stream.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -126,7 +126,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bo
 	wg.Wait()
 }
 
-// ended saves the output first, while the pod still has it.
+// ended reads the last output from the pod before it records the exit.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return

@@ -131,7 +131,7 @@ func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
-// explain implements Provider.explain. lacking returns the missing permissions.
+// The function lacking returns the missing permissions.
 func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -174,7 +174,7 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// since returns when the container started, or else the pod's creation time.
+// since returns the start time of the container, or the pod's creation time if the container is not running.
 func since(pod *corev1.Pod) metav1.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// A start is not a crash if the request for it failed.
+// If the request for a pod fails, the start does not count as a crash.
 func TestExplain(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	post := func(err error) error { return &url.Error{Op: "Post", URL: "https://c/api", Err: err} }
@@ -84,7 +84,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// Check reports errors in the settings first.
+// Check validates the settings before it connects to the cluster.
 func TestCheck(t *testing.T) {
 	config := write(t, `{apiVersion: v1, kind: Config, current-context: x,
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], users: [{name: u, user: {token: x}}],

@@ -20,7 +20,7 @@ import (
 type badInput struct {
 	name   string
 	change func(t *testing.T, s *Settings)
-	// expected errors of New or Start, and of Check; "" = Check succeeds
+	// expected error from New or Start, and expected error from Check; "" = no error
 	start, check string
 	opens        bool // New already returns the error
 }
@@ -130,7 +130,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A pod that does not run within the limit is not a crash.
+// A start that exceeds the limit does not count as a crash.
 func TestStartLimit(t *testing.T) {
 	for name, c := range map[string]struct{ pod, want string }{
 		"no scheduler": {"schedulerName: nobody", context.DeadlineExceeded.Error()},

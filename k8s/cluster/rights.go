@@ -19,7 +19,7 @@ import (
 
 type right struct{ group, resource, verb string }
 
-// rights has the order of k8s/deploy/agents/role.yaml.
+// rights returns the required permissions in the same order as k8s/deploy/agents/role.yaml.
 func rights() []right {
 	var out []right
 	for _, r := range []struct {
@@ -56,7 +56,7 @@ func rules(all []right) string {
 	return strings.Join(out, " ")
 }
 
-// lacking omits permissions that it cannot check.
+// The result does not contain permissions that cannot be checked.
 func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

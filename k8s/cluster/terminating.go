@@ -62,7 +62,6 @@ func (e *entry) reason(now time.Time) string {
 	return ""
 }
 
-// broken returns "" if the reason is unknown.
 func broken(err error) string {
 	if err == nil {
 		return ""
@@ -93,7 +92,6 @@ func askToFinish(p *Provider, e *entry) {
 	})
 }
 
-// drain acts on behalf of the agent's session.
 func drain(ctx context.Context, city, agent, id, why string) error {
 	body, err := json.Marshal(map[string]string{"why": why})
 	if err != nil {

@@ -62,7 +62,7 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// The next request is sent no later than retry. The caller must hold mu.
+// The next request is sent at the retry time or earlier. The caller must hold mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
@@ -138,7 +138,7 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	return version, ctx.Err()
 }
 
-// saw updates the entry of a pod. The caller must hold mu.
+// The caller must hold mu.
 func (p *Provider) saw(pod *corev1.Pod) {
 	n, err := noteOf(pod)
 	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {

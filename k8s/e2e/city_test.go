@@ -91,7 +91,7 @@ func newCity(t testing.TB, text string) *city {
 	}
 	c.env = append(c.env, "HOME="+home, "GC_HOME="+home+"/gc", "XDG_RUNTIME_DIR="+home,
 		"GCITY_TRUST=all", "PATH="+bin+":"+os.Getenv("PATH"))
-	pod := "spec: {nodeName: localhost, hostNetwork: true}\n" // faster than the pod network
+	pod := "spec: {nodeName: localhost, hostNetwork: true}\n" // a pod without its own network starts faster
 	text += fmt.Sprintf("[session.k8s]\nkubeconfig = %q\nnamespace = %q\n"+
 		"image = \"docker.io/local/box:1\"\ntools_image = %q\nimage_pull_policy = \"Never\"\n"+
 		"cpu_request = \"1m\"\nmem_request = \"1Mi\"\npod = %q\n", kubeconfig, c.namespace,

@@ -70,7 +70,7 @@ func TestEviction(t *testing.T) {
 	}, c.state)
 }
 
-// An agent uses more memory than its pod's limit.
+// If an agent exceeds its pod's memory limit, gcity shows the reason OOMKilled.
 func TestOOM(t *testing.T) {
 	c := newCity(t, endsCity+`read -r line; x=0123456789; while :; do x=$x$x; done'''`+"\n")
 	c.rewrite(`mem_request = "1Mi"`, "mem_request = \"1Mi\"\nmem_limit = \"64Mi\"")
@@ -85,7 +85,7 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// An agent that ignores interrupts in a deleted pod counts as running until it is killed with force.
+// If an agent in a deleted pod ignores interrupts, it counts as running until a user kills it with force.
 func TestTerminatingPod(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
 	c.start()

@@ -147,7 +147,7 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// A random pause lets the other parts notice the fault in some rounds only.
+// pause sleeps for a random time, so that the other parts notice the fault only in some rounds.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }

@@ -80,7 +80,7 @@ func TestIdleAudit(t *testing.T) {
 	t.Log(fmt.Sprint(seen))
 }
 
-// next returns the city's new requests.
+// The function next returns the city's new requests.
 func (c *city) audit() (next func() []request) {
 	c.Helper()
 	f, err := os.Open(filepath.Join(os.Getenv("GCITY_TEST_CLUSTER_DIR"), "audit.log"))

@@ -33,7 +33,7 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list returns a session.LateError if a provider that may be slow has not responded when ctx ends.
+// If a patient provider has not responded when ctx ends, list returns a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note ignores a list that is older than a session's start. With only one provider, it records nothing.
+// note does not change a location that is newer than the list. With a single provider, it records nothing.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,8 +22,8 @@ const MarksFile = "session-providers"
 // errDamaged means that the marks file has content that gcity does not write.
 var errDamaged = errors.New("the file is damaged")
 
-// Marks returns the providers in the marks file of a city's .gc folder. Of a damaged or unsafe file, it also returns
-// the readable names.
+// Marks returns the providers in the marks file of a city's .gc folder. If the file is damaged, it returns the readable
+// names and an error.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,8 +54,8 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds a damaged marks file, of which it keeps a copy. It marks every possible provider, so that no running
-// agent is started again.
+// recover rebuilds a damaged marks file and keeps a copy of the old file. It marks every possible provider, so that no
+// running agent is started again.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -116,8 +116,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark closes a provider without sessions. It removes the mark last, because the next controller must list the
-// provider if this one dies.
+// unmark closes a provider without sessions. It removes the mark last: if this controller dies earlier, the next
+// controller still lists the provider.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&
@@ -148,8 +148,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// update holds p.mu while it calls change and the function that change returns, but not during the write. Writes are
-// serialized.
+// The functions change and done are called with p.mu held. During the write, p.mu is not held. Only one write runs at a
+// time.
 func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

@@ -51,7 +51,7 @@ type Provider struct {
 	// receives a value when sessions might have changed; see session.Changer
 	changes chan struct{}
 	done    chan struct{}
-	life    context.Context // context for List calls to patient providers; end cancels it
+	life    context.Context // context for List calls to patient providers
 	end     context.CancelCauseFunc
 	wg      recovery.Group
 
@@ -85,7 +85,7 @@ type location struct {
 	provider *member
 	id       string
 	alive    bool
-	gen      int // the provider's gen when the session was started or last listed
+	gen      int // value of member.gen when the session was started or last listed
 }
 
 var (
@@ -263,7 +263,7 @@ func (p *Provider) inUse() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// ended records that a session has ended. The caller must hold p.mu.
+// The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.provider == m && h.id == id {
@@ -281,7 +281,7 @@ func (p *Provider) LimitsOf(provider string) session.Limits {
 	return session.LimitsOf(q)
 }
 
-// Limits implements session.Limiter. It returns the abilities that every provider in use lacks.
+// Limits implements session.Limiter. It returns the abilities that no provider in use has.
 func (p *Provider) Limits() session.Limits {
 	var out session.Limits
 	for i, m := range p.inUse() {
@@ -307,7 +307,7 @@ func (p *Provider) providerOf(ctx context.Context, name string) (*member, error)
 	return p.find(ctx, name, "")
 }
 
-// find is like providerOf, but prefers the session with this ID, unless id is "".
+// find is like providerOf. If id is not "", a session with this ID takes precedence.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.inUse()
 	if len(used) == 1 {

@@ -162,7 +162,7 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns why the helper exited or, if the helper is running, err.
+// explain returns the reason why the helper is down. If the helper is running, explain returns its argument.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

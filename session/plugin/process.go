@@ -20,7 +20,7 @@ import (
 // inheritedFD is the number of the socket's file descriptor in the helper: the first one after the standard streams.
 const inheritedFD = 3
 
-// keep closes started when the first process is running or has failed to start.
+// keep closes the channel when the first process is running or has failed to start.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {

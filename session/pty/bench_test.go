@@ -126,7 +126,7 @@ func BenchmarkReplace(b *testing.B) {
 	report(b, replaced, "replaced")
 }
 
-// The lower bound for W2: this process kills, waits, forks and executes.
+// The lower bound for W2: a child process is killed and started again, without a holder.
 func BenchmarkReplaceFloor(b *testing.B) {
 	begin := func() *exec.Cmd {
 		cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")

@@ -123,6 +123,42 @@ func TestExitWithoutController(t *testing.T) {
 	until(t, "the removal of the session's folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
 }
 
+// An exit that no controller has recorded outlives its holder, even if a controller was connected when the agent exited.
+func TestUnrecordedExitIsSaved(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	first := newProvider(t, city)
+	s := spec(city, "a", "exit 9")
+	start(t, first, s)
+	if x := nextExit(t, first); x.Code != 9 {
+		t.Fatalf("got %+v", x)
+	}
+	pid := holderOf(t, first, "a")
+	first.Close()
+	until(t, "an exit record", func() bool { return first.files.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil })
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the holder's end", func() bool { return !alive(pid) })
+	list, err := newProvider(t, city).List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Exit == nil || list[0].Exit.Code != 9 || list[0].Exit.Lost {
+		t.Fatalf("%+v, %v", list, err)
+	}
+}
+
+// A connected controller records exits itself, so the holder does not also write them to a file.
+func TestRecordedExitIsNotSaved(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "exit 9")
+	start(t, p, s)
+	nextExit(t, p)
+	if p.files.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil {
+		t.Error("the holder has saved the exit before the controller could record it")
+	}
+}
+
 func alive(pid int) bool {
 	st, err := proc.ReadStat(pid)
 	return err == nil && st.State != 'Z'
@@ -388,7 +424,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// Each start that cannot work returns one clear error, and leaves the name free.
+// Each start that cannot succeed returns one clear error, and leaves the name free.
 func TestStartFailures(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // the first round opens what stays open until the process exits
+	round() // the first round also opens files that stay open until the process exits
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)

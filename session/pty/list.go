@@ -12,8 +12,8 @@ import (
 	"gcity/session/registry"
 )
 
-// List implements session.Provider. It sends no requests to holders, because they report exits and share activity in
-// memory.
+// List implements session.Provider. It sends no requests to holders, because they report exits themselves and
+// publish their activity in shared memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed

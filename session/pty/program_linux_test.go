@@ -68,7 +68,7 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file, else from a file in the sessions' folder, and finally from the main
+// A holder is executed from a sealed memory file. The fallbacks are a file in the sessions' folder and then the main
 // program.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()

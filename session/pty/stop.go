@@ -18,7 +18,7 @@ const (
 	// killed.
 	responseLimit = 5 * time.Second
 
-	// how often a start or stop checks whether a signal has stopped the holder
+	// how often a start or stop checks whether the holder was suspended by SIGSTOP
 	resumeEvery = time.Second
 	killTimeout = 10 * time.Second // how long to wait for the kernel to end a killed holder
 )

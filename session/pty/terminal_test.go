@@ -72,7 +72,7 @@ func TestRejectedText(t *testing.T) {
 	}
 }
 
-// Text is sent as a bracketed paste only while the program has that mode on.
+// Text is sent as a bracketed paste only while the program has enabled that mode.
 func TestBracketedPaste(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -67,7 +67,7 @@ func (r *Registry[E]) Entry(name string) *E {
 	return e
 }
 
-// Forget removes e, the state for a name, if unused returns true. It ignores any other state.
+// Forget removes the state for a name if that state is still e and the function unused returns true.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

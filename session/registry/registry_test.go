@@ -13,7 +13,7 @@ type state struct{ name string }
 
 func fresh(name string) *state { return &state{name} }
 
-// Forget removes a name only if it still has the given, unused state.
+// Forget removes only the given state, and only if it is unused.
 func TestForget(t *testing.T) {
 	r := New(fresh, slog.New(slog.DiscardHandler), nil)
 	first := r.Entry("a")

@@ -50,8 +50,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions. ids maps names to session IDs. running lists the sessions that are running
-// according to the script.
+// lookAll updates the state of sessions. The map ids contains their IDs by name. The parameter running contains the
+// names of the sessions that the script listed.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, running []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()

@@ -154,7 +154,7 @@ func muxStart(in string, file func(string) string) error {
 	for k, v := range o.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	cmd.Stdout = os.Stdout // the agent keeps the script's output open, as with a careless script
+	cmd.Stdout = os.Stdout // simulates a careless script: its agents inherit its output
 	if err := cmd.Start(); err != nil {
 		return err
 	}

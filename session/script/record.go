@@ -32,7 +32,7 @@ type record struct {
 	// processes of the session have been seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
-	// the start is not complete; after a controller's death, the next one undoes it
+	// the start is not complete; if the controller dies, the next controller undoes the start
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -115,7 +115,8 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker. gcity reads marks from the record; the script gets them for other programs.
+// SetMeta implements session.Marker. It writes the mark to the record for gcity, and passes it to the script for other
+// programs.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {

@@ -56,7 +56,7 @@ type Provider struct {
 type entry struct {
 	lock    chan struct{} // contains a token while the lock is free
 	rec     record        // protected by Provider.mu, like all fields below
-	removed bool          // the entry was removed while another call waited for its lock
+	removed bool          // the entry is no longer in Provider.sessions
 	// cancels the operation that holds the lock; nil if a stop must wait instead
 	interrupt context.CancelCauseFunc
 
@@ -255,7 +255,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	return p.end(ctx, old)
 }
 
-// undoStart leaves the session alive if it fails. The next List or Stop tries again.
+// If undoStart fails, the session stays listed, and the next List or Stop tries again.
 func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()

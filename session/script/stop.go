@@ -13,7 +13,7 @@ import (
 // askEvery is how often a stop asks the script about a session on another machine.
 const askEvery = 500 * time.Millisecond
 
-// errEnding is the cause that cancels operations on a session when the session is stopped.
+// errEnding is the cancellation cause of operations on a session that is being stopped.
 var errEnding = errors.New("the session is being stopped")
 
 // stopping is a stop in progress. Other stops of the session can only shorten its grace period.
@@ -203,7 +203,7 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end first kills the processes of a start that might still be in progress.
+// end also kills the processes of an incomplete start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {

@@ -40,7 +40,7 @@ func soon(t *testing.T, what string, done <-chan error) error {
 	}
 }
 
-// A second stop with a shorter grace period shortens the one in progress.
+// A second stop can shorten the grace period of a stop in progress.
 func TestSecondStopKills(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		h := open(t, muxScript(t))

@@ -46,7 +46,8 @@ func (p *Provider) checkRecord(e *entry, rec *record, listed bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// abortStart treats the session as alive while the script might still start it. The caller must hold the lock.
+// abortStart ends a session after an unfinished start. If the script cannot stop the session, it remains alive.
+// The caller must hold the lock.
 func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session

@@ -142,7 +142,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
 		t.Fatal(err)
 	}
-	late := exec.Command("sleep", "1000") // simulates a process of the first session that starts after Stop
+	late := exec.Command("sleep", "1000") // simulates a process that the first session left behind
 	late.Env = []string{sessionMark + first.ID}
 	if err := late.Start(); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	}
 }
 
-// A session whose failed start cannot be undone stays listed until it is ended.
+// If a failed start cannot be undone, its session stays listed until it has been stopped.
 func TestStartThatCannotBeUndone(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")

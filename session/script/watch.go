@@ -60,7 +60,6 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// over does not call the script for a session on this machine.
 func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	p.mu.Lock()
 	ended, local := e.rec.ID != rec.ID || e.rec.Exit != nil, e.pid > 0

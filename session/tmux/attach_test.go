@@ -63,7 +63,7 @@ func sizeIs(t *testing.T, p *Provider, name, want string) {
 	})
 }
 
-// Keys that tmux itself uses also arrive. Closing one viewer's terminal does not close the others.
+// Keys that tmux itself uses also reach the program. Closing one viewer's terminal does not disconnect other viewers.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkPatrol measures a patrol with 100 idle agents, and counts its calls of tmux.
+// BenchmarkPatrol measures a patrol with 100 idle agents, and counts its tmux calls.
 func BenchmarkPatrol(b *testing.B) {
 	const n = 100
 	city := b.TempDir()

@@ -28,7 +28,7 @@ type entry struct {
 	pane       pane
 	views      viewers
 	ownViewers int       // number of viewers that are attached through this provider
-	typed      time.Time // when one of these viewers last typed
+	typed      time.Time // when a viewer attached through this provider last typed
 	sent       time.Time
 }
 

@@ -36,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 		if err := p.Send(t.Context(), name, fmt.Sprint("for ", pids[name])); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		// one line is the terminal's echo, the other cat's output
+		// the terminal echoes the input, and cat prints it again
 		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name])
 		shows(t, p, name, mine)
 		if out, err := p.Output(t.Context(), name, 0); err != nil || strings.TrimSpace(out) != mine {
@@ -91,7 +91,7 @@ func FuzzMangle(f *testing.F) {
 	})
 }
 
-// reads starts an agent that writes its input to a file. The function seen returns the file's content.
+// The started agent writes its input to a file. The function seen returns the file's content.
 func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
@@ -185,7 +185,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "environ")
 	s := spec(city, "a", "cat /proc/$$/environ >"+file+"; echo done; exec sleep 1000")
 	s.Env = append(s.Env, "SECRET=s3cr3t-0815", "ODD=#(x) ; 'y'\nz")
-	// starts the server, so that starting session a does not
+	// start the server with another session, so that session a finds it running
 	start(t, p, spec(city, "other", "exec sleep 1000"))
 	start(t, p, s)
 	shows(t, p, "a", "done")

@@ -20,7 +20,7 @@ import (
 // maxOutput is how many bytes of a session's output are kept.
 const maxOutput = 256 << 10
 
-// clip drops the oldest of more than maxOutput bytes.
+// clip drops the oldest lines of an output longer than maxOutput.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {

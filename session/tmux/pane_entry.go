@@ -121,8 +121,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// The channel from expect receives the connection of the start's process. cancel closes a connection that arrives too
-// late.
+// The channel arrival receives the connection of the start's process. The function cancel closes a connection that
+// arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -160,8 +160,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve passes each connection to the start that expects it. async runs its argument in one of the provider's
-// goroutines.
+// serve passes each connection to the start that expects it. The function async runs its argument in one of the
+// provider's goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

@@ -41,7 +41,7 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// if no controller reads this, the next one finds that nothing was started
+	// the controller might have exited; the next controller finds that nothing was started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1

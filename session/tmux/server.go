@@ -275,7 +275,7 @@ var (
 	errNameTaken = errors.New("tmux already has a session with this name")
 )
 
-// run starts the server only for new-session.
+// run runs a tmux command. Only the command new-session starts the server.
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {

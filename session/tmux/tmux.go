@@ -126,7 +126,7 @@ func New(o Options) (*Provider, error) {
 	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		// the first List reports exits from before New
+		// the first List reports these exits
 		wg.Go(func() { p.recordEnd(e, rec.ID, false) })
 	}
 	wg.Wait()

@@ -114,7 +114,7 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame, if there is one. If behind is true, the caller must call ask again.
+// take returns the next frame, if there is one. If the result behind is true, the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +140,7 @@ func (w *watcher) readOutput(out io.Reader) {
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the current response; nil outside a response
 	var end string     // line that ends the current response
-	var numbers []int  // the numbers in the response to the first request of ask
+	var numbers []int  // numbers in a query's first response
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -152,7 +152,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the response is to ask, not to attach-session
+			// this response belongs to a command that ask sent
 			if strings.HasSuffix(end, " 1") {
 				numbers = w.received(numbers, block)
 			}
@@ -173,8 +173,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received handles a response to a query. tmux sends two responses to each query. For the second one, the parameter
-// numbers is the result for the first one.
+// received handles one of the two responses to a query. For the second response, the caller passes the numbers that
+// received returned for the first response.
 func (w *watcher) received(numbers []int, block []string) []int {
 	if numbers == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -213,7 +213,7 @@ func (w *watcher) printed(data []byte) {
 		return // the redraw will contain the data
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
-		w.stale, w.data = true, []byte{} // the next call of take requests a redraw
+		w.stale, w.data = true, []byte{} // the next call to take requests a redraw
 	default:
 		w.data = append(w.data, data...)
 	}
@@ -235,7 +235,7 @@ func (w *watcher) layoutChanged(rest string) {
 	}
 }
 
-// unescape decodes control mode, where control characters and backslashes are three octal digits.
+// unescape decodes the octal escapes in tmux's control mode, such as \015 for a carriage return.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

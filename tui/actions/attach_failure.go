@@ -16,7 +16,8 @@ func Attaches(m *state.Room, a *state.Action) bool {
 }
 
 // ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys for the
-// agent would run verbs. If since is zero, the dialog is visible with the next message.
+// agent would run verbs. The parameter since is the time at which the dialog becomes visible; zero means the time of
+// the next message.
 func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	m.Status = state.Status{}
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})

@@ -32,7 +32,8 @@ func SwitchCity(m *state.Room) []feed.Effect {
 }
 
 // openCityList opens the list of cities. The cursor starts on a different city, because most users open the list to
-// switch. With here, it starts on the city of this room. If that city is not listed, the first enter does nothing.
+// switch. If here is true, it starts on the city of this room. If the list does not contain that city, the first enter
+// does nothing.
 func openCityList(m *state.Room, here bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: CitiesList{},
@@ -99,7 +100,7 @@ func cityItems(m *state.Room) []state.Item {
 // noCities is the subject of the text that is shown because no other city is known.
 type noCities struct{}
 
-// ListNewCities replaces the text about other cities by the list of cities as soon as another city is known. The
+// ListNewCities replaces the text about other cities with the list of cities as soon as another city is known. The
 // cursor is on the city of this room, because the next key may still be meant for the text.
 func ListNewCities(m *state.Room) {
 	if m.Dialogs.Subject() != any(noCities{}) {

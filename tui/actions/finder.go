@@ -29,7 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns that find an action in the palette.
+// nounsOf returns the nouns under which the palette finds an action.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {

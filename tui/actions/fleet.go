@@ -316,7 +316,7 @@ func fleetMenu(m *state.Room) []feed.Effect {
 }
 
 // returnToCity goes back to the city from which the user opened the all-cities room. In a program that was started for
-// all cities, it opens the city under the cursor, which is the latest one.
+// all cities, it opens the city under the cursor.
 func returnToCity(m *state.Room) []feed.Effect {
 	if !m.All {
 		return state.StartSwitch(m, m.OpenedFrom)

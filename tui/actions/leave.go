@@ -62,8 +62,8 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	return nil
 }
 
-// askQuitElsewhere asks how to leave while the room shows a city that this program does not run. The room keeps showing
-// it. To stop the home city, the user must see its agents, so that answer switches to its room first.
+// askQuitElsewhere asks how to leave while the room shows a city that this program does not run. If the user wants to
+// stop the home city, the room of that city is shown first.
 func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []feed.Effect) {
 	askLive(m, func(m *state.Room) question {
 		home := state.HomeTitle(m, 30)
@@ -84,7 +84,8 @@ func askQuitElsewhere(m *state.Room, leave func(feed.Exit) func(*state.Room) []f
 	})
 }
 
-// OnlyHosts says that this program runs only the city home, and that the city of the room shown continues without it.
+// OnlyHosts returns text that says that this program runs only the home city, and that the city of the given room keeps
+// running.
 func OnlyHosts(home string, shown *state.Room) string {
 	others := "The city " + state.CityTitle(shown, 50) + " keeps running."
 	switch {
@@ -122,7 +123,7 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 	return nil
 }
 
-// AskLost limits an open question about leaving to the answers that are still possible after the city has stopped.
+// AskLost updates an open question about leaving, because the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
 	c.Title, c.RequiredText, c.About = "Quit "+state.CityTitle(m, 50)+"?", "", nil

@@ -72,7 +72,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a condition for the verb suspend or, if off is false, resume.
+// whySuspended returns a condition for the verb suspend if off is true, and for resume otherwise.
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -92,7 +92,7 @@ func whySuspended(off bool) func(*state.Room, []string) string {
 	}
 }
 
-// suspendVerb returns the verb suspend or, if off is false, resume.
+// suspendVerb returns the verb suspend if off is true, and resume otherwise.
 func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := whySuspended(off)(m, args); why != "" {

@@ -178,7 +178,8 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns a condition for the named agents: whyAgent first, then the action's own condition.
+// agentsWhy returns the condition of a verb that acts on named agents. It checks each agent with whyAgent, and then the
+// action's own condition.
 func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
@@ -197,7 +198,8 @@ func agentsWhy(id string, whyAgent func(r *panel.AgentRow) string) func(*state.R
 	}
 }
 
-// onAgents returns a verb that runs an action on the named agents. An empty ID stands for the release action.
+// onAgents returns a verb that runs an action on the named agents. If the action's ID is empty, the verb releases the
+// agents.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {

@@ -122,8 +122,8 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText returns the numbers of restarts and recent crashes. window is the period in which crashes count towards
-// a quarantine; 0 = unknown.
+// restartsText returns the numbers of restarts and recent crashes. The parameter window is the period in which crashes
+// count towards a quarantine; 0 = unknown.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"
@@ -234,7 +234,7 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 	return at
 }
 
-// outputAge returns the age of an agent's last output. Without the pane, a recent age is an upper limit: "at most 20s".
+// outputAge returns the age of an agent's last output, or "at most 20s" if only an upper limit is known.
 func outputAge(src *Source, a *city.Agent) string {
 	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
 	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)

@@ -158,8 +158,8 @@ func outputFields(src *Source, run *city.Run) []string {
 	return lines
 }
 
-// ScrollTo returns the offset that shows the end of a run's output. After the user has scrolled, it returns offset
-// unchanged.
+// ScrollTo returns the offset that shows the end of a run's output. After the user has scrolled, it returns the given
+// offset.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset

@@ -150,7 +150,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Nudge != "" {
 		lines = append(lines, src.Look.Field("first nudge", widget.Plain(s.Nudge)))
 	}
-	if s.IdleTimeout <= 0 { // otherwise another line shows the timeout
+	if s.IdleTimeout <= 0 { // a timeout has a line of its own
 		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
 	}
 	for i, text := range describe.RestartLines(s) {

@@ -118,7 +118,7 @@ func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// Suspends returns the number that the user must type before many objects are suspended, and its plural noun.
+// Suspends returns the number that the user must type before many objects are suspended, and what the number counts.
 func Suspends(l *panel.Lists, all []Suspendable) (n int, of string) {
 	switch n = StoppingSessions(l, all); {
 	case n >= len(all):

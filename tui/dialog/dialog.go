@@ -18,8 +18,8 @@ import (
 type Dialog[T any] interface {
 	// Zone returns the zone in which the dialog's keys are bound.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. takes is set
-	// if the key chooses the entry under the cursor or the pointer.
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. The parameter
+	// takes says whether the key chooses the entry under the cursor or the pointer.
 	Accepts(key string, takes bool, now time.Time) bool
 	// Key handles a key that is not bound to an action of the zone. To close itself, the dialog calls close().
 	Key(k tea.KeyPressMsg, close func()) []T

@@ -30,7 +30,7 @@ type Item[T any] struct {
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates the entry; the palette's history never runs it
+	// the typed text abbreviates the entry; a line from the history does not run such an entry
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none
@@ -147,7 +147,7 @@ type Palette[T any] struct {
 	History []string // earlier command lines, oldest first
 	// returns further entries for the typed text, and whether to omit the finder's own entries
 	Offer     func(text string) (found []Item[T], only bool)
-	TakesMore func(line string) bool // reports whether more words may follow a line
+	TakesMore func(line string) bool // reports whether a line can have more words
 	Recent    []Item[T]              // the entries that come first if no text is typed
 }
 
@@ -343,7 +343,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves unavailable entries to the end, except entries that match better than from.
+// runnableFirst moves unavailable entries to the end. Entries with a rank better than the given one stay.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {

@@ -108,7 +108,8 @@ type SwitchCity struct {
 func (SwitchCity) effect() {}
 
 type (
-	// Edit runs an editor on Draft. If Draft is nil, it creates a draft of the file that At names.
+	// Edit runs an editor on Draft. If Draft is nil, it first creates a draft of the file that contains the position
+	// At.
 	Edit struct {
 		Draft *Draft
 		At    FileLine

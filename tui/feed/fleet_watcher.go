@@ -50,7 +50,7 @@ type CityWatch struct {
 	responded    bool
 	summary      fleet.Summary
 	unresponsive string
-	failingSince time.Time // when a request failed first since the last response
+	failingSince time.Time // time of the first failed request since the last response
 	lastResponse time.Time
 	controller   controllerID
 }

@@ -112,7 +112,7 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. next is the time when a delayed update of the pane is due, or zero.
+// Take empties the mailbox. It also returns the time when a delayed update of the pane is due, or zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -58,8 +58,8 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. known is
-// nil if the city has no room yet. savedFile contains the room's stored state; "" = none.
+// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. If the
+// city has no room yet, known is nil. The file savedFile contains the room's stored state; "" = none.
 func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory

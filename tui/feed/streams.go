@@ -131,8 +131,8 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Pump sends the contents of the mailbox at most once per gap, and the time once a second. After the program has ended,
-// send() must not block.
+// Pump sends the contents of the mailbox and, once a second, the time. Between two sends, it waits for at least the
+// given gap. After the program has ended, send() must not block.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

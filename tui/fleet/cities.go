@@ -287,7 +287,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// otherNeeds completes a number of agents that need attention. before is how many agents the text has named already.
+// otherNeeds returns the words after a number of agents: "agents need attention" or "others need attention".
 func otherNeeds(n, before int) string {
 	switch {
 	case before == 0 && n == 1:

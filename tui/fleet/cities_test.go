@@ -7,7 +7,6 @@ import (
 	"gcity/city"
 )
 
-// The reason counts the agents that need attention: one or many, alone or beside others.
 func TestWhyCountsAgents(t *testing.T) {
 	needs := func(n int) []Need { return make([]Need, n) }
 	for want, b := range map[string]Summary{

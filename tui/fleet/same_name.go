@@ -8,9 +8,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// Distinguish sets the display names of cities to the names in their configurations, which a city's own room shows too.
-// The name of a city that has not responded yet is the one in the list. Distinguish adds a folder to the names of
-// cities that have the same name, for example "demo (shop)".
+// Distinguish sets the display name of each city to the name in the city's configuration. Until a city responds, the
+// name in the list is used. If cities have the same name, Distinguish also sets their folders, which are shown after
+// the name: "demo (shop)".
 func Distinguish(rows []City) {
 	same := map[string][]int{}
 	for i := range rows {
@@ -52,7 +52,7 @@ func distinctFolders(paths []string) []string {
 	}
 	folders := make([]string, len(paths))
 	for i, own := range parts {
-		// the parts up to "from" are those that all paths share
+		// all paths share own[:from]
 		from, to := len(own), 0
 		for k, other := range parts {
 			if k != i {

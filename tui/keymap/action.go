@@ -108,8 +108,8 @@ func Bind(description string, keys ...string) key.Binding {
 // Title returns the description of the action.
 func (a *Action[H, E]) Title() string { return a.Key.Help().Desc }
 
-// Verb returns the part of a description that follows "cannot": "select its agent" for "from an event: select its
-// agent".
+// Verb shortens an action's description to words that can follow "cannot". For "from an event: select its agent", it
+// returns "select its agent".
 func Verb(title string) string {
 	what, rest, _ := strings.Cut(title, ": ")
 	if strings.HasPrefix(what, "from ") {

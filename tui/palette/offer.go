@@ -217,7 +217,7 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can still run, newest first. It reuses the rows in existing.
+// Recents returns the rows of earlier lines that can still run, newest first. It reuses existing rows.
 func (t *Table[H, E]) Recents(h H, history []string, existing []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
@@ -241,7 +241,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
-// matching returns the words that match, best first. If far is true, they are only fuzzy matches.
+// matching returns the words that match, best first, and whether they are only fuzzy matches.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

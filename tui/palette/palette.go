@@ -147,7 +147,7 @@ func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	return l, true
 }
 
-// TakesMore reports whether more words may follow a line.
+// TakesMore reports whether a line can have more words.
 func (t *Table[H, E]) TakesMore(h H, text string) bool {
 	l, ok := t.Parse(h, text+" ")
 	return ok && len(l.Verb.words(h, l.Args)) > 0

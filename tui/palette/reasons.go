@@ -69,7 +69,7 @@ func CannotFire(rows []*panel.AutomationRow) string {
 	return ""
 }
 
-// CannotStop returns a message that the first idle automation has no run to stop, or "".
+// CannotStop returns the reason why the runs of automations cannot be stopped, or "".
 func CannotStop(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if !r.InRun() {

@@ -200,7 +200,7 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether text to the agent would be typed, now or after a restart.
+// AcceptsText reports whether text can be sent to the agent. The text is typed now or after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting

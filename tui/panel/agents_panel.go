@@ -204,7 +204,7 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 
 // WidthsFor returns the widths that the visible rows would need if nothing were shortened.
 func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
-	// A city that has just started measures soon, so its columns do not change then.
+	// Just after the start, resource usage is not known yet. Show its columns anyway, so that they do not appear later.
 	n := Widths{Usage: a.measured || e.Snap != nil && e.Now.Sub(e.Snap.Started) < time.Minute}
 	if e.W >= sparkFrom {
 		n.Spark = sparkWidth

@@ -170,8 +170,8 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, worst first. held is the reason why a configuration is held,
-// or "".
+// Alerts returns the problems with a city that responds, worst first. The parameter held is the reason why a
+// configuration is held, or "".
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -317,8 +317,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns a message that no row of a panel is selected, and which key to press. here is set if keys
-// already act on the panel.
+// NoneSelected returns text that says why no row of a panel is selected, and which key to press. The parameter here
+// says whether keys already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()

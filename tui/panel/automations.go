@@ -102,7 +102,8 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	return text
 }
 
-// Why returns the gate and its state, separated by dot. If the automation is failing or broken, it adds the reason.
+// Why returns the gate and its state, separated by the given symbol. If the automation is failing or broken, it adds
+// the reason.
 func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}
 	switch {

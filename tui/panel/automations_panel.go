@@ -61,7 +61,7 @@ func (a *Automations) Select(id string) bool {
 	return a.Table.Select(id)
 }
 
-// Entered makes the cursor stay on its automation.
+// Entered ends the automatic movement of the cursor; see Refill.
 func (a *Automations) Entered() { a.moved = true }
 
 // Refill keeps the cursor on the first automation that needs attention, until the user enters the panel or moves the

@@ -177,8 +177,8 @@ func (t *Events) noteAtEnd(e *Env, at Box) string {
 	return note
 }
 
-// NewText returns text with the number of events or lines that arrived since a view was frozen. before contains the
-// keys that move the focus.
+// NewText returns text with the number of events or lines that arrived since a view was frozen. The parameter before
+// names the keys to press first, to move the focus.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {

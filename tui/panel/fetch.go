@@ -11,7 +11,7 @@ import (
 // BeadPanel is a panel that builds its rows from bead queries. The room sends the queries and returns the results.
 type BeadPanel interface {
 	Panel
-	// RequestBeads calls seek for missing or outdated beads, if the panel is visible.
+	// RequestBeads requests missing or outdated beads if the panel is visible. It passes each query to seek().
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles the result of a query. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
@@ -29,7 +29,7 @@ type Fetch struct {
 	Known   bool   // each query has returned a result at least once
 	Problem string // why the latest attempt failed; "" = no error
 	stale   bool
-	urgent  bool      // the next queries ignore the gap
+	urgent  bool      // the next queries do not wait
 	at      time.Time // time of the latest queries
 	// when to request outdated results; TimeToQuery resets it
 	wakeAt  time.Time
@@ -54,8 +54,8 @@ func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
 // retryGap is the time between a failed attempt and the next one.
 const retryGap = 10 * time.Second
 
-// Due reports whether the queries should be sent now. They are never sent while results are pending. After a change by
-// the user, they ignore the gap.
+// Due reports whether to send the queries now. It returns false while results are pending. After a change by the user,
+// it ignores the minimum time between queries.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	next := f.at.Add(gap)
 	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
@@ -77,8 +77,8 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. ours reports whether this Fetch requested the result, and done whether all results have
-// arrived. If a query failed, all is nil.
+// Take handles a result. When all results have arrived, it returns them, or nil if a query failed. It also reports
+// whether this Fetch requested the result, and whether all results have arrived.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)

@@ -39,7 +39,7 @@ func NewLists() Lists {
 	return l
 }
 
-// ZonesOf returns the zones of the panels that keep selects, without duplicates.
+// ZonesOf returns the zones of the panels for which keep() returns true, without duplicates.
 func ZonesOf(all []Panel, keep func(*About) bool) []keymap.Zone {
 	var zones []keymap.Zone
 	for _, p := range all {

@@ -158,7 +158,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// unread returns the number of unread messages for people or, if all is set, for anyone.
+// unread counts the unread messages for people. If all is true, it includes the messages for agents.
 func unread(s *city.Snapshot, all bool) int {
 	n := s.Mail.Unread
 	for i := range s.Agents {

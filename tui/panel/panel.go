@@ -128,7 +128,7 @@ type About struct {
 	Follows   bool // the pane shows the agent of the row under the cursor
 	// on a small screen, a description of the row replaces the pane
 	Described bool
-	// message if the row refers to no agent; "" = rows do not refer to agents
+	// message for a row without an agent; "" = no row of the panel refers to an agent
 	NoAgent string
 	// 1/Share of the height on a wide screen; 0 = the remaining height
 	Share     int

@@ -158,7 +158,7 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". If the text is invalid, why is the reason. Empty text is not an error.
+// SizeOf parses a size or "auto". If the text is invalid, it returns the reason. Empty text is not an error.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

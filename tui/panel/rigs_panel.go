@@ -158,7 +158,7 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// paused reports whether a restart of the agent's rig skips it because of its state.
+// paused reports whether a restart of the rig skips the agent because of the agent's state.
 func (r *AgentRow) paused() bool {
 	return r.State == city.Suspended || r.State == city.Draining || r.State == city.Stopping
 }
@@ -310,7 +310,7 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 		rest -= c.prefix + c.gap
 	}
 	c.agents = max(0, rest)
-	// Whether there is a path does not depend on the texts, so that the column does not appear and disappear.
+	// This width is constant, so that the path's column does not appear and disappear when other texts change.
 	const least = 25 // room for "1 quarantined, 2 running"
 	if most := rest - c.gap - min(path, 12); path > 0 && most >= least {
 		c.agents = min(most, max(least, min(agents, max(34, rest-c.gap-path))))

@@ -110,7 +110,7 @@ func (d *Watchdogs) show(*Env) []Request {
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	// state is the width of "very stale"; enough is the minimum width of the why column while other columns are shown.
+	// The width of "very stale", and the minimum width of the reason next to other columns.
 	const state, enough = 10, 30
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0

@@ -50,8 +50,8 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of the
-// ready beads; nil = unclosed is complete.
+// workRows returns the rows for unclosed beads and for beads that were closed today. The map ready contains the IDs of
+// the ready beads. It is nil if the city has no other unclosed beads.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {

@@ -148,7 +148,7 @@ func restartHint(m *Room) string {
 	return hint
 }
 
-// startsHere reports whether the key for switching cities leads to a question whether to start the city of the room.
+// startsHere reports whether the key for switching cities can start the city of the room.
 func startsHere(m *Room) bool {
 	_, stopped := DecideSwitch(m)
 	return stopped != nil

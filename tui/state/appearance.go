@@ -75,8 +75,7 @@ func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }
 
-// wantedTheme returns the first wanted theme that exists. depends reports whether it depends on the terminal's
-// background.
+// wantedTheme returns the first wanted theme that exists, and whether the choice depends on the terminal's background.
 func wantedTheme(m *Room) (t themes.Theme, depends bool) {
 	if m.Terminal.NoColor {
 		return themes.Colorless(), false

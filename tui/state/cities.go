@@ -101,8 +101,8 @@ const (
 	ListsCities                           // it opens the list of cities
 )
 
-// DecideSwitch returns what the key for switching cities does. It also returns the row of this room's city if the city
-// has stopped and the key leads to a question whether to start it, otherwise nil.
+// DecideSwitch returns what the key for switching cities does. If the city of this room has stopped and the key can
+// start it, DecideSwitch also returns the city's row.
 func DecideSwitch(m *Room) (SwitchAction, *fleet.City) {
 	stopped := m.Fleet.Find(m.At)
 	if stopped != nil && !(IsHere(m, stopped) && Uncontrollable(m) && CanStart(m, stopped)) {

@@ -123,8 +123,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// panelBelow returns the panel below the list on a small screen. follows reports whether the pane may be shown next to
-// a description.
+// panelBelow returns the panel below the list on a small screen. It also reports whether the pane and the details can
+// be shown side by side.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	p := m.Focused()
 	if a := p.About(); m.Focus != panel.IDPeek && a.Described && p.Key() != "" {

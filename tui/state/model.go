@@ -71,7 +71,7 @@ type ScreenState struct {
 	Focus         panel.ID
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
-	Led           panel.ID // the list that was filtered from FilterSource; "" = none
+	Led           panel.ID // the filtered list opened from FilterSource; "" = none
 	lastShared    panel.ID // the panel in a shared place that had the focus most recently
 	Zoomed        bool
 	Hidden        bool
@@ -128,8 +128,7 @@ type inputState struct {
 	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
 	// the session ended during the latest attach
 	SessionEnded bool
-	// time of the latest key for the ended session; initially the time at which the room resumed; zero = not resumed
-	// yet
+	// when the user last pressed a key for the ended session, or when the room resumed; zero = not resumed yet
 	StrayKeyAt time.Time
 }
 
@@ -227,7 +226,7 @@ type otherCities struct {
 	OnNeeds    bool      // the cursor is among the agents
 }
 
-// CitySwitch is a switch to another city in progress.
+// CitySwitch is an ongoing switch to another city.
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string

@@ -106,7 +106,7 @@ func (m *Room) SetTime(now time.Time) {
 }
 
 // FrameTime returns the time for the ages and countdowns of a frame: the time of the first frame in the current second.
-// The panels cache their lines for one second, so that another time would contradict the cached lines.
+// The panels cache their lines for one second, and any other time would contradict the cached lines.
 func (m *Room) FrameTime() time.Time {
 	if m.Now.Unix() != m.firstFrame.Unix() {
 		m.firstFrame = m.Now

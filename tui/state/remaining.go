@@ -41,7 +41,7 @@ type QueuedNudge struct {
 	Send  *city.Send
 }
 
-// QueuedNudges returns the queued nudges of agents. If next is set, it returns only the first nudge of each agent.
+// QueuedNudges returns the queued nudges of agents. If next is true, it returns only the first nudge of each agent.
 func QueuedNudges(rows []*panel.AgentRow, next bool) (all []QueuedNudge) {
 	for _, r := range rows {
 		for i := range r.Waiting {
@@ -138,7 +138,7 @@ func NotListed(gone []string) string {
 	return strings.Join(gone, ", ") + " are no longer listed"
 }
 
-// NotQueued returns a sentence saying that nudges are no longer queued. gone contains the agents that they were for.
+// NotQueued returns a sentence saying that nudges to the given agents are no longer queued.
 func NotQueued(gone []string) string {
 	if len(gone) == 1 {
 		return "the nudge to " + gone[0] + " is no longer queued"

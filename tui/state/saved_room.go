@@ -107,7 +107,8 @@ func reportRestoredFilter(m *Room) {
 	}
 }
 
-// SaveRoom returns the effect that stores changes, if enough time has passed. If last is set, it does not wait.
+// SaveRoom returns the effect that stores changes. Unless last is true, changes are stored at most once per
+// SaveInterval.
 func SaveRoom(m *Room, last bool) []feed.Effect {
 	if !last && m.Now.Sub(m.SavedAt) < SaveInterval {
 		return nil

@@ -85,8 +85,8 @@ func noteCrash(m *Room) {
 	}
 }
 
-// UntilConfigValid returns the Status.While of a failure. A failure about the configuration stays until the city
-// accepts a configuration.
+// UntilConfigValid returns a Status.While function for a failure with the given text. A failure about the configuration
+// stays until the city accepts a configuration.
 func UntilConfigValid(text string) func(m *Room) bool {
 	caused := false
 	return func(m *Room) bool {

@@ -25,7 +25,7 @@ type Undo struct {
 	Until    time.Time
 	sessions map[string]string // sessions of the agents that were draining, by name
 	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
-	drained  []string          // agents that earlier actions drained; undo does not cancel that
+	drained  []string          // agents that earlier actions drained; undo does not affect them
 	refusal  string            // why the latest action cannot be undone; "" = unknown
 }
 
@@ -91,7 +91,8 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// refuseUndo ends the undo of earlier actions, because the latest action, such as "restarting builder", has none.
+// refuseUndo ends the undo of earlier actions, because the latest action, such as "restarting builder", cannot be
+// undone.
 func refuseUndo(m *Room, what string) {
 	m.Undo = Undo{What: what, refusal: widget.Plain(what) + " has no undo",
 		drained: m.Undo.drainedBefore(nil)}
@@ -123,8 +124,7 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. If the result is empty, why is the
-// reason.
+// Possible returns the undo commands that would still have an effect, or the reason why no command would.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 	for _, c := range u.Commands {
 		if over := u.whyOver(m, c); over != "" {

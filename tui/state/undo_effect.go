@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why the latest verb can no longer be undone, or "". Long after the time limit, it returns
-// "".
+// UndoOver returns the reason why the latest verb can no longer be undone, or "". It returns the reason only for a
+// limited time.
 func UndoOver(m *Room) string {
 	possible, over := m.Undo.Possible(m)
 	switch {
@@ -36,7 +36,7 @@ func (u *Undo) drainedBefore(latest []city.Command) []string {
 	})
 }
 
-// HowToCancelDrain returns text that says how to cancel the drains of earlier actions if undo does not, or "".
+// HowToCancelDrain returns text that says how to cancel drains that undo does not cancel, or "".
 func HowToCancelDrain(m *Room) string {
 	if CanUndo(m) || m.Undo.ID != 0 {
 		return ""
@@ -139,8 +139,8 @@ func passed(m *Room, deadline time.Time) bool {
 	return !deadline.IsZero() && !m.Now.Before(deadline)
 }
 
-// undoTarget reports whether the target of an undo command exists, and whether the command would change it. If not,
-// without is the reason.
+// undoTarget reports whether the target of an undo command exists, and whether the command would change it. It also
+// returns the reason to give if the command would change nothing.
 func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, without string) {
 	name := widget.Plain(back.Target())
 	switch c := back.(type) {

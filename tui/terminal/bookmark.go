@@ -12,7 +12,7 @@ import (
 type bookmark struct {
 	agent, session string
 	rule           string
-	// the screen that contains the bookmark; see context for other screens
+	// the screen that contains the bookmark; on another screen, context locates it
 	screen  Screen
 	line    uint64   // number of the line below the bookmark, counted as in a screen.Shot
 	context []string // lines above the bookmark, without styles
@@ -87,7 +87,7 @@ func (p *Pane) locateBookmarks() {
 	}
 }
 
-// withBookmarks inserts a labeled rule at each bookmark. first is the number of the first line.
+// withBookmarks inserts a labeled rule at each bookmark. The parameter first is the number of the first line.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

@@ -82,7 +82,7 @@ func (p *Pane) LastOutput(agent string) time.Time {
 	return p.lastOutput
 }
 
-// Apply applies news about the terminal. sessionRule is the label above the output of a new session.
+// Apply applies news about the terminal. The parameter sessionRule is the label above the output of a new session.
 func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
@@ -243,7 +243,7 @@ func (a rowPosition) before(b rowPosition) bool {
 	return a.line < b.line || a.line == b.line && a.row < b.row
 }
 
-// moved returns the position n rows after at, within the lines.
+// moved returns the position n rows below another position. It stays within the lines.
 func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {

@@ -55,8 +55,8 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastResponse draws the body as it was when the city last responded. Otherwise, ages would grow although the
-// current state is unknown.
+// drawAsOfLastResponse draws the body as it was when the city last responded, so that ages do not grow while the state
+// is unknown.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
 	if m.Unreachable != "" && !stopped {

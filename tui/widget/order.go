@@ -68,8 +68,7 @@ func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	}
 	Sort(fresh, rank)
 	all := make([]R, 0, len(known)+len(fresh))
-	// next is the index of the first known row that has not been placed; last is the index of the placed row that ranks
-	// last
+	// the index of the next known row to place, and of the known row that ranks last so far
 	next, last := 0, 0
 	for i := range fresh {
 		for ; next < len(known); next++ {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// MinReorderInterval is the minimum time between two changes of the row order. Otherwise the rows of crashing agents
-// would move all the time.
+// MinReorderInterval is the minimum time between two changes of the row order. It prevents the rows of crashing agents
+// from moving all the time.
 const MinReorderInterval = 3 * time.Second
 
 // ReactionTime is how long users need to notice that the order of the rows has changed.
@@ -138,7 +138,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 	if added := t.awaited; added != "" && t.Find(added) != nil {
 		t.SelectedKey, t.List.IDs = added, append(t.List.IDs, added)
 		t.awaited = ""
-		// the caller created holds before this row was selected
+		// holds() does not know this row yet
 		others := holds
 		holds = func(id string) bool { return id == added || others != nil && others(id) }
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// ShortTabs shortens the titles of panels in one place, so that they fit into w columns. The visible panel keeps its
-// name, search and counts. Other panels keep their keys as long as there is room.
+// ShortTabs shortens the titles of panels that share a place, so that they fit into w columns. The visible panel keeps
+// its name, search and counts. Other panels keep their keys as long as there is room.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -39,7 +39,7 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended adds as many parts to the titles as fit into w columns, but never the number of hidden rows.
+// extended adds parts to short titles as long as they fit into w columns. It never adds the number of hidden rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)

@@ -81,7 +81,7 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps text after lead, and indents the other lines by the width of lead.
+// Hanging wraps text. The first line begins with lead, and the other lines are indented by the width of lead.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))

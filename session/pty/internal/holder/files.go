@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gcity/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
@@ -30,7 +32,7 @@ func (h *holder) settle() error {
 	if err := h.takeLock(); err != nil {
 		return err
 	}
-	if err := os.Remove(wire.SocketFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := remove(wire.SocketFile); err != nil {
 		return fmt.Errorf("cannot remove an old socket: %w", err)
 	}
 	ln, err := listen(wire.SocketFile)
@@ -123,19 +125,27 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 // replace does not sync the file, which need not survive a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
-	os.Remove(tmp) // a holder that was killed during a write leaves this file
+	_ = unix.Unlink(tmp) // a holder that was killed during a write leaves this file
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(tmp, name)
+		err = unix.Rename(tmp, name)
 	}
 	if err != nil {
-		os.Remove(tmp)
+		_ = unix.Unlink(tmp)
 	}
 	return err
+}
+
+// remove removes a file if it exists. Unlike os.Remove, it makes only one system call.
+func remove(file string) error {
+	if err := unix.Unlink(file); err != nil && err != unix.ENOENT {
+		return &os.PathError{Op: "unlink", Path: file, Err: err}
+	}
+	return nil
 }
 
 // leave keeps the session's files if the controller has not recorded the exit yet. The caller must hold h.mu.
@@ -144,6 +154,9 @@ func (h *holder) leave() {
 		return
 	}
 	h.leaving = true
+	if l := h.current; l != nil && !l.acked && l.exit != nil {
+		h.saveExit(l)
+	}
 	h.ln.Close()
 	if h.current == nil || h.current.acked {
 		h.removeFiles()
@@ -157,11 +170,11 @@ func (h *holder) removeFiles() {
 		return
 	}
 	for _, name := range wire.Files() {
-		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			h.logError("cannot remove "+name, err)
+		if err := remove(name); err != nil {
+			h.logError("cannot clean up the session's folder", err)
 		}
 	}
-	os.Remove(h.dir) // fails if the folder contains other files
+	_ = unix.Rmdir(h.dir) // fails if the folder contains other files
 }
 
 // writeActivity writes the activity record. The caller must hold h.mu.

@@ -40,6 +40,7 @@ type life struct {
 	stopping   *stopping
 	stopSignal unix.Signal
 	exit       *wire.Exit
+	saved      bool // saveExit has written the exit
 	acked      bool
 	output     int64 // CLOCK_MONOTONIC in nanoseconds, like the next two fields
 	input      int64
@@ -78,7 +79,7 @@ func (h *holder) begin(req *wire.Request) error {
 	if err != nil {
 		return resourceError(err)
 	}
-	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := remove(wire.ExitFile); err != nil {
 		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
 	}
 	if err := l.launch(s); err != nil {
@@ -291,22 +292,49 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 		exit.Signal = unix.SignalName(ws.Signal())
 	}
 	h.mu.Lock()
-	exit.Asked, exit.Lost = l.asked, l.lost
-	h.mu.Unlock()
-	if err := h.writeJSON(wire.ExitFile, exit); err != nil {
-		h.logError("cannot record the exit", err)
-	}
-	h.mu.Lock()
 	defer h.mu.Unlock()
+	exit.Asked, exit.Lost = l.asked, l.lost
 	l.exit = exit
 	l.closeOwnFiles()
 	h.writeActivity(l)
-	for c := range h.held {
-		if c.sendJSON(wire.Exited, exit) != nil {
-			c.Close()
-		}
-	}
+	h.reportExit(l)
 	h.cond.Broadcast()
 	close(l.ended)
 	h.leaveIfIdle()
+}
+
+// saveExitAfter is how long a connected controller may take to record an exit before the holder saves the exit itself.
+const saveExitAfter = 2 * time.Second
+
+// reportExit sends the exit to all clients. The holder saves an exit only if no controller records it, because some
+// file systems are slow to create a file. The caller must hold h.mu.
+func (h *holder) reportExit(l *life) {
+	for c := range h.held {
+		if c.sendJSON(wire.Exited, l.exit) != nil {
+			c.Close()
+			delete(h.held, c)
+		}
+	}
+	if !h.hasController() {
+		h.saveExit(l)
+		return
+	}
+	time.AfterFunc(saveExitAfter, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.current == l && !l.acked && !h.leaving {
+			h.saveExit(l)
+		}
+	})
+}
+
+// The caller of saveExit must hold h.mu.
+func (h *holder) saveExit(l *life) {
+	if l.saved {
+		return
+	}
+	l.saved = true
+	if err := h.writeJSON(wire.ExitFile, l.exit); err != nil {
+		h.logError("cannot record the exit", err)
+	}
 }

@@ -1,16 +1,14 @@
 package holder
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
 	"gcity/session/pty/internal/wire"
 )
 
 // The caller of forgetExit must hold h.mu.
 func (h *holder) forgetExit() {
-	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := remove(wire.ExitFile); err != nil {
 		h.logError("cannot remove the exit record", err)
 	}
 }

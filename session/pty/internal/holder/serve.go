@@ -35,7 +35,20 @@ func (h *holder) hangUp(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.held, c)
+	if l := h.current; l != nil && l.exit != nil && !l.acked && !h.hasController() {
+		h.saveExit(l)
+	}
 	h.leaveIfIdle()
+}
+
+// The caller of hasController must hold h.mu.
+func (h *holder) hasController() bool {
+	for _, controller := range h.held {
+		if controller {
+			return true
+		}
+	}
+	return false
 }
 
 // leaveIfIdle makes the holder exit if it is no longer needed. Its session must have ended, and no connection must be
