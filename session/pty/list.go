@@ -48,7 +48,7 @@ const (
 	silentBatch = 64
 )
 
-// silentSince returns the zero time if too few checks have failed.
+// silentSince returns when the holder stopped responding. It returns the zero time if too few checks have failed.
 func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
@@ -58,8 +58,8 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders sends no requests, which would wake every holder. A holder is silent while it is stopped or not
-// connected.
+// checkHolders checks which holders are silent: stopped, or not connected. It sends no requests, which would wake every
+// holder.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {
