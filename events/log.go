@@ -212,7 +212,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 // Last returns the highest known seq, or 0 if there are no events.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// The wait before a retry doubles from minWait to maxWait.
+// Changed returns a channel that is closed when there is an event after a seq.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
