@@ -322,12 +322,12 @@ func (l *Log) Health() Health {
 
 type health struct {
 	write  error // error from the last write; nil = it succeeded
-	sync   error // error from flushing the suspect file
+	sync   error // error from the last failed flush; nil after a successful flush
 	rotate error
 	read   error
 
 	suspect *os.File
-	renewed time.Time // when a suspect file was last replaced with a new one
+	renewed time.Time // when a file was last replaced after a failed flush
 	retry   time.Time // the next write is not attempted before this time
 	backoff time.Duration
 	rotated time.Time

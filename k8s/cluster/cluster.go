@@ -64,7 +64,7 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the session's end is not acknowledged yet
+	gone bool // the pod was deleted, but the session's end is not acknowledged yet
 
 	link *link // nil = no open stream
 	// why the stream cannot be opened; nil = it is open, or not tried yet

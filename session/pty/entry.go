@@ -29,7 +29,7 @@ type entry struct {
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks, if the holder is from an older version that does not publish them; nil = it does
+	// drain marks, for a holder of an older version that does not publish them; nil = the holder publishes them
 	marks map[string]string
 }
 

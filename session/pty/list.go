@@ -67,7 +67,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.record, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.responseCheck.checkedAt) >= p.silentEvery
-		// other holders are checked only if the batch has room
+		// a holder without failed checks is checked only if the batch has room
 		if due && linked && e.responseCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--
