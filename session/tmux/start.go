@@ -89,8 +89,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious fails if it cannot kill processes that hold the session's lock. The caller must hold the name's lock and
-// the start lock.
+// endPrevious kills what is left of the previous session, and fails if the session is alive or cannot be killed. The
+// caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
