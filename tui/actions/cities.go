@@ -75,7 +75,7 @@ func cityItems(m *state.Room) []state.Item {
 		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
 		}
-		// the process ID is in the city's details
+		// without the process ID, which is in the city's details
 		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
 		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
