@@ -93,7 +93,7 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 // AllStores is a store that lists and counts the beads in all of a city's stores. All other operations use only the
 // first store.
 type AllStores struct {
-	workstore.Store // used for everything except List and Count
+	workstore.Store // the first store, used for everything except List and Count
 	others          []*Store
 }
 

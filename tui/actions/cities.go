@@ -25,7 +25,8 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		openCityList(m, stopped != nil) // the alert line says that the key starts a stopped city
+		// the cursor starts on a stopped city, because the alert line says that the key starts that city
+		openCityList(m, stopped != nil)
 		return nil
 	}
 	return ExplainDirectory(m)

@@ -41,7 +41,7 @@ type Composer[T any] struct {
 
 // Unsent is the content of a composer.
 type Unsent struct {
-	Text   string // with placeholders for long pastes
+	Text   string // the typed text, with placeholders for long pastes
 	Pastes []string
 }
 
