@@ -137,7 +137,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
-	// without this, the supervisor would start the city again
+	// unregister the city, because the supervisor would start it again
 	forgotten, err := fleet.UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return "", err
@@ -149,7 +149,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning unregisters the city if a running supervisor would start it again.
+// stopRunning stops a city that has a controller. It unregisters the city if a running supervisor would start it again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	again := func() string { return "" }
@@ -247,7 +247,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // stopOrphans does not unregister the city
+			case !supervised: // unlike stopCity, stopOrphans does not unregister the city
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)

@@ -64,7 +64,7 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	if !m.Status.Failed && !m.Status.Note { // a failure or a note says why
+	if !m.Status.Failed && !m.Status.Note { // a failure or a note already says why
 		m.Status.Text += "; there was no question, so y did nothing"
 	}
 	return true

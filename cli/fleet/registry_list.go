@@ -25,7 +25,8 @@ import (
 	"gcity/supervisor"
 )
 
-// registryPoll is short because users switch to a city right after they have started it.
+// registryPoll is the time between two polls of the cities. It is short, because users switch to a city right after
+// they have started it.
 const registryPoll = 2 * time.Second
 
 // startTimeout is how long a headless controller may take to respond.
@@ -127,7 +128,8 @@ func WarnAboutRecent(e *env.Env) {
 	}
 }
 
-// addRecent forgets a recent city that is not running and has no city.toml.
+// addRecent adds the registered and the recently opened cities to a supervisor's list. It forgets a recent city that is
+// not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) []city.Info {
 	// ignore the error, because the other cities are more important; see WarnAboutRecent

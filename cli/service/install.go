@@ -144,7 +144,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop prefers a command that keeps the agents running.
+// howToStop returns the command that stops a controller, and its effect. It prefers a command that keeps the agents
+// running.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +

@@ -25,7 +25,8 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		openCityList(m, stopped != nil) // the alert line says that the key starts a stopped city
+		// the cursor starts on a stopped city, because the alert line says that the key starts that city
+		openCityList(m, stopped != nil)
 		return nil
 	}
 	return ExplainDirectory(m)
@@ -75,7 +76,7 @@ func cityItems(m *state.Room) []state.Item {
 		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
 		}
-		// the process ID is in the city's details
+		// without the process ID, which is in the city's details
 		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
 		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")

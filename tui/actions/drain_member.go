@@ -43,7 +43,8 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		})
 }
 
-// drainAll does not use the cursor of Pools, because a reload can move it.
+// drainAll returns the entry that drains all members of a pool. It does not use the cursor of Pools, because a reload
+// can move it.
 func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()

@@ -147,7 +147,7 @@ func needRegistrar(m *state.Room) string {
 	return ""
 }
 
-// needSupervisor is checked before the user types a folder, because only a supervisor registers cities.
+// needSupervisor returns the reason why no city can be registered, or "". It is checked before the user types a folder.
 func needSupervisor(m *state.Room) string {
 	why := needRegistrar(m)
 	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {

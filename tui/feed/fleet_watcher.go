@@ -65,7 +65,7 @@ func controllerOf(in *city.Info, before controllerID) controllerID {
 	switch {
 	case in.Mode == "":
 		return controllerID{}
-	case in.PID == 0: // it does not respond
+	case in.PID == 0: // the controller does not respond
 		return before
 	}
 	return controllerID{in.PID, in.Since.UnixNano()}
@@ -275,7 +275,8 @@ func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why st
 		}
 		if b.unresponsive == "" {
 			b.failingSince = l.r.Now()
-			time.AfterFunc(SilenceGrace, func() { l.change(func() {}) }) // the list changes then
+			// when the grace ends, the list says that the city does not respond
+			time.AfterFunc(SilenceGrace, func() { l.change(func() {}) })
 		}
 		b.unresponsive = why
 	})

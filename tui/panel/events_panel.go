@@ -42,7 +42,7 @@ func (r *EventRow) Key() string { return r.id }
 
 func (r *EventRow) verb() string {
 	if r.Event.Type == events.AgentIdleKilled {
-		return "idle timeout" // the agent might stop without being killed
+		return "idle timeout" // not "killed", because the agent might stop without being killed
 	}
 	_, verb, ok := strings.Cut(r.Kind, ".")
 	if !ok {

@@ -113,7 +113,8 @@ func SelectAgent(m *Room, name string) {
 	UpdatePane(m)
 }
 
-// selectionMoved must be called after the selection in Agents has moved.
+// selectionMoved updates Events if it shows only the selected agent's events. It must be called after the selection in
+// Agents has moved.
 func selectionMoved(m *Room) {
 	if m.Events.Only {
 		RefilterEvents(m)
