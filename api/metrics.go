@@ -27,7 +27,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage groups the samples of a metric, even if they come from several cities.
+// metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
 	name   string
@@ -56,7 +56,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// labels contains alternating names and values.
+// addSample adds a sample of the current metric. labels contains alternating names and values.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)

@@ -88,7 +88,8 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock retries for a short time. A child of a killed process holds a copy of the lock until its exec.
+// tryLock takes a lock, and retries for a short time. A child of a killed process holds a copy of the lock until its
+// exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)

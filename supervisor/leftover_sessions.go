@@ -10,8 +10,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for sessions from an earlier run of a city that cannot be opened. No controller watches these sessions.
-
+// Time limits for counting and stopping sessions from an earlier run of a city that cannot be opened. No controller
+// watches these sessions.
 const (
 	countLimit = 10 * time.Second
 	endLimit   = 90 * time.Second

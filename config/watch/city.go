@@ -119,7 +119,8 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state includes the files' state, because a reader might see a change that was later reverted.
+// state returns the revision and the files' state. A reader might see a change that was later reverted, so the revision
+// is not enough.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()
