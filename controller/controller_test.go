@@ -52,7 +52,7 @@ func TestLogNamesWhatFailed(t *testing.T) {
 	}
 	for i, want := range []string{"level=WARN", "level=WARN", "level=INFO"} {
 		if !strings.Contains(lines[i], want) || !strings.Contains(lines[i], "because of ") {
-			t.Errorf("%s is not told as %s", lines[i], want)
+			t.Errorf("log line %s: want %s", lines[i], want)
 		}
 	}
 }

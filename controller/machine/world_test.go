@@ -168,8 +168,7 @@ func (w *world) feed(in effect.Input) {
 	w.sending(in)
 	out := w.m.Step(w.now, in)
 	if removes && !asked && w.m.conf.Revision == in.(effect.Loaded).Revision {
-		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had "+
-			"confirmed it")
+		w.breach = append(w.breach, "L6: most running agents were removed without a confirmation")
 	}
 	for _, f := range out {
 		switch f := f.(type) {
