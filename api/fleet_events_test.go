@@ -157,7 +157,7 @@ func TestFleetStream(t *testing.T) {
 		st := openSSE(t, hc, "/v0/events/stream?"+query, "")
 		got, _ := st.events(strings.Count(want, ":"))
 		if !sameWords(got, want) {
-			t.Errorf("%s: %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 		st.end()
 	}

@@ -64,7 +64,7 @@ func TestMail(t *testing.T) {
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s %s: %q is missing in %s", c.method, c.path, want, body)
+				t.Errorf("%s %s: want %q in %s", c.method, c.path, want, body)
 			}
 		}
 	}

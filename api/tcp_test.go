@@ -189,7 +189,7 @@ func TestForeignPages(t *testing.T) {
 	} {
 		code, h, body := call(t, c.method, "http://"+addr+c.path, c.body, c.headers...)
 		if code != c.want {
-			t.Errorf("%s: %d %s, want %d", c.name, code, body, c.want)
+			t.Errorf("%s: got %d %s, want %d", c.name, code, body, c.want)
 		}
 		var e city.Error
 		if code != 200 && c.method != "HEAD" && (json.Unmarshal([]byte(body), &e) != nil || e.Code == "" || e.Message == "") {
@@ -206,11 +206,11 @@ func TestForeignPages(t *testing.T) {
 	}
 	code, _, body := call(t, "POST", "http://"+addr+"/v0/agent/worker/nudge", `{"text":"x"}`, byProgram, "Content-Type: Application/JSON; charset=utf-8")
 	if code != 200 || len(f.Commands()) != 1 {
-		t.Errorf("a valid request: %d %s", code, body)
+		t.Errorf("a valid request: got %d %s", code, body)
 	}
 	code, _, body = call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", byProgram)
 	if code != 200 || len(f.Commands()) != 2 {
-		t.Errorf("without a body: %d %s", code, body)
+		t.Errorf("without a body: got %d %s", code, body)
 	}
 }
 
@@ -247,7 +247,7 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 		}
 	}
 	if code, _, _ := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", good); code != 403 {
-		t.Errorf("a change with only the token: %d", code)
+		t.Errorf("status of a change with only the token: got %d", code)
 	}
 	if code, _, _ := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", good, byProgram); code != 200 || len(f.Commands()) != 1 {
 		t.Errorf("%d, %v", code, f.Commands())
@@ -380,13 +380,13 @@ func TestStalledReaders(t *testing.T) {
 	}
 	for _, path := range []string{"/v0/events/stream", "/v0/agents?index=99999", "/v0/events?index=99999"} {
 		if code, _, body := call(t, "GET", "http://"+addr+path, ""); code != 503 || !strings.Contains(body, "streams are already open") {
-			t.Errorf("%s beyond the limit: %d %s", path, code, body)
+			t.Errorf("%s beyond the limit: got %d %s", path, code, body)
 		}
 	}
 	long := strings.Repeat("x", 1<<20)
 	for end := time.Now().Add(patience); !answers("http://" + addr + "/v0/agents?index=0&wait=1ms"); {
 		if time.Now().After(end) {
-			t.Fatal("stalled readers still occupy the streams")
+			t.Fatal("stalled readers still hold the streams")
 		}
 		f.Record(events.Event{Type: "a.b", Message: long})
 	}
@@ -415,7 +415,7 @@ func TestCursorsOverTCP(t *testing.T) {
 			found = strings.HasPrefix(s.Text(), want)
 		}
 		if !found {
-			t.Errorf("Last-Event-ID %s: no %q", cursor, want)
+			t.Errorf("Last-Event-ID %s: want %q", cursor, want)
 		}
 		_ = c.Close()
 	}

@@ -146,7 +146,7 @@ func TestHistoryOfRemovedAutomation(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, _, body := get(t, hc, "/v0/automation/torn/history"); code != 404 {
-		t.Errorf("an unknown automation: %d %s", code, body)
+		t.Errorf("history of an unknown automation: got %d %s", code, body)
 	}
 }
 
@@ -247,12 +247,12 @@ func TestWorkRejections(t *testing.T) {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		var e city.Error
 		if status != c.status || json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "" || h.Get("Allow") != c.allow {
-			t.Errorf("%s %.60s %.40s: %d %q %s, want %d %s %q", c.method, c.path, c.body, status, h.Get("Allow"), body, c.status, c.code, c.allow)
+			t.Errorf("%s %.60s %.40s: got %d %q %s, want %d %s %q", c.method, c.path, c.body, status, h.Get("Allow"), body, c.status, c.code, c.allow)
 		}
 	}
 	all, err := f.Beads(t.Context(), beads.Query{})
 	if err != nil || len(all) != 3 {
-		t.Errorf("something was created: %+v, %v", all, err)
+		t.Errorf("a rejected request created a bead: %+v, %v", all, err)
 	}
 	for _, b := range all {
 		if b.Rev != 1 {
@@ -280,7 +280,7 @@ func TestFailingStore(t *testing.T) {
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"in_progress":1`) {
-		t.Errorf("the other requests: %d %s", code, body)
+		t.Errorf("other requests: got %d %s", code, body)
 	}
 	f.Stores[""].Break(nil)
 
@@ -294,7 +294,7 @@ func TestFailingStore(t *testing.T) {
 	}()
 	cancel()
 	if err := <-asked; err == nil {
-		t.Error("an unresponsive store looks empty")
+		t.Error("a hung store was reported as empty")
 	}
 }
 

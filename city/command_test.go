@@ -65,7 +65,7 @@ func TestCodecRoundTrip(t *testing.T) {
 			continue
 		}
 		if got, err := verb.Decode(c.Verb(), c.Target(), body); err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%#v, encoded as %s, is decoded as %#v, %v", c, body, got, err)
+			t.Errorf("%#v, encoded as %s: got %#v, %v", c, body, got, err)
 		}
 	}
 	for _, name := range verbs(t) {
@@ -87,7 +87,7 @@ func verbs(t *testing.T) (names []string) {
 		}
 	}
 	if len(names) < 20 {
-		t.Fatalf("only %q have verbs", names)
+		t.Fatalf("got only these verbs: %q", names)
 	}
 	return names
 }
@@ -185,7 +185,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if c.Verb() != name || c.Target() != target {
-			t.Fatalf("%s of %q became %#v", name, target, c)
+			t.Fatalf("%s of %q: got %#v", name, target, c)
 		}
 		sent, err := city.Encode(c)
 		if err != nil {
@@ -196,7 +196,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%#v cannot be decoded from %s: %v", c, sent, err)
 		}
 		if again, err := city.Encode(back); err != nil || !bytes.Equal(again, sent) {
-			t.Fatalf("%s became %s, %v", sent, again, err)
+			t.Fatalf("%s: encoded again as %s, %v", sent, again, err)
 		}
 	})
 }
