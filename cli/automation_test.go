@@ -84,7 +84,7 @@ func TestAutomationNext(t *testing.T) {
 	s.idle = true
 	for _, line := range []string{"list", "show tidy"} {
 		if _, out, _ := runCLI(t, s, append([]string{"automation"}, strings.Fields(line)...)...); strings.Contains(out, "in 31s") {
-			t.Errorf("no controller is running:\n%s", out)
+			t.Errorf("want no mention of a missing controller in:\n%s", out)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestWaitForALaterRun(t *testing.T) {
 	code, _, errs := runCLI(t, s, "automation", "run", "digest", "--wait")
 	for _, want := range []string{"digest is queued\n", "run br-1: failed after ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed after ", ": exit 6\n"} {
 		if !strings.Contains(errs, want) {
-			t.Errorf("%q is missing in:\n%s", want, errs)
+			t.Errorf("want %q in:\n%s", want, errs)
 		}
 	}
 	if code != 6 {

@@ -141,7 +141,7 @@ func TestUnknownAgents(t *testing.T) {
 	}
 	code, _, errs = runCLI(t, demoCity(), "agent", "nudge", "scout", "hello")
 	if code != exit.CodeConflict || !strings.Contains(errs, "quarantined") {
-		t.Errorf("nudge without a terminal: exit %d, %q", code, errs)
+		t.Errorf("nudge without a terminal: got exit %d, %q", code, errs)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestReloadOfAnInvalidFile(t *testing.T) {
 	}
 	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}
 	if code, _, errs := runCLI(t, s, "reload"); code != exit.CodeConflict {
-		t.Errorf("held: exit %d, %s", code, errs)
+		t.Errorf("reload of a held configuration: got exit %d, %s", code, errs)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestTable(t *testing.T) {
 		seen := map[string]bool{}
 		for _, s := range c.Commands() {
 			if s.Short == "" || s.Args == nil && !s.HasSubCommands() || seen[s.Name()] {
-				t.Errorf("%s: incomplete or duplicate", s.CommandPath())
+				t.Errorf("%s: incomplete command or duplicate name", s.CommandPath())
 			}
 			seen[s.Name()] = true
 			walk(s)
@@ -234,7 +234,7 @@ func TestTreeBuildsOneCommand(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	all := root(a).Commands()
 	if len(all) != len(branches()) {
-		t.Fatalf("%d commands, but %d in the table", len(all), len(branches()))
+		t.Fatalf("got %d commands, but %d in the table", len(all), len(branches()))
 	}
 	for i, c := range all {
 		built := tree(a, []string{c.Name(), "--help"}).Commands()
@@ -243,12 +243,13 @@ func TestTreeBuildsOneCommand(t *testing.T) {
 			want = len(all)
 		}
 		if branches()[i].name != c.Name() || len(built) != want {
-			t.Errorf("%s: %q in the table, %d commands built", c.Name(), branches()[i].name, len(built))
+			t.Errorf("%s: got %q in the table and %d built commands",
+				c.Name(), branches()[i].name, len(built))
 		}
 	}
 	for _, args := range [][]string{{"help", "status"}, {"--help"}, {"sttaus"}, {"pack", "list"}, {"--city", "x", "status"}, {"__complete", ""}} {
 		if n := len(tree(a, args).Commands()); n != len(all) {
-			t.Errorf("%v: %d commands of %d", args, n, len(all))
+			t.Errorf("%v: got %d commands, want %d", args, n, len(all))
 		}
 	}
 }

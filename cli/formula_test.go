@@ -23,7 +23,7 @@ func TestCook(t *testing.T) {
 	}
 	if s.work != nil && s.work[""] != nil {
 		if left, err := s.work[""].List(t.Context(), beads.Query{}); err != nil || len(left) > 0 {
-			t.Fatalf("beads are left over: %v, %v", left, err)
+			t.Fatalf("beads remain: %v, %v", left, err)
 		}
 	}
 	code, out, errs := runCLI(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")

@@ -200,7 +200,7 @@ func TestMisplacedNames(t *testing.T) {
 	s := groupedCity()
 	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
 	if code, _, errs := runCLI(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "use one of demo/worker-2, other/worker-2") {
-		t.Errorf("an ambiguous name: exit %d, %q", code, errs)
+		t.Errorf("ambiguous name: got exit %d, %q", code, errs)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestTextIsNotAKey(t *testing.T) {
 	}
 	s := groupedCity()
 	if code, _, errs := runCLI(t, s, "agent", "send-keys", "db", "--literal", "Enterr"); code != 0 || len(s.done) != 1 {
-		t.Errorf("--literal: exit %d, %s, %v", code, errs, s.done)
+		t.Errorf("with --literal: got exit %d, %s, %v", code, errs, s.done)
 	}
 }
 
@@ -280,10 +280,10 @@ func TestDrainCheck(t *testing.T) {
 		}
 	}
 	if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
-		t.Errorf("unknown agent: exit %d, %q, %q", code, out, errs)
+		t.Errorf("drain-check of an unknown agent: got exit %d, %q, %q", code, out, errs)
 	}
 	if code, out, _ := runCLI(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
-		t.Errorf("as JSON: exit %d, %q", code, out)
+		t.Errorf("drain-check with --json: got exit %d, %q", code, out)
 	}
 	for err, want := range map[error]int{
 		errors.New("x"): exit.CodeNotRunning, &city.Error{Code: city.Unavailable}: exit.CodeNotRunning, &city.Error{Code: city.Conflict}: exit.CodeNotRunning,
@@ -310,7 +310,7 @@ held since 11:59:00; the held configuration makes these changes:
 	}
 	s.snapshot.Config.Held = nil
 	if code, _, errs := runCLI(t, s, "reload"); code != exit.CodeConflict || strings.Contains(errs, "held since") {
-		t.Errorf("another conflict: exit %d, %s", code, errs)
+		t.Errorf("reload with a different conflict: got exit %d, %s", code, errs)
 	}
 }
 
@@ -372,7 +372,7 @@ func TestPoolOutputFitsTheTerminal(t *testing.T) {
 		}
 	}
 	if capped != len(s.Pools) {
-		t.Errorf("%d lines of output:\n%s", capped, out.String())
+		t.Errorf("got %d capped rows:\n%s", capped, out.String())
 	}
 }
 
@@ -406,7 +406,7 @@ func TestAgentShown(t *testing.T) {
 		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in:\n%s", want, out)
+			t.Errorf("want %q in:\n%s", want, out)
 		}
 	}
 	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {
