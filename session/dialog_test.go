@@ -145,7 +145,7 @@ func TestReadyByPromptOrDelay(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took < want || took > want+250*time.Millisecond {
-				t.Errorf("%s: ready after %s", scenes, took)
+				t.Errorf("%s: got ready after %s", scenes, took)
 			}
 		})
 	}
