@@ -238,7 +238,7 @@ func TestCommandsOfAgents(t *testing.T) {
 			t.Errorf("%s %s is of session %q, want %q", r.Method, r.URL, got, s.ID)
 		}
 		if r.URL.Path == "/v0/stop" {
-			t.Errorf("%s %s has reached the controller", r.Method, r.URL)
+			t.Errorf("%s %s reached the controller", r.Method, r.URL)
 		}
 		if r.Method == http.MethodPost && r.URL.Path == "/v0/events" {
 			return

@@ -47,7 +47,7 @@ check = "cat wanted"
 		return strings.Contains(c.quiet("pool", "list"), "worker")
 	}, c.state)
 	if n := c.pods(); n != 0 {
-		t.Errorf("%d pods of a pool of size 0", n)
+		t.Errorf("got %d pods of a pool of size 0", n)
 	}
 	c.write("wanted", strconv.Itoa(*poolSize))
 	eventually.True(t, "all members run", func() bool { return c.running() == *poolSize }, c.state)
@@ -114,6 +114,6 @@ session = %q
 			len(a.Session.Details) == 0 && c.pods() == 0
 	}, c.state)
 	if now := c.agents()["here"]; now.Session == nil || now.Session.ID != all["here"].Session.ID {
-		t.Errorf("here was restarted: %+v, before %+v", now.Session, all["here"].Session)
+		t.Errorf("agent here was restarted: %+v, previously %+v", now.Session, all["here"].Session)
 	}
 }
