@@ -135,7 +135,7 @@ func TestFleetShapes(t *testing.T) {
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %.600s", c.path, want, body)
+				t.Errorf("%s: want %s in %.600s", c.path, want, body)
 			}
 		}
 	}

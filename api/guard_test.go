@@ -54,7 +54,7 @@ func FuzzGuard(f *testing.F) {
 		}
 		allowed := ours(host) && (origin == "" || strings.EqualFold(origin, "http://"+host) || strings.EqualFold(origin, "https://"+host)) && strings.HasSuffix(auth, "0123456789abcdef")
 		if !allowed && w.Code < 400 {
-			t.Fatalf("%s %q at %q from %q with %q: %d", method, path, host, origin, auth, w.Code)
+			t.Fatalf("%s %q at %q from %q with %q: got %d", method, path, host, origin, auth, w.Code)
 		}
 		if n := len(fake.Commands()); n > 0 && (!allowed || asks == "" || method != http.MethodPost && method != http.MethodPatch) {
 			t.Fatalf("%s %q at %q from %q did %#v", method, path, host, origin, fake.Commands())

@@ -94,7 +94,7 @@ func TestShapes(t *testing.T) {
 		_, _, body := get(t, hc, c.path)
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", c.path, want, body)
+				t.Errorf("%s: want %s in %s", c.path, want, body)
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func TestVerbs(t *testing.T) {
 		got := f.Commands()
 		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want ||
 			!strings.Contains(body, `"message":`) {
-			t.Errorf("%s: %d %s, %#v", c.path, status, body, got)
+			t.Errorf("%s: got %d %s, %#v", c.path, status, body, got)
 		}
 	}
 }
@@ -472,7 +472,7 @@ func TestPatchSuspends(t *testing.T) {
 		{"/v0/agent/worker", `{"suspended": true}`}, {"/v0/agent/worker", `{"suspended": false}`},
 	} {
 		if status, _, body := send(t, hc, "PATCH", c.path, c.body); status != 200 {
-			t.Errorf("PATCH %s %s: %d %s", c.path, c.body, status, body)
+			t.Errorf("PATCH %s %s: got %d %s", c.path, c.body, status, body)
 		}
 	}
 	want := []city.Command{city.Suspend{Agent: "worker"}, city.Resume{Agent: "worker"}}

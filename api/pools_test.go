@@ -60,7 +60,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", c.path, want, body)
+				t.Errorf("%s: want %s in %s", c.path, want, body)
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func TestPoolVerbs(t *testing.T) {
 		status, _, body := send(t, hc, "POST", c.path, c.body)
 		got := f.Commands()
 		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want || !strings.Contains(body, `"message":`) {
-			t.Errorf("%s: %d %s, %#v", c.path, status, body, got)
+			t.Errorf("%s: got %d %s, %#v", c.path, status, body, got)
 		}
 	}
 }

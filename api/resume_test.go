@@ -180,7 +180,7 @@ func TestSinceOrder(t *testing.T) {
 		code, _, body := get(t, hc, query)
 		var page struct{ Items []events.Event }
 		if err := json.Unmarshal([]byte(body), &page); err != nil || code != 200 || len(page.Items) == 0 {
-			t.Fatalf("%s: %d %.300s, %v", query, code, body, err)
+			t.Fatalf("%s: got %d %.300s, %v", query, code, body, err)
 		}
 		if got := fmt.Sprintf("%d…%d", page.Items[0].Seq, page.Items[len(page.Items)-1].Seq); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)

@@ -121,7 +121,7 @@ func TestForeignHosts(t *testing.T) {
 	for _, host := range []string{addr, "127.0.0.1", "localhost", "LOCALHOST:" + port, "localhost:9999", "[::1]:80", "[::1]", "127.0.0.2",
 		"city.example.org", "city.example.org:443", "192.0.2.7:80", "[fd00::7]"} {
 		if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", "", "Host: "+host); code != 200 {
-			t.Errorf("Host %s: %d %s", host, code, body)
+			t.Errorf("Host %s: got %d %s", host, code, body)
 		}
 	}
 	for _, host := range []string{"evil.example", "evil.example:" + port, "localhost.evil.example", "127.0.0.1.nip.example", "localhost.", "example.org",
@@ -130,7 +130,7 @@ func TestForeignHosts(t *testing.T) {
 		for _, path := range []string{"/v0/agents", "/health", "/v0/events/stream", "/no/such/path", "/v0/agent/worker/stop"} {
 			got := raw(t, addr, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\nConnection: close\r\n\r\n")
 			if !strings.HasPrefix(got, "HTTP/1.1 403 ") && !strings.HasPrefix(got, "HTTP/1.1 400 ") || strings.Contains(got, citytest.Worker) {
-				t.Errorf("Host %s, %s: %.300s", host, path, got)
+				t.Errorf("Host %s, %s: got %.300s", host, path, got)
 			}
 		}
 	}
@@ -234,11 +234,11 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 		for _, path := range []string{"/v0/agents", "/health", "/v0/agents?token=" + token + "&access_token=" + token, "/v0/events/stream", "/metrics", "/nothing"} {
 			code, h, body := call(t, "GET", "http://"+addr+path, "", headers...)
 			if code != 401 || h.Get("WWW-Authenticate") != "Bearer" || !strings.Contains(body, `"code":"forbidden"`) || strings.Contains(body, token) {
-				t.Errorf("%s with %q: %d %v %s", path, headers, code, h, body)
+				t.Errorf("%s with %q: got %d %v %s", path, headers, code, h, body)
 			}
 		}
 		if code, _, body := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", append(headers, byProgram)...); code != 401 && code != 403 {
-			t.Errorf("with %q: %d %s", headers, code, body)
+			t.Errorf("with %q: got %d %s", headers, code, body)
 		}
 	}
 	for _, header := range []string{good, "Authorization: bearer " + token} {

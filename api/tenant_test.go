@@ -139,12 +139,12 @@ func TestTenants(t *testing.T) {
 	_, none := h.ask("GET", "/v0/tenant/none/cities", "", acmeToken)
 	_, locked := h.ask("GET", "/v0/tenant/locked/cities", "", acmeToken)
 	if other != none || other != locked {
-		t.Errorf("%s and %s and %s", other, none, locked)
+		t.Errorf("got %s, %s and %s, want the same", other, none, locked)
 	}
 	_, foreign := h.ask("GET", "/v0/tenant/acme/city/secretproject/agents", "", acmeToken)
 	_, nowhere := h.ask("GET", "/v0/tenant/acme/city/nosuchproject/agents", "", acmeToken)
 	if strings.ReplaceAll(foreign, "secretproject", "x") != strings.ReplaceAll(nowhere, "nosuchproject", "x") {
-		t.Errorf("%s and %s", foreign, nowhere)
+		t.Errorf("got %s and %s, want the same", foreign, nowhere)
 	}
 	// the supervisor's token permits everything
 	for path, want := range map[string]int{"/v0/cities": 200, "/v0/tenant/acme/cities": 200, "/v0/tenant/bigcorp/city/secretproject": 200, "/v0/tenant/none/cities": 404, "/v0/tenant/%2e%2e/cities": 404, "/metrics": 200} {
@@ -342,7 +342,7 @@ func TestTenantRegistersForeignCity(t *testing.T) {
 	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
 		for _, folder := range []string{"/nobodys", "/home/other"} {
 			if code, body := h.ask("POST", path, `{"path":"`+folder+`"}`, acmeToken); code != 409 || strings.Contains(body, "called") {
-				t.Errorf("%s %s: %d %s", path, folder, code, body)
+				t.Errorf("%s %s: got %d %s", path, folder, code, body)
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func TestReadOnlyToken(t *testing.T) {
 	} {
 		code, body := as(c.method, c.path, c.token)
 		if code != c.code || code == 403 && !strings.Contains(body, "this token permits only reading") {
-			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
+			t.Errorf("%s %s with %s: got %d %s", c.method, c.path, c.token, code, body)
 		}
 	}
 	write("read", token) // the token in token_file

@@ -115,11 +115,11 @@ func TestWorkShapes(t *testing.T) {
 	} {
 		code, h, body := get(t, hc, c.path)
 		if code != 200 || h.Get("X-GC-Index") == "" {
-			t.Errorf("%s: %d %v %s", c.path, code, h, body)
+			t.Errorf("%s: got %d %v %s", c.path, code, h, body)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", c.path, want, body)
+				t.Errorf("%s: want %s in %s", c.path, want, body)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func TestWorkRequests(t *testing.T) {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		got := f.Commands()
 		if status != 200 || !reflect.DeepEqual(got[len(got)-1], c.want) || !strings.Contains(body, c.says) || h.Get("Content-Type") != "application/json" {
-			t.Errorf("%s %s: %d %s, %+v", c.method, c.path, status, body, got[len(got)-1])
+			t.Errorf("%s %s: got %d %s, %+v", c.method, c.path, status, body, got[len(got)-1])
 		}
 	}
 }

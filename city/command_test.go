@@ -100,9 +100,9 @@ func TestDecodeWithoutBody(t *testing.T) {
 			got, err := verb.Decode(c.Verb(), c.Target(), []byte(body))
 			switch {
 			case needs && !isInvalid(err):
-				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
+				t.Errorf("%s with %q: got %#v, %v", c.Verb(), body, got, err)
 			case !needs && (err != nil || reflect.TypeOf(got) != reflect.TypeOf(c) || got.Target() != c.Target()):
-				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
+				t.Errorf("%s with %q: got %#v, %v", c.Verb(), body, got, err)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func TestDecodeRejects(t *testing.T) {
 	for _, c := range commands {
 		for _, body := range []string{`{"size":1,"unknown":1}`, `{"agent":"other"}`, `[]`, `"x"`, `1`, `{`, `{}{}`, `{} x`, "\x00", strings.Repeat("[", 100_000)} {
 			if got, err := verb.Decode(c.Verb(), c.Target(), []byte(body)); !isInvalid(err) || got != nil {
-				t.Errorf("%s with %.40q: %#v, %v", c.Verb(), body, got, err)
+				t.Errorf("%s with %.40q: got %#v, %v", c.Verb(), body, got, err)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestDecodeRejects(t *testing.T) {
 		{"nudge", "worker", `{"text":""}`}, {"send-keys", "worker", `{"keys":[]}`},
 	} {
 		if got, err := verb.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
-			t.Errorf("%s of %q with %s: %#v, %v", c.verb, c.target, c.body, got, err)
+			t.Errorf("%s of %q with %s: got %#v, %v", c.verb, c.target, c.body, got, err)
 		}
 	}
 }

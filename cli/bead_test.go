@@ -80,7 +80,7 @@ func TestBeadCodes(t *testing.T) {
 		"bead create": exit.CodeUsage, "bead list --status nope": exit.CodeUsage, "bead list --limit -1": exit.CodeUsage, "bead show": exit.CodeUsage,
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want {
-			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %s%s", line, code, out, errs)
 		}
 	}
 	s.work[""].Break(errors.New("disk on fire"))
@@ -136,7 +136,7 @@ func TestDescriptionFile(t *testing.T) {
 		code, out, errs := runCLI(t, s, "bead", "create", "x", "--description-file", file, "--json")
 		var b beads.Bead
 		if code != c.code || code == exit.CodeDone && json.Unmarshal([]byte(out), &b) != nil || b.Description != c.want {
-			t.Errorf("%.20q: exit %d, %.80q, %s", c.text, code, b.Description, errs)
+			t.Errorf("%.20q: got exit %d, %.80q, %s", c.text, code, b.Description, errs)
 		}
 	}
 	if code, _, errs := runCLI(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exit.CodeFailed || !strings.Contains(errs, "cannot read the description") {

@@ -71,7 +71,7 @@ func TestJSON(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, demoCity(), append(args, "--json")...)
 		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
-			t.Errorf("%v: exit %d, stderr %q, stdout %q", args, code, errs, out)
+			t.Errorf("%v: got exit %d, stderr %q, stdout %q", args, code, errs, out)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, demoCity(), append(args, "--json")...)
 		if code != exit.CodeUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
-			t.Errorf("%v: exit %d, stdout %q, stderr %q", args, code, out, errs)
+			t.Errorf("%v: got exit %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
 }
@@ -126,10 +126,10 @@ func TestVerbsReachTheCity(t *testing.T) {
 		s := demoCity()
 		code, _, errs := runCLI(t, s, strings.Fields(line)...)
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
-			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
+			t.Errorf("%s: got exit %d, %s%s", line, code, errs, diff)
 		}
 		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
-			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
+			t.Errorf("%s --read-only: got exit %d, done %v", line, code, s.done)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestReloadOfAnInvalidFile(t *testing.T) {
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
 		code, out, errs := runCLI(t, s, args...)
 		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "invalid, so the previous one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
-			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
+			t.Errorf("%v: got exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}

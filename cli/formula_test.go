@@ -18,7 +18,7 @@ func TestCook(t *testing.T) {
 		"formula cook review --var subject=x --pool demo/work": `did you mean "demo/worker"?`,
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code == exit.CodeDone || out != "" || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %s%s", line, code, out, errs)
 		}
 	}
 	if s.work != nil && s.work[""] != nil {

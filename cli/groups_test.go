@@ -103,7 +103,7 @@ func TestGroupsJSON(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
-			t.Errorf("%s: exit %d, stderr %q, stdout %q", line, code, errs, out)
+			t.Errorf("%s: got exit %d, stderr %q, stdout %q", line, code, errs, out)
 		}
 	}
 	_, out, _ := runCLI(t, groupedCity(), "why", "web", "--json")
@@ -151,10 +151,10 @@ func TestGroupVerbs(t *testing.T) {
 		s := groupedCity()
 		code, _, errs := runCLI(t, s, strings.Fields(line)...)
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
-			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
+			t.Errorf("%s: got exit %d, %s%s", line, code, errs, diff)
 		}
 		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
-			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
+			t.Errorf("%s --read-only: got exit %d, done %v", line, code, s.done)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestMisplacedNames(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != want.code || out != "" || !strings.Contains(errs, want.says) {
-			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 	s := groupedCity()
@@ -214,7 +214,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, groupedCity(), strings.Fields(line)...)
 		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "flag: use a whole number of "+says) {
-			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestTextOnly(t *testing.T) {
 	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "prints only text: remove --json") {
-			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestDrainCheck(t *testing.T) {
 		{"worker-10", 0, "demo/worker-10: asked to finish by pool at 11:58:30, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
 	} {
 		if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
-			t.Errorf("%s: exit %d, %q, %q", c.agent, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", c.agent, code, out, errs)
 		}
 	}
 	if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
@@ -290,7 +290,7 @@ func TestDrainCheck(t *testing.T) {
 		&city.Error{Code: city.NotFound}: exit.CodeUsage, exit.NotRunning("x"): exit.CodeNotRunning, exit.Usage("x"): exit.CodeUsage,
 	} {
 		if code, _ := exit.Verdict(env.AsUndetermined(err)); code != want {
-			t.Errorf("%v: exit %d, want %d", err, code, want)
+			t.Errorf("%v: got exit %d, want %d", err, code, want)
 		}
 	}
 }
@@ -344,7 +344,7 @@ func TestCompletion(t *testing.T) {
 		code, out, _ := runCLI(t, groupedCity(), append([]string{"__complete"}, strings.Split(line, " ")...)...)
 		names := strings.Fields(strings.ReplaceAll(out[:strings.Index(out, ":4")], "\n", " "))
 		if got := strings.Join(names, " "); code != 0 || got != want {
-			t.Errorf("%q: exit %d, %q, want %q", line, code, got, want)
+			t.Errorf("%q: got exit %d, %q, want %q", line, code, got, want)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestWatchdogPictures(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, watchedCity(), strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
-			t.Errorf("%s: exit %d, %s", line, code, errs)
+			t.Errorf("%s: got exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
 	}
@@ -55,7 +55,7 @@ func TestWatchdogJSON(t *testing.T) {
 	for line, into := range map[string]any{"watchdog list --json": &all, "watchdog status chain --json": &one} {
 		code, out, errs := runCLI(t, s, strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
-			t.Fatalf("%s: exit %d, %s", line, code, errs)
+			t.Fatalf("%s: got exit %d, %s", line, code, errs)
 		}
 		if err := json.Unmarshal([]byte(out), into); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestWatchdogCommands(t *testing.T) {
 		s.env, s.idle = c.env, c.idle
 		code, _, errs := runCLI(t, s, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(errs, c.says) {
-			t.Errorf("%s: exit %d, %s", c.line, code, errs)
+			t.Errorf("%s: got exit %d, %s", c.line, code, errs)
 		}
 		if c.done != nil && (len(s.done) != 1 || s.done[0] != c.done) {
 			t.Errorf("%s: %+v", c.line, s.done)

@@ -165,7 +165,7 @@ func TestTextThatWaits(t *testing.T) {
 		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
 		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
 			r.Send.Hold != city.HoldDraft || r.Send.Why != city.HoldDraft.Text() || took != outbox.ReportAfter {
-			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
+			t.Fatalf("after %v: got %+v, %+v, %v", took, r, r.Send, err)
 		}
 		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=
 			nil {

@@ -89,7 +89,7 @@ func TestFewFiles(t *testing.T) {
 	} {
 		if got := FewFiles(c.limit, c.agents); c.want == "" && got != "" ||
 			!strings.Contains(got, c.want) {
-			t.Errorf("limit %d, %d agents: %q", c.limit, c.agents, got)
+			t.Errorf("limit %d, %d agents: got %q", c.limit, c.agents, got)
 		}
 	}
 }

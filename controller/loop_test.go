@@ -179,7 +179,7 @@ func TestCrashKeepsTheLastOutput(t *testing.T) {
 		}
 		files, err := perform.CrashList(perform.CrashDir(w.dir, "a"))
 		if err != nil || len(files) != perform.CrashFiles {
-			t.Fatalf("%d files kept, %v", len(files), err)
+			t.Fatalf("got %d files, %v", len(files), err)
 		}
 		raw, err := os.ReadFile(files[len(files)-1])
 		if err != nil || string(raw) != "last words 12" {

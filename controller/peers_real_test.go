@@ -135,7 +135,7 @@ func TestEventsOfForwardedAgents(t *testing.T) {
 		resp.Body.Close()
 		all, err := c.History(t.Context(), events.Query{Types: []string{"deploy.done"}, Limit: 1})
 		if err != nil || len(all) != 1 || all[0].EmittedBy != sent.by {
-			t.Errorf("%s: %s, %+v, %v", sent.by, resp.Status, all, err)
+			t.Errorf("%s: got %s, %+v, %v", sent.by, resp.Status, all, err)
 		}
 	}
 }

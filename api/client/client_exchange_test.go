@@ -131,7 +131,7 @@ func TestPendingExchangeIsCanceled(t *testing.T) {
 			}
 			err := <-failed
 			if err == nil || !byClose && !errors.Is(err, context.Canceled) {
-				t.Errorf("begun %v, by Close %v: got %v", begun, byClose, err)
+				t.Errorf("in progress %v, by Close %v: got %v", begun, byClose, err)
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func TestOfflineSince(t *testing.T) {
 		return shown{s.Agents[0].Since, s.Agents[1].Since, s.Seq}
 	}
 	if got := show().a; !got.IsZero() {
-		t.Errorf("a city that never ran is so since %v, want an unknown time", got)
+		t.Errorf("a city that never ran: got since %v, want an unknown time", got)
 	}
 	at := map[uint64]time.Time{}
 	write := func(kind, actor, subject string) uint64 {
@@ -363,10 +363,10 @@ func TestOfflineWithPartOfTheSessions(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	if st, err := b.Session(t.Context(), "a"); err != nil || !st.Alive {
-		t.Errorf("the one that is seen: got %+v, %v", st, err)
+		t.Errorf("session of the provider that responds: got %+v, %v", st, err)
 	}
 	if _, err := b.Session(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
-		t.Errorf("one that is not: got %v", err)
+		t.Errorf("session of the provider that does not respond: got %v", err)
 	}
 	n, err := b.End(t.Context(), everyone)
 	if n != 1 || err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {

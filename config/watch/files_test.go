@@ -48,7 +48,7 @@ func TestFiles(t *testing.T) {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
-			poked("a file that goes")
+			poked("a removed file")
 		})
 	}
 }

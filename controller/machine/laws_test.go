@@ -258,7 +258,7 @@ func (w *world) unanswered() {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s got no reply", verbFor(g.on), g))
 	}
 	if len(w.m.pools.Scales) > 0 || len(w.m.loader.edits) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.pools.Scales,
+		w.breach = append(w.breach, fmt.Sprintf("changes that were not written: %v %v", w.m.pools.Scales,
 			w.m.loader.edits))
 	}
 	if n := len(w.m.loader.asking) + len(w.m.loader.waiting) + len(w.m.loader.confirms); n > 0 {

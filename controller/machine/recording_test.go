@@ -335,7 +335,7 @@ func FuzzMemory(f *testing.F) {
 			}
 			if a.since.After(w.now) || len(a.restart.history.Crashes) > a.want.Policy.MaxRestarts ||
 				a.restart.history.Streak < 0 {
-				t.Errorf("%s since %s: %+v", a.name, a.since, a.restart.history)
+				t.Errorf("%s since %s: got %+v", a.name, a.since, a.restart.history)
 			}
 			for _, c := range a.restart.history.Crashes {
 				if c.After(w.now) || w.now.Sub(c) >= time.Hour {

@@ -152,7 +152,7 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 		if told != 1 || slices.ContainsFunc(w.m.Snapshot(w.now).Degraded, func(s string) bool {
 			return strings.Contains(s, "record")
 		}) {
-			t.Errorf("told %d times, %q", told, w.m.Snapshot(w.now).Degraded)
+			t.Errorf("reported %d times, %q", told, w.m.Snapshot(w.now).Degraded)
 		}
 	}
 }

@@ -328,7 +328,7 @@ func (w *world) check(f effect.Effect) {
 		}
 	}
 	if live := w.alive[a.name]; live != nil {
-		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started beside %s", a.name, live.ID))
+		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started although its session %s is alive", a.name, live.ID))
 	}
 }
 

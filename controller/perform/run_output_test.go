@@ -113,7 +113,7 @@ func TestOutputsEnd(t *testing.T) {
 			t.Errorf("%s: the reader was not woken", name)
 		}
 		if data, lost, news := live.Find("gc-1").after(0); data != nil || lost != 0 || news != nil {
-			t.Errorf("%s: %q, %d, %v", name, data, lost, news)
+			t.Errorf("%s: got %q, %d, %v", name, data, lost, news)
 		}
 	}
 	var live outputs

@@ -40,7 +40,7 @@ func TestDrafted(t *testing.T) {
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
 		if got := hasDraft(f, c.prefix); got != c.want {
-			t.Errorf("%q on %q: %t", c.prefix, c.raw, got)
+			t.Errorf("%q on %q: got %t", c.prefix, c.raw, got)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
 		var e events.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Seq != first+n {
-			t.Fatalf("line %d: %+v, %v", n+1, e, err)
+			t.Fatalf("line %d: got %+v, %v", n+1, e, err)
 		}
 	}
 	if n != all {
@@ -151,7 +151,7 @@ func TestOddRecordsOfRuns(t *testing.T) {
 		t.Errorf("closed are %v", closed)
 	}
 	if want := ids[2] + " (the bead: its title is odd)"; in.Unclosable != want {
-		t.Errorf("told: got %q, want %q", in.Unclosable, want)
+		t.Errorf("problem: got %q, want %q", in.Unclosable, want)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 	open, err := store.List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusOpen}})
 	if err != nil || len(open) != 2 {
-		t.Errorf("other work: %+v, %v", open, err)
+		t.Errorf("other work: got %+v, %v", open, err)
 	}
 	run := make(beads.Bead{Type: city.RunType, Labels: label})
 	at, err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run})

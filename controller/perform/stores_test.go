@@ -47,7 +47,7 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 			}
 			if b, err := do(city.UpdateBead{ID: id, Patch: beads.Closing()}); err != nil ||
 				b.Title != title {
-				t.Errorf("closing %s: %+v, %v", id, b, err)
+				t.Errorf("closing %s: got %+v, %v", id, b, err)
 			}
 		}
 		if twin, err := stores[""].Get(t.Context(), "ya-1"); err != nil ||

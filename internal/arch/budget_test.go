@@ -191,7 +191,7 @@ func TestTheListOnlyShrinks(t *testing.T) {
 	} {
 		grown, shrunk := compareBudgets(listed, c.now)
 		if len(grown) != c.grown || len(shrunk) != c.shrunk || len(grownKinds(listed, c.now)) != c.denied {
-			t.Errorf("%v: %q, %q, %q", c.now, grown, shrunk, grownKinds(listed, c.now))
+			t.Errorf("%v: got %q, %q, %q", c.now, grown, shrunk, grownKinds(listed, c.now))
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (d *dashboard) ok(method, path, body string) object {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
 	if status != http.StatusOK && status != http.StatusCreated {
-		d.t.Fatalf("%s %s %s: %d %v", method, path, body, status, o)
+		d.t.Fatalf("%s %s %s: got %d %v", method, path, body, status, o)
 	}
 	return o
 }

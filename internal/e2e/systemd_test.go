@@ -294,7 +294,7 @@ func TestSystemd(t *testing.T) {
 		_, err = e.try("systemctl", "--user", "restart", s.unit)
 		if s == daemon {
 			if state := s.show("SubState") + " " + s.show("ExecMainStatus"); err == nil || state != "failed 78" {
-				e.fail("a refused configuration: %v, %s", err, state)
+				e.fail("a rejected configuration: got %v, %s", err, state)
 			}
 			if out, err := e.try(s.bin, "--city", s.dir, "daemon", "start"); err == nil || !strings.Contains(out, "city.toml:1:1") {
 				t.Errorf("%v: %s", err, out)

@@ -109,7 +109,7 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("%d bytes", len(once))
 		}
 		if twice := Clean(once); twice != once {
-			t.Fatalf("Clean twice differs:\n once %q\ntwice %q", once, twice)
+			t.Fatalf("Clean is not idempotent:\n once %q\ntwice %q", once, twice)
 		}
 		plain := Plain(in)
 		checkSafe(t, plain)
@@ -117,7 +117,7 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("Plain left an escape sequence: %q", plain)
 		}
 		if Plain(plain) != plain {
-			t.Fatalf("Plain twice differs from %q", plain)
+			t.Fatalf("Plain is not idempotent: %q", plain)
 		}
 	})
 }

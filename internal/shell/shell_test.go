@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 		}
 		if string(res.Output) != c.out || res.Code != c.code {
-			t.Errorf("%q: exit %d, %q; want %d, %q", c.text, res.Code, res.Output, c.code, c.out)
+			t.Errorf("%q: got exit %d, %q; want %d, %q", c.text, res.Code, res.Output, c.code, c.out)
 		}
 	}
 }

@@ -251,6 +251,6 @@ func TestControllerInCluster(t *testing.T) {
 		return err == nil && strings.Contains(out, "\n42")
 	}, d.inside)
 	if out, err := d.gcity("status"); err != nil || !strings.Contains(out, "1 running") {
-		t.Errorf("gcity status: %s, %v", out, err)
+		t.Errorf("gcity status: got %s, %v", out, err)
 	}
 }
