@@ -142,7 +142,7 @@ func TestSlingTarget(t *testing.T) {
 		{"", yard.ID, "ya-1 is already assigned to yard/crew", ""},
 		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", city.NotFound},
 		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", ""},
-		{"ann", own.ID, "handed tw-1 to ann; it is suspended (in city.toml)", ""},
+		{"ann", own.ID, "handed tw-1 to ann; the agent is suspended (in city.toml)", ""},
 		{"", own.ID, "no target: tw-1 belongs to the city", city.Invalid},
 		{"", bare.ID, "rig bare has no default target for work", city.Conflict},
 		{"lost", own.ID, `agent or pool "cruw" not found; did you mean`, city.Conflict},

@@ -283,7 +283,7 @@ func TestOwnerOfTheFlag(t *testing.T) {
 		}
 	}
 	if _, err := findSuspendable("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
-		t.Errorf("a member of many: got %v", err)
+		t.Errorf("one member of a pool: got %v", err)
 	}
 	if f := SuspendableRig("demo"); !f.Includes("demo/a") || f.Includes("demo") || f.Includes("demolition/a") || f.target != (config.Target{Rig: "demo"}) {
 		t.Errorf("a rig: %+v", f)

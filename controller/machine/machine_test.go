@@ -80,12 +80,12 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	w.blind = "too many open files"
 	w.Step(effect.Shutdown{})
 	if w.m.ending == ended {
-		t.Fatal("the city stopped while the stop of a was in flight")
+		t.Fatal("the city stopped before the stop of agent a ended")
 	}
 	clear(w.stuck)
 	w.Step(effect.Wake{})
 	if w.m.ending == ended {
-		t.Fatal("the city stopped, although a might be running")
+		t.Fatal("the city stopped, although agent a might be running")
 	}
 	w.blind = ""
 	w.advance(2 * stopRetry)
