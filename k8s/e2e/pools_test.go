@@ -97,7 +97,7 @@ session = %q
 		}, c.state)
 	}
 	if n := c.pods(); n != 1 {
-		t.Errorf("%d pods, want the one of there", n)
+		t.Errorf("got %d pods, want only the pod of agent there", n)
 	}
 	all := c.agents()
 	if a := all["here"]; a.Session == nil || len(a.Session.Details) != 0 {
@@ -108,7 +108,7 @@ session = %q
 	}
 	before := all["there"].Session.ID
 	c.rewrite(fmt.Sprintf(text, "k8s"), fmt.Sprintf(text, ""))
-	eventually.True(t, "there has moved to this machine", func() bool {
+	eventually.True(t, "agent there has moved to this machine", func() bool {
 		a := c.agents()["there"]
 		return a.State == "running" && a.Session != nil && a.Session.ID != before &&
 			len(a.Session.Details) == 0 && c.pods() == 0
