@@ -84,7 +84,7 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 		float64(len(snap.Degraded)))
 	p.gauge("config_rejected", "Whether the configuration on disk is rejected.",
 		boolValue(snap.Config.Rejected != ""))
-	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
+	p.gauge("events_seq", "Sequence number of the newest event.", float64(snap.Seq))
 	count := countAgents(snap)
 	p.writeHeader("agents", "gauge", "Agents by state.")
 	for _, state := range city.States {
@@ -97,7 +97,7 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
 		p.addSample("", float64(autos.States[state]), "state", string(state))
 	}
-	p.gauge("automations_failing", "Automations that are broken or failed in their newest run.",
+	p.gauge("automations_failing", "Automations that are broken or failed in the newest run.",
 		float64(autos.Failing))
 	p.writeHeader("work", "gauge", "Work that is not closed.")
 	p.addSample("", float64(snap.Work.Open), "status", "open")

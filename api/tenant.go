@@ -207,7 +207,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	}
 	if n > t.MaxAgents {
 		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("with %s, which declares %d agents, tenant %s would have %d; "+
+			Message: fmt.Sprintf("%s declares %d agents, so tenant %s would have %d in total; "+
 				"the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
 	}
 	return about.Name, nil

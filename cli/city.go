@@ -282,8 +282,8 @@ starts its agents once, as gcity start --standalone does.`,
 func suspendCommand(e *env.Env) *cobra.Command {
 	c := env.CityVerb(e, "suspend", "Suspend the whole city: its agents stop until it is resumed",
 		city.Suspend{})
-	c.Long = `suspend sets suspended = true in the [workspace] table of city.toml. All agents stop,
-and none starts until "gcity resume". The controller keeps running. To stop the
+	c.Long = `suspend sets suspended = true in the [workspace] table of city.toml. All agents stop
+and stay stopped until "gcity resume". The controller keeps running. To stop the
 controller too, use "gcity stop".`
 	return c
 }
@@ -308,7 +308,7 @@ the held configuration if it has not changed since.`,
 		},
 	}
 	c.Flags().BoolVar(&confirm, "confirm", false,
-		"apply a configuration that is held because it removes most agents")
+		"apply a held configuration, which would remove more than half of the running agents")
 	return c
 }
 

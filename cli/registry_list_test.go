@@ -62,11 +62,11 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 		t.Errorf("%+v, supervised %v", i, s.Supervised())
 	}
 	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `city "quay" not found`) {
-		t.Errorf("an unknown city: %v", err)
+		t.Errorf("an unknown city: got %v", err)
 	}
 	e.ReadOnly = true
 	if err := s.Start(t.Context(), "dock"); err == nil {
-		t.Error("a read-only command starts a city")
+		t.Error("a read-only command started a city")
 	}
 	e.ReadOnly = false
 	if err := s.Start(t.Context(), "dock"); err != nil {

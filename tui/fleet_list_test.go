@@ -93,7 +93,8 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 		city, need := s.m.Cities.SelectedKey, s.m.NeedCursor
 		s.click(title)
 		if s.m.Cities.SelectedKey != city || s.m.NeedCursor != need {
-			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.Cities.SelectedKey, s.m.NeedCursor)
+			t.Errorf("a click on %q changed %s, %d to %s, %d",
+				title, city, need, s.m.Cities.SelectedKey, s.m.NeedCursor)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 		fails("the socket is gone")
 		fails("supervisor.json is damaged")
 		if n := strings.Count(log.String(), "the stream of city lists ended"); n != 2 {
-			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
+			t.Errorf("got %d log lines for two reasons:\n%.1000s", n, log.String())
 		}
 		cancel()
 		r.Goroutines.Wait()
@@ -129,16 +129,16 @@ func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
 		d.to.Store(nil)
 		time.Sleep(feed.FleetRefreshGap)
 		if c := row(); d.fails.Load() == 0 || c.Unresponsive != "" {
-			t.Errorf("%d failed requests, and the city is silent at once: %+v", d.fails.Load(), c)
+			t.Errorf("after %d failed requests: got %+v", d.fails.Load(), c)
 		}
 		info.PID, info.Since = 8, time.Now()
 		d.lists <- []city.Info{info}
 		if c := row(); c.Responded || c.Summary.Stopping || c.Summary.Name != "alpha" || c.Unresponsive != "" {
-			t.Errorf("the new controller has not responded yet: %+v", c)
+			t.Errorf("before the new controller responds: got %+v", c)
 		}
 		time.Sleep(feed.SilenceGrace)
 		if c := row(); c.Unresponsive == "" {
-			t.Errorf("the city is silent now: %+v", c)
+			t.Errorf("after the time limit: got %+v", c)
 		}
 		d.to.Store(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 		info.PID, info.Since = 9, time.Now()

@@ -24,17 +24,17 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.press("pgdown")
 	page := s.m.Dialogs.Finder().Cursor
 	if page < 10 {
-		t.Errorf("a page of %d rows", page)
+		t.Errorf("got a page of %d rows", page)
 	}
 	if s.press("pgdown"); s.m.Dialogs.Finder().Cursor < 2*page-2 {
-		t.Errorf("a page of %d rows moves the cursor to %d", page, s.m.Dialogs.Finder().Cursor)
+		t.Errorf("pgdown by %d rows: got the cursor on %d", page, s.m.Dialogs.Finder().Cursor)
 	}
 	s.press("end")
 	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().Cursor != n-1 {
-		t.Errorf("the last of %d entries is %d", n, s.m.Dialogs.Finder().Cursor)
+		t.Errorf("end with %d entries: got the cursor on %d", n, s.m.Dialogs.Finder().Cursor)
 	}
 	if s.press("home"); s.m.Dialogs.Finder().Cursor != 1 {
-		t.Errorf("the first entry is %d", s.m.Dialogs.Finder().Cursor)
+		t.Errorf("home: got the cursor on %d", s.m.Dialogs.Finder().Cursor)
 	}
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")

@@ -32,7 +32,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 		s.wait(answerWindow)
 		s.press("y")
 		if s.m.Dialogs.Finder() == nil {
-			t.Error("a later y does not copy")
+			t.Error("a later y did not copy")
 		}
 	})
 	t.Run("pool", func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 		s.send(tuitest.KeyPress(string(k)))
 	}
 	if s.m.Focus != before || len(s.commands()) > 0 {
-		t.Error("the typed name ran verbs")
+		t.Error("the typed name ran actions")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 		s.send(tuitest.KeyPress(k))
 	}
 	if s.m.Focus != before || len(s.commands()) > 0 {
-		t.Error("the typed name ran verbs")
+		t.Error("the typed name ran actions")
 	}
 }
 

@@ -23,7 +23,7 @@ func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&force, "force", false, "treat the session as ended even if its host "+
 		"does not confirm it")
 	c.Flags().StringVar(&name, "signal", "",
-		"only send this `SIGNAL` to the agent's process, such as KILL, TERM or STOP")
+		"send only this `SIGNAL`, such as KILL, TERM or STOP, to the agent's process")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
 count as a crash. With --signal it only sends a signal to the agent's process, like
 kill(1). If the process exits, that is handled like any other exit: it can count as a

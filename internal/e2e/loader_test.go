@@ -41,7 +41,7 @@ func TestLoaderGoesOnAfterACanceledDrain(t *testing.T) {
 	out, _ := cmd.CombinedOutput() // the fake sleep kills the script
 	for _, want := range []string{"crates loaded: 1\n", "crates loaded: 3\n"} {
 		if strings.Count(string(out), want) != 1 {
-			t.Errorf("%q is not printed exactly once:\n%s", want, out)
+			t.Errorf("want %q exactly once in\n%s", want, out)
 		}
 	}
 }

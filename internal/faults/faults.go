@@ -29,7 +29,7 @@ func faults() []fault {
 		{"edit: add or remove an agent", (*state).editAgents},
 		{"edit: save a broken file", (*state).editBroken},
 		{"edit: save many times", (*state).editStorm},
-		{"files: damage one while the controller is down", (*state).damage},
+		{"files: damage a file while the controller is down", (*state).damage},
 		{"files: remove the socket", (*state).removeSocket},
 		{"disk: full", (*state).fillDisk},
 		{"storm: commands", (*state).commandStorm},

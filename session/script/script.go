@@ -262,8 +262,7 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
 		shutdown.GiveUp(ctx, "cannot record that the start of %s was undone; the next "+
-			"controller will undo it",
-			rec.Agent)
+			"controller will undo it again", rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()

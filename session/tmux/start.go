@@ -64,7 +64,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := e.status()
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
+		return st, fail("start", s.Name, errOther, "it ended immediately after it started")
 	}
 	return st, nil
 }

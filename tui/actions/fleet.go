@@ -220,8 +220,9 @@ func suspendCity(m *state.Room) []feed.Effect {
 func suspendCityQuestion(c *fleet.City) question {
 	return question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", harms: true,
 		count: c.Summary.Running, of: "running agents",
-		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
-			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
+		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and no new ones "+
+			"start until the city is resumed.", c.Summary.Running,
+			widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
 			return sendToCity(m, "suspending", c, city.Suspend{})
 		}}

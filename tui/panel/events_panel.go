@@ -75,7 +75,7 @@ func NewEvents(all *Agents) *Events {
 			Zone: keymap.InEvents, Kind: KindEvent,
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
 			NoMarks: true, Always: true, Follows: true,
-			NoAgent: "the event under the cursor is not about an existing agent"},
+			NoAgent: "the event under the cursor does not belong to an agent that exists"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
 			return r.Matches(f, now)
 		},

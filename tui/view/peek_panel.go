@@ -103,7 +103,7 @@ func noAgentText(m *state.Room) string {
 	case a.Kind == panel.KindBead:
 		return "The bead " + name + " is not assigned to an agent."
 	default:
-		return "The " + a.Noun + " " + name + " is not about an existing agent."
+		return "The " + a.Noun + " " + name + " does not belong to an agent that exists."
 	}
 }
 
