@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size for a pool without a limit in the original city.
+// unlimited replaces a missing limit: the imported pool has at most this size.
 const unlimited = 5
 
 // copied lists the agent keys that have the same meaning in both formats.

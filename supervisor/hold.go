@@ -101,8 +101,8 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord returns the path of the second record. It is for supervisors with the same socket folder and a different
-// home.
+// socketRecord returns the path of a copy of the record, which is in the socket folder. Supervisors with a different
+// home, but the same socket folder, read this copy.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 func (h Home) holder(lock string) Running {

@@ -42,7 +42,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 		w.discardOpening()
 		return
 	}
-	// a user has stopped the city, so newer sessions do not belong to the supervisor
+	// after a stop by a user, new sessions belong to someone else
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return

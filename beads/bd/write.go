@@ -205,7 +205,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		}
 	}
 	if closing {
-		// without --force, bd rejects a bead that has open needs, which gcity allows
+		// unlike gcity, bd closes a bead with open needs only with --force
 		args := []string{"close", now.ID, "--json", "--force"}
 		if why := now.Metadata[beads.CloseReason]; why != "" {
 			args = append(args, "--reason="+why)

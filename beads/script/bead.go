@@ -176,7 +176,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting returns the metadata that must be set to turn was into now. The value "" removes a key.
+// setting returns the metadata that differs between two versions of a bead. The value "" removes a key.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)

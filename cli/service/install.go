@@ -154,8 +154,8 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop is how long a supervisor's cities may take to stop. It is constant, because the number of cities
-// changes.
+// supervisorStop is how long all cities of a supervisor may take to stop. It does not depend on the number of cities,
+// which changes later.
 const supervisorStop = 15 * time.Minute
 
 // SupervisorService describes the supervisor of this user's cities as a service.

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxChecks is enough for 1,000 rigs.
+// maxChecks is the maximum number of checks in progress. It is enough for 1,000 rigs.
 const maxChecks = 3000
 
 // checkTimeout is the timeout for checking a folder.

@@ -119,8 +119,8 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns the revision and the files' state. A reader might see a change that was later reverted, so the revision
-// is not enough.
+// state returns the revision and the files' state. After a change that was reverted, the revision is the same as
+// before.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()
