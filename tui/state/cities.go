@@ -41,6 +41,27 @@ func ListCities(m *Room) {
 	MoveNeeds(m, 0)
 }
 
+// CitiesList is the subject of the finder that lists the cities.
+type CitiesList struct{}
+
+// NoCities is the subject of the text that is shown because no other city is known.
+type NoCities struct{}
+
+const citiesReadGap = 500 * time.Millisecond
+
+// RequestCities requests the current list of cities when the user opens it, and while it is open.
+func RequestCities(m *Room) {
+	list := m.Dialogs.Finder()
+	switch shown := list != nil && list.About == any(CitiesList{}) ||
+		m.Dialogs.Subject() == any(NoCities{}); {
+	case !shown:
+		m.citiesReadAt = time.Time{}
+	case m.Now.Sub(m.citiesReadAt) >= citiesReadGap:
+		m.citiesReadAt = m.Now
+		m.Todo = append(m.Todo, feed.RefreshCities{})
+	}
+}
+
 // MoveNeeds moves the cursor by n rows in the list of agents that need attention.
 func MoveNeeds(m *Room, n int) {
 	all := AllNeeds(m)

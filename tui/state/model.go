@@ -217,6 +217,8 @@ type otherCities struct {
 	OpenedFrom feed.SwitchCity // the room from which the user opened the all-cities room
 	Switch     CitySwitch
 	ArrivedAt  time.Time
+	// when the open list of cities was last requested; zero = the list is not open
+	citiesReadAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
 	CityFilter widget.Filter
