@@ -62,9 +62,7 @@ func statusLine(m *state.Room, w int) string {
 			tail = "  " + widget.Age(d)
 		}
 	}
-	if m.Undo.ID == s.ID {
-		tail += state.UndoHint(m)
-	}
+	tail += state.UndoHint(m)
 	l.Add(s.Token, " "+sign+" ")
 	room := max(0, w-l.Width-widget.Width(tail)-1)
 	body := themes.Text
