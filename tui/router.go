@@ -321,6 +321,9 @@ func receiveResult(m *state.Room, r feed.Result) {
 		if failed {
 			m.Status.While = state.UntilConfigValid(m.Status.Text)
 		}
+		if !failed {
+			state.NoteCrash(m) // the snapshot might be newer than the result
+		}
 	}
 }
 

@@ -173,7 +173,7 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 	m.Snap, m.Wave = s, m.waves.See(s)
 	ApplyTheme(m)
 	m.Relist()
-	noteCrash(m)
+	NoteCrash(m)
 }
 
 // Zone returns the zone of the focused panel.
