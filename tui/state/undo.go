@@ -109,7 +109,7 @@ func (s *Undos) ForgetMarks() { s.remove(func(u *Undo) bool { return u.Restore !
 // Refuse records that the latest action, such as "restarting builder", cannot be undone.
 func (s *Undos) Refuse(what string) { s.refusal = widget.Plain(what) + " has no undo" }
 
-// offerUndo stores the undo of an action that has just begun, or the reason why the action has none.
+// offerUndo stores the undo of a new action. If the action cannot be undone, offerUndo stores the reason.
 func offerUndo(m *Room, what string, commands []city.Command) {
 	back := reversal(m, commands)
 	if len(back) == 0 {
