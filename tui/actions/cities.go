@@ -169,7 +169,7 @@ func RefreshCities(m *state.Room) {
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
-		state.ShowSuccess(m, "already in "+widget.Plain(name))
+		state.ShowSuccess(m, "already in "+state.CityTitle(m, 50))
 		return nil
 	}
 	return state.StartSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})

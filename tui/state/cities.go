@@ -212,8 +212,10 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 		return nil
 	}
 	where := widget.Plain(t.Name)
-	if t.Name == "" {
+	if c := m.Fleet.Find(t.Name); t.Name == "" {
 		where = "all cities"
+	} else if c != nil {
+		where = c.DisplayName
 	}
 	before := m.Status
 	doing := "switching to "
@@ -242,7 +244,7 @@ func NoDirectory(m *Room) []string {
 	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
 		"keep running."
 	if m.Mode == Hosting {
-		register = "This program runs " + CityName(m) + ". Quit it with " +
+		register = "This program runs " + CityTitle(m, 50) + ". Quit it with " +
 			m.Keys.KeyText("quit") + " and b; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
