@@ -42,6 +42,16 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	}
 }
 
+// The time left never exceeds the time limit, although the time of a frame can be older than the action.
+func TestUndoIsNotOfferedForTooLong(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.wait(s.now.Truncate(time.Second).Add(1100 * time.Millisecond).Sub(s.now))
+	s.shows("builder") // the first frame of this second
+	s.press("D")
+	s.shows("u undoes for 30s")
+}
+
 // The time limit for undo starts when the verb has ended.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -303,7 +313,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
 	s.press("D", "y")
-	s.shows("u undoes for 30s", "u undo draining builder", "a attach")
+	s.shows("u undoes for 29s", "u undo draining builder", "a attach")
 	s.done("agent builder drains")
 	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
 	s.shows("u undoes for")

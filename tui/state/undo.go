@@ -295,6 +295,6 @@ func UndoHint(m *Room) string {
 	if m.ReducedMotion {
 		return "  " + k + " undoes" + named
 	}
-	return "  " + k + " undoes" + named + " for " +
-		widget.Age(u.end(m).Sub(m.Now)+time.Second-1)
+	// the time of a frame can be up to one second old, so the time left is not rounded up
+	return "  " + k + " undoes" + named + " for " + widget.Age(u.end(m).Sub(m.Now))
 }
