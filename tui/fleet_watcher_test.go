@@ -60,8 +60,11 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 type relay struct {
 	city.Directory
 	relayed
-	lists chan []city.Info
+	lists     chan []city.Info
+	refreshes atomic.Int64
 }
+
+func (r *relay) Refresh() { r.refreshes.Add(1) }
 
 // relayed is the city of a relay.
 type relayed struct {
@@ -99,6 +102,30 @@ func (r *relayed) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 
 func (r *relayed) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(r.Snapshot(context.Background())) }
+}
+
+// Refresh reaches the directory. The list that follows is sent without a delay.
+func TestTheListIsSentAtOnceAfterARefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &relay{lists: make(chan []city.Info)}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities.Directory = d
+		l := feed.NewFleetWatcher(r)
+		r.Spawn("cities", l.Run)
+		d.lists <- []city.Info{{Name: "alpha", Path: "/alpha"}}
+		synctest.Wait()
+		l.Refresh()
+		d.lists <- []city.Info{{Name: "alpha", Path: "/alpha"}, {Name: "beta", Path: "/beta"}}
+		synctest.Wait()
+		l.Mu.Lock()
+		if n := len(l.Published.Rows); n != 2 || d.refreshes.Load() != 1 {
+			t.Errorf("%d cities after %d refreshes", n, d.refreshes.Load())
+		}
+		l.Mu.Unlock()
+		cancel()
+		r.Goroutines.Wait()
+	})
 }
 
 // A summary from a controller is not shown for its successor. A city whose controller has just exited is called

@@ -174,3 +174,11 @@ func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 		}
 	}
 }
+
+// The help says by which rule actions ask for confirmation.
+func TestHelpExplainsWhichActionsAsk(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.press("?")
+	s.typeIn("asks")
+	s.shows("it asks first: undo cannot restore what it stops", "undo reverts it, so it asks only for several agents")
+}

@@ -15,7 +15,10 @@ import (
 func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()
-		s.shows("there was no question, so y did nothing")
+		if last := s.m.Messages[len(s.m.Messages)-1]; !strings.Contains(last.Text, "asked no question") ||
+			strings.Contains(s.m.Status.Text, "question") {
+			t.Errorf("the status %q, the last message %q", s.m.Status.Text, last.Text)
+		}
 		if s.m.Dialogs.Top() != nil {
 			t.Errorf("y opened %T", s.m.Dialogs.Top())
 		}

@@ -34,7 +34,7 @@ func showPool(m *state.Room) []feed.Effect {
 }
 
 func showCity(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: state.CityName(m),
+	openReader(m, &state.Reader{Title: state.CityTitle(m, 50),
 		Lines: func(w int) []string { return widget.WrapAll(details.City(m.Details()), w) }})
 	return nil
 }

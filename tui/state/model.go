@@ -110,7 +110,7 @@ type actionLog struct {
 	Scaled     Scaling // the size that was requested most recently
 	Fired      Firing  // the automation that was fired most recently
 	Status     Status
-	Undo       Undo
+	Undos      Undos
 	Departure  Departure
 	Messages   []details.Message // oldest first
 	History    []string          // lines of the palette, oldest first
@@ -173,7 +173,7 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 	m.Snap, m.Wave = s, m.waves.See(s)
 	ApplyTheme(m)
 	m.Relist()
-	noteCrash(m)
+	NoteCrash(m)
 }
 
 // Zone returns the zone of the focused panel.
@@ -217,6 +217,8 @@ type otherCities struct {
 	OpenedFrom feed.SwitchCity // the room from which the user opened the all-cities room
 	Switch     CitySwitch
 	ArrivedAt  time.Time
+	// when the open list of cities was last requested; zero = the list is not open
+	citiesReadAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
 	CityFilter widget.Filter
