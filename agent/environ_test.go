@@ -49,7 +49,7 @@ GC_OWN = "kept"
 		}
 	}
 	if strings.Contains(all, "liar") {
-		t.Errorf("the configuration overrides a variable that belongs to gcity: %s", all)
+		t.Errorf("the configuration overrides a variable of gcity's: %s", all)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestExpand(t *testing.T) {
 		"${": "${", "${A": "${A", "${}": "${}", "${A-x}": "${A-x}", "$D": "$A", "pa$5word": "pa$5word", "ä$Aö": "ä1ö",
 	} {
 		if got := expand(in, vars); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
+			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ start_command = "sh"
 			t.Fatalf("%s: %+v", name, w.Prompt)
 		}
 		if got, err := w.Prompt.Draft.Template.Render(t.Context(), w.Prompt.Draft.Values); err != nil || got != want {
-			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
 		}
 		if w.Overlay != filepath.Join(dir, "o") || !slices.Equal(w.Hooks, []string{"claude"}) {
 			t.Errorf("%s: %q %q", name, w.Overlay, w.Hooks)
@@ -64,7 +64,7 @@ start_command = "sh"
 		want := strings.Split(change.drift, ", ")
 		slices.Sort(want)
 		if strings.Join(drift, ", ") != strings.Join(want, ", ") {
-			t.Errorf("%s: %q, want %q", change.file, drift, want)
+			t.Errorf("%s: got %q, want %q", change.file, drift, want)
 		}
 	}
 }

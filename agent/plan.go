@@ -25,7 +25,7 @@ func Plan(c *config.City, h Host) []Want {
 	return sortByName(wants)
 }
 
-// sortByName moves each want only once, because wants are large.
+// sortByName returns the wants sorted by name. It sorts pointers, because wants are large.
 func sortByName(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {

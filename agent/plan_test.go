@@ -107,7 +107,7 @@ start_command = "sh"
 		"",
 	} {
 		if wants[i].Problem != want {
-			t.Errorf("%s: %q, want %q", wants[i].Name, wants[i].Problem, want)
+			t.Errorf("%s: got %q, want %q", wants[i].Name, wants[i].Problem, want)
 		}
 	}
 }
@@ -170,10 +170,10 @@ func TestSpawn(t *testing.T) {
 		}
 	}
 	if !slices.Equal(w.Spec.Env, before) || w.Spec.ID != "" {
-		t.Error("Spawn changed the want")
+		t.Error("Spawn changed its argument")
 	}
 	if one.Fingerprint.Sum != two.Fingerprint.Sum {
-		t.Error("the session ID is in the fingerprint, so every start would drift")
+		t.Error("the session ID is part of the fingerprint, so every start would cause drift")
 	}
 }
 
@@ -219,7 +219,7 @@ dir = "x"
 			t.Fatal(err)
 		}
 		if got := strings.Join(was.Drift(Plan(reload(t, c.Path), host)[0].Spec.Fingerprint), ", "); got != tt.drift {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.drift)
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.drift)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(c.Path, config.FileName), []byte(base), 0o644); err != nil {
@@ -227,13 +227,13 @@ dir = "x"
 	}
 	other := Plan(reload(t, c.Path), Host{Environ: []string{"HOME=/other", "PATH=/usr/bin:/bin", "X=1"}, BinDir: "/d/bin"})[0]
 	if d := was.Drift(other.Spec.Fingerprint); len(d) > 0 {
-		t.Errorf("a different SHELL causes drift: %q", d)
+		t.Errorf("drift with a different SHELL: got %q", d)
 	}
 	if err := os.WriteFile(script, []byte("false"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if d := was.Drift(Plan(reload(t, c.Path), host)[0].Spec.Fingerprint); !slices.Equal(d, []string{"session_setup_script changed"}) {
-		t.Errorf("a script with different content: drift = %q", d)
+		t.Errorf("drift of a script with different content: got %q", d)
 	}
 }
 
@@ -298,7 +298,7 @@ session = "k8s"
 	wants := Plan(c, Host{})
 	for i, want := range []string{"pty", "subprocess", "k8s"} {
 		if w := wants[i]; w.Provider != want || w.Spec.Provider != want || w.Spec.Fingerprint.Sum != wants[0].Spec.Fingerprint.Sum {
-			t.Errorf("%s has providers %q and %q", w.Name, w.Provider, w.Spec.Provider)
+			t.Errorf("%s: got providers %q and %q", w.Name, w.Provider, w.Spec.Provider)
 		}
 	}
 	if wants[1].Problem != "" || wants[2].Problem != "" {
@@ -333,10 +333,11 @@ triage = "demo/scout"
 	all := planned(t, c, Host{})
 	for name, want := range map[string]string{"demo/scout": "care", "scout": "", "worker": ""} {
 		if got := all[name].TriageOf; got != want {
-			t.Errorf("%s is the triage agent of %q, want %q", name, got, want)
+			t.Errorf("triage of %s: got %q, want %q", name, got, want)
 		}
 	}
 	if w := all["worker"]; w.StuckAfter != 5*time.Minute || !w.Spec.Idle || all["scout"].Spec.Idle {
-		t.Errorf("StuckAfter = %s, Idle = %t, and Idle of another agent = %t", w.StuckAfter, w.Spec.Idle, all["scout"].Spec.Idle)
+		t.Errorf("StuckAfter = %s, Idle = %t; Idle of another agent = %t",
+			w.StuckAfter, w.Spec.Idle, all["scout"].Spec.Idle)
 	}
 }

@@ -23,7 +23,7 @@ func planned(t *testing.T, c *config.City, h Host) map[string]Want {
 		all[w.Name] = w
 	}
 	if len(all) != len(wants) || !slices.IsSortedFunc(wants, func(a, b Want) int { return strings.Compare(a.Name, b.Name) }) {
-		t.Errorf("%d names of %d wants, or not sorted", len(all), len(wants))
+		t.Errorf("got %d names for %d wants, or unsorted names", len(all), len(wants))
 	}
 	return all
 }
@@ -110,7 +110,7 @@ func TestPlanOfPools(t *testing.T) {
 		}
 	}
 	if len(sessions) != len(all) {
-		t.Errorf("%d sessions for %d agents", len(sessions), len(all))
+		t.Errorf("got %d sessions for %d agents", len(sessions), len(all))
 	}
 }
 

@@ -69,7 +69,7 @@ func TestProgramsAreLookedUpOnce(t *testing.T) {
 		}
 	}
 	if looks != 1 {
-		t.Errorf("looked up %d times, want 1", looks)
+		t.Errorf("got %d lookups, want 1", looks)
 	}
 	if w := Plan(c, Host{})[0]; w.Problem != "" || w.Program != "gemini" {
 		t.Errorf("%q, %q", w.Program, w.Problem)
@@ -93,7 +93,7 @@ func TestProviderEnvironment(t *testing.T) {
 				t.Errorf("configured %s = %s, want %s", name, got, want)
 			}
 			if got := value(pools[0].Env, name); got != want {
-				t.Errorf("the check's %s = %s, want %s", name, got, want)
+				t.Errorf("check's %s: got %s, want %s", name, got, want)
 			}
 		}
 		if value(w.Spec.Configured(), "HOME") != "(not set)" {
@@ -124,7 +124,7 @@ func TestFingerprintOfPrograms(t *testing.T) {
 	} {
 		now := one(t, strings.Replace(text, c.old, c.new, 1), everything).Spec.Fingerprint
 		if got := strings.Join(was.Drift(now), "|"); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func FuzzArgs(f *testing.F) {
 		cmd.Env = os.Environ()
 		out, err := cmd.Output()
 		if err != nil || string(out) != one+"|"+two+"|" {
-			t.Errorf("%q and %q in %s arrived as %q, %v", one, two, p.CommandLine(), out, err)
+			t.Errorf("%q and %q in %s: got %q, %v", one, two, p.CommandLine(), out, err)
 		}
 	})
 }

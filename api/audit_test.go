@@ -40,7 +40,7 @@ func TestAudit(t *testing.T) {
 			from("10.0."+string(rune('a'+i%20))+strings.Repeat("x", i/20)+":1", "rejected")
 		}
 		if len(a.seen) > maxAuditKeys {
-			t.Errorf("%d addresses are remembered", len(a.seen))
+			t.Errorf("got %d stored addresses", len(a.seen))
 		}
 	})
 }

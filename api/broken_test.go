@@ -62,7 +62,7 @@ func TestPanicFailsOneRequest(t *testing.T) {
 	stop()
 	for _, what := range []string{"Output is not implemented", "Snapshots is not implemented", "Read is not implemented", "broken_test.go"} {
 		if !strings.Contains(log.String(), what) {
-			t.Errorf("%q is not in the log:\n%s", what, log)
+			t.Errorf("want %q in the log:\n%s", what, log)
 		}
 	}
 }

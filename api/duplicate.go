@@ -12,7 +12,7 @@ func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	type object struct {
-		keys   map[string]bool // nil = an array
+		keys   map[string]bool // keys of an object so far; nil = an array
 		isName bool
 	}
 	var open []object

@@ -54,7 +54,7 @@ func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func(
 				t.Error(err)
 			}
 		case <-time.After(patience):
-			t.Error("Serve does not return")
+			t.Error("Serve did not return")
 		}
 	}
 	t.Cleanup(stop)
@@ -106,7 +106,7 @@ func TestAgent(t *testing.T) {
 	for i := range snap.Agents {
 		a, err := c.Agent(t.Context(), snap.Agents[i].Name)
 		if err != nil || !reflect.DeepEqual(*a, snap.Agents[i]) {
-			t.Errorf("%s: %+v, %v; want %+v", snap.Agents[i].Name, a, err, snap.Agents[i])
+			t.Errorf("%s: got %+v, %v; want %+v", snap.Agents[i].Name, a, err, snap.Agents[i])
 		}
 	}
 	for _, name := range []string{"nobody", "rig", "stop", "", "../health", "web/output"} {
@@ -130,10 +130,10 @@ func TestNotRunning(t *testing.T) {
 	stop()
 	_, err := c.Snapshot(t.Context())
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("a city that has stopped: %v", err)
+		t.Errorf("a stopped city: got %v", err)
 	}
 	if _, err := client.Dial(path); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("a removed socket: %v", err)
+		t.Errorf("a removed socket: got %v", err)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestServeEnds(t *testing.T) {
 	for s, err := range c.Snapshots(t.Context()) {
 		if stopped {
 			if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable {
-				t.Errorf("the stream ended with %v, %v", s, err)
+				t.Errorf("end of the stream: got %v, %v", s, err)
 			}
 			break
 		}
@@ -167,7 +167,7 @@ func TestServeEnds(t *testing.T) {
 	}
 	_, err = io.Copy(io.Discard, term)
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable {
-		t.Errorf("the terminal ended with %v", err)
+		t.Errorf("end of the terminal: got %v", err)
 	}
 }
 
@@ -238,12 +238,12 @@ func TestEveryCommandArrives(t *testing.T) {
 			t.Errorf("%d: %+v, %v", i, r, err)
 		}
 		if got := f.Commands(); len(got) != before+1 || !reflect.DeepEqual(got[before], cmd) {
-			t.Errorf("command %d, %s, was changed on the way", i, cmd.Verb())
+			t.Errorf("command %d, %s, was changed in transit", i, cmd.Verb())
 		}
 	}
 	long := city.Nudge{Agent: "a", Text: string(make([]byte, 500_000))}
 	if _, err := c.Do(t.Context(), long); err != nil || f.Commands()[len(f.Commands())-1] != long {
-		t.Errorf("half a megabyte with every byte escaped: %v", err)
+		t.Errorf("a text of 500,000 escaped bytes: got %v", err)
 	}
 	sent := len(f.Commands())
 	for _, cmd := range []city.Command{
@@ -257,14 +257,14 @@ func TestEveryCommandArrives(t *testing.T) {
 		}
 	}
 	if got := f.Commands(); len(got) != sent {
-		t.Errorf("an invalid command arrived: %#v", got[sent:])
+		t.Errorf("an invalid command reached the city: %#v", got[sent:])
 	}
 	f.OnDo(func(city.Command) (city.Receipt, error) {
 		return city.Receipt{}, &city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}
 	})
 	_, err := c.Do(t.Context(), city.Reload{})
 	if e, ok := errors.AsType[*city.Error](err); !ok || *e != (city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}) {
-		t.Errorf("the client received the error %#v", err)
+		t.Errorf("error at the client: got %#v", err)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestSlowReaderResumes(t *testing.T) {
 		}
 	}
 	if next <= n || counted.n.Load() < 2 {
-		t.Errorf("%d events over %d streams", next-1, counted.n.Load())
+		t.Errorf("got %d events from %d streams", next-1, counted.n.Load())
 	}
 }
 
@@ -332,7 +332,7 @@ func TestClientClose(t *testing.T) {
 		_ = c.Close()
 	}
 	if _, err := io.Copy(io.Discard, term); err == nil {
-		t.Error("the terminal ended as if the session had")
+		t.Error("a failed stream ended like a session")
 	}
 	if _, err := c.Snapshot(t.Context()); err == nil {
 		t.Error("a closed client returned a result")
@@ -361,10 +361,10 @@ func TestResize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.ScreenRaw("rig/stop") {
-		t.Error("attached raw, but not requested")
+		t.Error("got a raw terminal that was not requested")
 	}
 	if raw, err := c.Attach(t.Context(), "rig/stop", city.Viewer{Cols: 77, Rows: 11, Raw: true}); err != nil || !f.ScreenRaw("rig/stop") {
-		t.Errorf("not attached raw: %v", err)
+		t.Errorf("want a raw terminal, got error %v", err)
 	} else {
 		defer raw.Close()
 	}

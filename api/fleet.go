@@ -88,7 +88,8 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// The second result is true for requests that only the API for all cities supports.
+// methods returns the handlers for a kind of request. The second result is true for requests that only the API for all
+// cities supports.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -154,7 +155,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// A city that is stopping still accepts requests, such as a request to stop sooner.
+// isReachable reports whether a city accepts requests. A city that is stopping still accepts a request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 func notRunning(i *city.Info) error {

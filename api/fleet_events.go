@@ -217,7 +217,7 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent.event is nil if a city was added.
+// mergedEvent is an event from the stream of all cities, and the cursor after it. event is nil if a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
@@ -259,7 +259,8 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors yields cursors as text, because the next step modifies the cursor.
+// copyCursors yields the events of all cities after a cursor. It converts each cursor to text, because the next step
+// modifies the cursor.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {

@@ -157,7 +157,7 @@ func TestFleetStream(t *testing.T) {
 		st := openSSE(t, hc, "/v0/events/stream?"+query, "")
 		got, _ := st.events(strings.Count(want, ":"))
 		if !sameWords(got, want) {
-			t.Errorf("%s: %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 		st.end()
 	}
@@ -253,7 +253,7 @@ func TestFleetEventPages(t *testing.T) {
 		t.Helper()
 		status, h, body := get(t, hc, path)
 		if err := json.Unmarshal([]byte(body), &p); err != nil || status != 200 || h.Get("X-GC-Index") != "a:7,b:4" {
-			t.Fatalf("%s: %d %s, %v", path, status, body, err)
+			t.Fatalf("%s: got %d %s, %v", path, status, body, err)
 		}
 		if len(p.Unreachable) != 1 || p.Unreachable[0].City != "still" {
 			t.Errorf("%s: %s", path, body)

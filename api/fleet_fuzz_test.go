@@ -45,14 +45,14 @@ func FuzzFleet(f *testing.F) {
 		g.guarded(s, newFleet(s, citytest.NewDirectory(prod, foreign))).ServeHTTP(w, r)
 		var answer struct{ Code, Message string }
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); u.Path != "/metrics" && err != nil || w.Code >= 400 && (answer.Code == "" || answer.Message == "") {
-			t.Fatalf("%s %q: %d %s", method, path, w.Code, w.Body)
+			t.Fatalf("%s %q: got %d %s", method, path, w.Code, w.Body)
 		}
 		known := strings.Contains("all-of-it-0123456789 of-acme-0123456789 of-other-0123456789", strings.TrimSpace(token)) && len(strings.TrimSpace(token)) >= 18
 		if !known && w.Code < 400 {
-			t.Fatalf("%s %q with %q: %d", method, path, token, w.Code)
+			t.Fatalf("%s %q with %q: got %d", method, path, token, w.Code)
 		}
 		if strings.TrimSpace(token) == "of-acme-0123456789" && (len(foreign.Commands()) > 0 || strings.Contains(w.Body.String(), "foreignland") && !strings.Contains(u.String(), "foreign")) {
-			t.Fatalf("%s %q: %d %s and %#v", method, path, w.Code, w.Body, foreign.Commands())
+			t.Fatalf("%s %q: got %d %s and %#v", method, path, w.Code, w.Body, foreign.Commands())
 		}
 		if len(foreign.Commands()) > 0 && (method == http.MethodGet || !strings.Contains(u.Path, "foreignland")) {
 			t.Fatalf("%s %q did %#v", method, path, foreign.Commands())

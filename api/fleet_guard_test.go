@@ -48,11 +48,11 @@ func TestFleetGuard(t *testing.T) {
 		{"a relative path", "POST", "/v0/city/c/register", `{"path":"../c"}`, []string{inJSON, byProgram}, 400},
 	} {
 		if code, _, body := call(t, c.method, "http://"+addr+c.path, c.body, c.headers...); code != c.want {
-			t.Errorf("%s: %d %s, want %d", c.name, code, body, c.want)
+			t.Errorf("%s: got %d %s, want %d", c.name, code, body, c.want)
 		}
 	}
 	if all, err := m.Cities(t.Context()); err != nil || len(all) != 2 || len(a.Commands())+len(b.Commands()) > 0 {
-		t.Errorf("the cities have changed: %v, %v", all, err)
+		t.Errorf("the cities were changed: %v, %v", all, err)
 	}
 	_, _, body := call(t, "GET", "http://"+addr+"/v0/cities", "", "Host: evil.example")
 	if !strings.Contains(body, "[supervisor] hosts") {
@@ -91,7 +91,7 @@ func TestStalledFleetReaders(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatal("stalled readers still occupy the streams")
+			t.Fatal("stalled readers still hold the streams")
 		}
 	}
 }

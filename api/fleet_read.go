@@ -328,7 +328,7 @@ func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// For a city that does not respond, city_up is 0.
+// metrics writes the metrics of all cities to one page. For a city that does not respond, city_up is 0.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

@@ -128,7 +128,7 @@ func TestHundredStreams(t *testing.T) {
 	others.Wait()
 	close(goOn)
 	wg.Wait()
-	t.Logf("the client that paused was connected %d times", late.cuts)
+	t.Logf("the paused client connected %d times", late.cuts)
 }
 
 // BenchmarkHundredStreams measures the throughput and memory of a hundred clients.

@@ -52,7 +52,7 @@ func fleetOn(t testing.TB, l net.Listener, d city.Directory, o api.Options) (sto
 				t.Error(err)
 			}
 		case <-time.After(patience):
-			t.Error("ServeFleet does not return")
+			t.Error("ServeFleet did not return")
 		}
 	}
 	t.Cleanup(stop)
@@ -131,17 +131,17 @@ func TestFleetShapes(t *testing.T) {
 	} {
 		status, _, body := get(t, hc, c.path)
 		if status != c.status {
-			t.Errorf("%s: %d, want %d: %.300s", c.path, status, c.status, body)
+			t.Errorf("%s: got %d, want %d: %.300s", c.path, status, c.status, body)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %.600s", c.path, want, body)
+				t.Errorf("%s: want %s in %.600s", c.path, want, body)
 			}
 		}
 	}
 	_, _, body := get(t, hc, "/metrics")
 	if n := strings.Count(body, "# TYPE gcity_agents_running "); n != 1 {
-		t.Errorf("the metric gcity_agents_running is declared %d times", n)
+		t.Errorf("got %d declarations of gcity_agents_running, want 1", n)
 	}
 	if _, h, _ := get(t, hc, "/v0/agents"); h.Get("X-GC-Index") != "bright-lights:0,dark-alleys:0" {
 		t.Errorf("X-GC-Index: %q", h.Get("X-GC-Index"))
@@ -196,7 +196,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid city name"},
 	} {
 		if status, _, body := send(t, hc, "POST", c.path, c.body); status != c.status || !strings.Contains(body, c.want) {
-			t.Errorf("%s %s: %d %s, want %d and %q", c.path, c.body, status, body, c.status, c.want)
+			t.Errorf("%s %s: got %d %s, want %d and %q", c.path, c.body, status, body, c.status, c.want)
 		}
 	}
 	f := dialFleet(t, path)
@@ -271,7 +271,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 // The client follows the list of cities.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("without a listener: %v", err)
+		t.Errorf("without a listener: got %v", err)
 	}
 	m := citytest.NewDirectory(named("a"), named("b"))
 	path, stop := serveFleet(t, m, api.Options{})
@@ -282,7 +282,7 @@ func TestFleetClient(t *testing.T) {
 	}
 	again, err := f.City("b")
 	if err != nil || again != c {
-		t.Errorf("a different client for the same city: %v", err)
+		t.Errorf("City returned a different client for the same city: %v", err)
 	}
 	step := 0
 	for all, err := range f.Watch(t.Context()) {
@@ -306,18 +306,18 @@ func TestFleetClient(t *testing.T) {
 	}
 	for _, err := range c.Snapshots(t.Context()) {
 		if stop(); err != nil && (code(err) != city.Unavailable || err.Error() != "the supervisor has stopped") {
-			t.Errorf("the stream ended with %v", err)
+			t.Errorf("end of the stream: got %v", err)
 		}
 	}
 	if _, err := c.Snapshot(t.Context()); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("after the supervisor has ended: %v", err)
+		t.Errorf("after the supervisor has ended: got %v", err)
 	}
 	if _, err := f.Cities(t.Context()); !errors.Is(err, client.ErrNotRunning) || !strings.Contains(err.Error(), "supervisor") {
-		t.Errorf("after the supervisor has ended: %v", err)
+		t.Errorf("after the supervisor has ended: got %v", err)
 	}
 	for _, err := range f.Watch(t.Context()) {
 		if !errors.Is(err, client.ErrNotRunning) {
-			t.Errorf("after the supervisor has ended: %v", err)
+			t.Errorf("after the supervisor has ended: got %v", err)
 		}
 	}
 }

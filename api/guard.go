@@ -152,7 +152,8 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knownHost rejects unknown names, even if they resolve to this machine. This prevents DNS rebinding.
+// knownHost reports whether a request names this machine or a configured host. It rejects other names even if they
+// resolve to this machine, which prevents DNS rebinding.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -202,7 +203,7 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin also accepts requests that do not come from a page.
+// sameOrigin rejects requests from pages of other sites. It accepts requests that do not come from a page.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -219,7 +220,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// The running time of keyOf reveals nothing about any token.
+// keyOf returns the key for a request's token, or nil. Its running time reveals nothing about any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

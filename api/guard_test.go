@@ -54,13 +54,13 @@ func FuzzGuard(f *testing.F) {
 		}
 		allowed := ours(host) && (origin == "" || strings.EqualFold(origin, "http://"+host) || strings.EqualFold(origin, "https://"+host)) && strings.HasSuffix(auth, "0123456789abcdef")
 		if !allowed && w.Code < 400 {
-			t.Fatalf("%s %q at %q from %q with %q: %d", method, path, host, origin, auth, w.Code)
+			t.Fatalf("%s %q at %q from %q with %q: got %d", method, path, host, origin, auth, w.Code)
 		}
 		if n := len(fake.Commands()); n > 0 && (!allowed || asks == "" || method != http.MethodPost && method != http.MethodPatch) {
 			t.Fatalf("%s %q at %q from %q did %#v", method, path, host, origin, fake.Commands())
 		}
 		if strings.Contains(w.Body.String(), "0123456789abcdef") && !strings.Contains(path+body, "0123456789abcdef") {
-			t.Fatalf("the token is in %s", w.Body)
+			t.Fatalf("a response contains the token: %s", w.Body)
 		}
 	})
 }

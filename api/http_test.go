@@ -94,14 +94,14 @@ func TestShapes(t *testing.T) {
 		_, _, body := get(t, hc, c.path)
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", c.path, want, body)
+				t.Errorf("%s: want %s in %s", c.path, want, body)
 			}
 		}
 	}
 	for _, p := range []string{"/v0/agent/worker/output", "/v0/agent/worker/inspect",
 		"/v0/events"} {
 		if _, h, _ := get(t, hc, p); h.Get("X-GC-Index") != "2" {
-			t.Errorf("%s: X-GC-Index is %q", p, h.Get("X-GC-Index"))
+			t.Errorf("%s: got X-GC-Index %q", p, h.Get("X-GC-Index"))
 		}
 	}
 	code, h, _ := get(t, hc, "/v0/agents")
@@ -185,7 +185,7 @@ func TestRejections(t *testing.T) {
 		var e city.Error
 		if status != c.status || c.method != "HEAD" &&
 			(json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "") {
-			t.Errorf("%s %.60s: %d %s, want %d %s", c.method, c.path, status, body, c.status,
+			t.Errorf("%s %.60s: got %d %s, want %d %s", c.method, c.path, status, body, c.status,
 				c.code)
 		}
 		if status == 405 && h.Get("Allow") == "" {
@@ -197,7 +197,7 @@ func TestRejections(t *testing.T) {
 		case city.Restart, city.Nudge, city.Emit:
 			// the API accepts these requests, and the city rejects them
 		default:
-			t.Errorf("%#v was carried out", c)
+			t.Errorf("%#v was executed", c)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func TestVerbs(t *testing.T) {
 		got := f.Commands()
 		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want ||
 			!strings.Contains(body, `"message":`) {
-			t.Errorf("%s: %d %s, %#v", c.path, status, body, got)
+			t.Errorf("%s: got %d %s, %#v", c.path, status, body, got)
 		}
 	}
 }
@@ -241,11 +241,11 @@ func TestLongPoll(t *testing.T) {
 		"/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine", "/v0/automations", "/v0/beads"} {
 		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") !=
 			fmt.Sprint(seq) {
-			t.Errorf("%s: index %s, want %d immediately", route, h.Get("X-GC-Index"), seq)
+			t.Errorf("%s: got index %s, want %d immediately", route, h.Get("X-GC-Index"), seq)
 		}
 		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d&wait=1ms", route, seq)); h.Get(
 			"X-GC-Index") != fmt.Sprint(seq) {
-			t.Errorf("%s: index %s, want %d after the wait", route, h.Get("X-GC-Index"), seq)
+			t.Errorf("%s: got index %s, want %d after the wait", route, h.Get("X-GC-Index"), seq)
 		}
 		next, url := make(chan string, 1), fmt.Sprintf("http://city%s?index=%d&wait=1m", route, seq)
 		go func() {
@@ -326,7 +326,7 @@ func TestEventStreamCursors(t *testing.T) {
 	} {
 		s := lines(t, hc, c.path, c.id)
 		if got := next(t, s, 2); got[0] != c.want[0] || got[1] != c.want[1] {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	gap, live := lines(t, hc, "/v0/events/stream", "99"),
@@ -335,10 +335,10 @@ func TestEventStreamCursors(t *testing.T) {
 	f.Record(events.Event{Type: "test.other"})
 	f.Record(events.Event{Type: "test.new"})
 	if got := next(t, gap, 2); got[1] != "id: 6" {
-		t.Errorf("after the gap: %q", got)
+		t.Errorf("after the gap: got %q", got)
 	}
 	if got := next(t, live, 2); got[0] != "event: test.new" || got[1] != "id: 7" {
-		t.Errorf("without a cursor: %q", got)
+		t.Errorf("without a cursor: got %q", got)
 	}
 }
 
@@ -380,10 +380,10 @@ func TestStreamLimit(t *testing.T) {
 	c := dial(t, path)
 	if _, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24}); err ==
 		nil {
-		t.Error("attached a terminal beyond the limit")
+		t.Error("a terminal beyond the limit was accepted")
 	}
 	if _, err := c.Snapshot(t.Context()); err != nil {
-		t.Errorf("an ordinary request failed: %v", err)
+		t.Errorf("a normal request failed: %v", err)
 	}
 }
 
@@ -472,7 +472,7 @@ func TestPatchSuspends(t *testing.T) {
 		{"/v0/agent/worker", `{"suspended": true}`}, {"/v0/agent/worker", `{"suspended": false}`},
 	} {
 		if status, _, body := send(t, hc, "PATCH", c.path, c.body); status != 200 {
-			t.Errorf("PATCH %s %s: %d %s", c.path, c.body, status, body)
+			t.Errorf("PATCH %s %s: got %d %s", c.path, c.body, status, body)
 		}
 	}
 	want := []city.Command{city.Suspend{Agent: "worker"}, city.Resume{Agent: "worker"}}

@@ -44,7 +44,7 @@ func kept(t *testing.T, keep func(context.Context, *listenerProbe)) *listenerPro
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			t.Error("KeepListening does not return")
+			t.Error("KeepListening did not return")
 		}
 	})
 	return d
@@ -61,7 +61,7 @@ func (d *listenerProbe) until(address, problem string) {
 			}
 			d.t.Logf("reported %+v", now)
 		case <-late:
-			d.t.Fatalf("no report with %q, %q", address, problem)
+			d.t.Fatalf("got no report with %q, %q", address, problem)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestKeep(t *testing.T) {
 	}
 
 	if code, _, _ := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 403 {
-		t.Errorf("an unknown host name: %d", code)
+		t.Errorf("request with an unknown host name: got status %d", code)
 	}
 	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // not reported, because the address is the same
 	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}}
@@ -186,10 +186,10 @@ func TestKeepToken(t *testing.T) {
 	write(token)
 	d.until(addr, "")
 	if code := with(token); code != 200 {
-		t.Errorf("%d with the token", code)
+		t.Errorf("status with the token: got %d", code)
 	}
 	if code := with("x" + token[1:]); code != 401 {
-		t.Errorf("%d with another token", code)
+		t.Errorf("status with another token: got %d", code)
 	}
 	other := "another-" + token
 	write(other)
@@ -208,7 +208,7 @@ func TestKeepToken(t *testing.T) {
 		return resp.StatusCode == 200
 	})
 	if code := with(token); code != 401 {
-		t.Errorf("%d with the old token", code)
+		t.Errorf("status with the old token: got %d", code)
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestKeepToken(t *testing.T) {
 	d.until("", "chmod 600")
 	if c, err := net.Dial("tcp", addr); err == nil {
 		c.Close()
-		t.Error("listening although other users can read the token")
+		t.Error("the API accepts connections although other users can read the token")
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestKeepTenants(t *testing.T) {
 	file("acme", acmeToken)
 	d.until(addr, "tenant thief has no access: the file contains the same token as the supervisor's token file")
 	if code := ask("acme", acmeToken); code != 200 {
-		t.Errorf("the token is not accepted: %d", code)
+		t.Errorf("status with the tenant's token: got %d", code)
 	}
 	file("thief", "a-token-of-its-own-012345")
 	d.until(addr, "")

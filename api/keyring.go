@@ -14,7 +14,7 @@ type keyring struct {
 	tenants map[string]*key
 }
 
-// The requests of a revoked key are canceled.
+// key is the hash of a token, and what the token permits. The requests of a revoked key are canceled.
 type key struct {
 	sum   [sha256.Size]byte
 	reads bool
@@ -40,7 +40,7 @@ func (k *key) onRevoke(cut func()) (cancel func()) {
 	}
 }
 
-// revocableBody ends when the key is revoked.
+// revocableBody is the body of a request. Reading it fails after the request's key has been revoked.
 type revocableBody struct {
 	io.ReadCloser
 	by *key
@@ -76,7 +76,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace keeps unchanged keys valid. It returns the revoked keys.
+// replace takes over the unchanged keys of an earlier keyring, so that they stay valid. It returns the revoked keys.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -98,7 +98,8 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// The running time of findKey does not depend on whether the tenant exists.
+// findKey returns the key with this hash that applies to a path, or nil. Its running time does not depend on whether
+// the tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches
 	all, read, own := none, none, none

@@ -27,7 +27,8 @@ type secret struct {
 	err   error
 }
 
-// readKeys drops a token that cannot be used. Without tenants, an unusable main token is an error.
+// readKeys reads the tokens, and drops a token that cannot be used. Without tenants, an unusable main token is an
+// error.
 func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
@@ -86,7 +87,7 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns "" if path is "". Errors never contain the token.
+// readToken returns the token in a file, or "" if path is "". Errors never contain the token.
 func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil

@@ -86,7 +86,7 @@ func TestKeysChange(t *testing.T) {
 			if it, ok := st.next(); !ok {
 				return
 			} else if it.event == "!end" || it.event == "!error" {
-				t.Errorf("the stream ended with %+v", it)
+				t.Errorf("end of the stream: got %+v", it)
 			}
 		}
 	}
@@ -118,10 +118,10 @@ func TestKeysChange(t *testing.T) {
 	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 })
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("a terminal that was opened with the old token is still open")
+		t.Error("a terminal opened with the old token is still open")
 	}
 	if code := with(acmeToken, "/v0/tenant/acme/cities"); code != 401 {
-		t.Errorf("the old token: %d", code)
+		t.Errorf("status with the old token: got %d", code)
 	}
 	hears(theirs, other, "two.big")
 	hears(supers, prod, "two.all")
@@ -129,7 +129,7 @@ func TestKeysChange(t *testing.T) {
 	write("acme", next, 0o644) // readable by other users
 	d.until(addr, "tenant acme has no access")
 	if code := with(next, "/v0/tenant/acme/cities"); code != 401 {
-		t.Errorf("a token that other users can read: %d", code)
+		t.Errorf("status with a token that other users can read: got %d", code)
 	}
 	hears(theirs, other, "three.big")
 	hears(supers, prod, "three.all")
@@ -139,11 +139,12 @@ func TestKeysChange(t *testing.T) {
 	over(supers)
 	for path, want := range map[string]int{"/v0/cities": 401, "/v0/tenant/bigcorp/cities": 401, "/metrics": 401} {
 		if code := with(token, path); code != want {
-			t.Errorf("%s with the supervisor's token, which other users can read: %d", path, code)
+			t.Errorf("%s with a supervisor token that other users can read: got status %d",
+				path, code)
 		}
 	}
 	if code := with("", "/v0/cities"); code != 401 {
-		t.Errorf("without a token: %d", code)
+		t.Errorf("without a token: got %d", code)
 	}
 	hears(theirs, other, "four.big")
 
@@ -215,6 +216,6 @@ func TestKeyChangesDuringRequest(t *testing.T) {
 		}
 	}
 	if did := town.Commands(); len(did) > 0 {
-		t.Errorf("executed with a revoked token: %+v", did)
+		t.Errorf("commands with a revoked token: got %+v", did)
 	}
 }

@@ -57,7 +57,7 @@ func TestRemovedSocketIsRenewed(t *testing.T) {
 	}
 	near, far := reach()
 	if renewed, err := l.Renew(); renewed || err != nil {
-		t.Fatalf("renewed %v, %v, but the socket was not removed", renewed, err)
+		t.Fatalf("Renew with an intact socket: got %v, %v", renewed, err)
 	}
 	for _, gone := range []string{disk.FindSocket(path), path + ".path"} {
 		if err := os.Remove(gone); err != nil {
@@ -82,13 +82,13 @@ func TestRemovedSocketIsRenewed(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the socket is left: %v", err)
+		t.Errorf("the socket still exists: %v", err)
 	}
 	if renewed, err := l.Renew(); renewed || err != nil {
-		t.Errorf("a closed socket was renewed: %v, %v", renewed, err)
+		t.Errorf("Renew of a closed socket: got %v, %v", renewed, err)
 	}
 	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a closed socket was bound again: %v", err)
+		t.Errorf("the socket of a closed listener was created again: %v", err)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestListen(t *testing.T) {
 	stale.SetUnlinkOnClose(false)
 	stale.Close()
 	if _, err := client.Dial(path); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("a stale socket: %v", err)
+		t.Errorf("a stale socket: got %v", err)
 	}
 	l, err = socket.Listen(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestListen(t *testing.T) {
 	}
 	l.Close()
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
-		t.Errorf("the socket is left: %v", err)
+		t.Errorf("the socket still exists: %v", err)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestListenMovesOtherFilesAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		if renewed, err := l.Renew(); !renewed || err != nil || l.MovedPath() != path+".bad-2" {
-			t.Errorf("%s: renewed %v, %v, moved to %q", kind, renewed, err, l.MovedPath())
+			t.Errorf("%s: got renewed %v, %v, moved to %q", kind, renewed, err, l.MovedPath())
 		}
 		c, err := client.Dial(path)
 		if err != nil {
@@ -236,7 +236,7 @@ func TestAnotherUser(t *testing.T) {
 		stranger <- connectAndRead(path)
 	}()
 	if err := <-stranger; err != nil {
-		t.Errorf("the other user's connection: %v, want an immediate end", err)
+		t.Errorf("the other user's connection: got %v, want an immediate end", err)
 	}
 	mine, err := net.Dial("unix", path)
 	if err != nil {
@@ -246,7 +246,7 @@ func TestAnotherUser(t *testing.T) {
 	(<-accepted).Close()
 	l.Close()
 	for c := range accepted {
-		t.Error("the other user was accepted")
+		t.Error("a connection from another user was accepted")
 		c.Close()
 	}
 }
@@ -296,7 +296,7 @@ func TestTerminalEnds(t *testing.T) {
 			_, err = term.Read(buf)
 		}
 		if err.Error() != c.want {
-			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 		if _, again := term.Read(make([]byte, 1)); !errors.Is(again, err) {
 			t.Errorf("%s: then %v", c.name, again)

@@ -135,7 +135,7 @@ type markRequest struct {
 	By string `json:"by"`
 }
 
-// For a message to a pool, "by" names the agent that has read it.
+// markMail marks a message as read, or archives it. For a message to a pool, "by" names the agent that has read it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in markRequest
 	if err := decode(w, r, &in); err != nil {

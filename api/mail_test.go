@@ -60,11 +60,11 @@ func TestMail(t *testing.T) {
 		}
 		status, _, body := send(t, hc, c.method, c.path, c.body)
 		if status != c.status {
-			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)
+			t.Errorf("%s %s: got %d %s", c.method, c.path, status, body)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s %s: %q is missing in %s", c.method, c.path, want, body)
+				t.Errorf("%s %s: want %q in %s", c.method, c.path, want, body)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage groups the samples of a metric, even if they come from several cities.
+// metricsPage is a page of metrics. It groups the samples of a metric, even if they come from several cities.
 type metricsPage struct {
 	city   string
 	name   string
@@ -56,7 +56,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// labels contains alternating names and values.
+// addSample adds a sample of the current metric. labels contains alternating names and values.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
@@ -84,7 +84,7 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 		float64(len(snap.Degraded)))
 	p.gauge("config_rejected", "Whether the configuration on disk is rejected.",
 		boolValue(snap.Config.Rejected != ""))
-	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
+	p.gauge("events_seq", "Sequence number of the newest event.", float64(snap.Seq))
 	count := countAgents(snap)
 	p.writeHeader("agents", "gauge", "Agents by state.")
 	for _, state := range city.States {
@@ -97,7 +97,7 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
 		p.addSample("", float64(autos.States[state]), "state", string(state))
 	}
-	p.gauge("automations_failing", "Automations that are broken or failed in their newest run.",
+	p.gauge("automations_failing", "Automations that are broken or failed in the newest run.",
 		float64(autos.Failing))
 	p.writeHeader("work", "gauge", "Work that is not closed.")
 	p.addSample("", float64(snap.Work.Open), "status", "open")

@@ -41,7 +41,7 @@ func TestDocumentMatchesAPI(t *testing.T) {
 				continue
 			}
 			if s.methods(rt.Kind).of(o.Method) == nil {
-				t.Errorf("%s %s: the path only accepts %s", o.Method, path, s.methods(rt.Kind))
+				t.Errorf("%s %s: the path accepts only %s", o.Method, path, s.methods(rt.Kind))
 			}
 			if rt.Kind == wire.KindCommand {
 				verbs[rt.Verb] = true
@@ -87,7 +87,7 @@ func TestDocumentMatchesAPI(t *testing.T) {
 		}
 	}
 	if found < 20 {
-		t.Errorf("only %d commands were found", found)
+		t.Errorf("found only %d commands", found)
 	}
 }
 
@@ -143,7 +143,7 @@ func kinds(t *testing.T) (out []wire.Kind) {
 		return true
 	})
 	if len(out) < 30 {
-		t.Fatalf("only %d kinds were found", len(out))
+		t.Fatalf("found only %d kinds", len(out))
 	}
 	return out
 }
@@ -176,16 +176,16 @@ func TestDocumentedParameters(t *testing.T) {
 	for _, o := range fleetOperations() {
 		for name := range strings.FieldsSeq(o.Query) {
 			if used[name] = true; !read[name] {
-				t.Errorf("no code reads %s of %s", name, o.Path)
+				t.Errorf("no code reads parameter %s of %s", name, o.Path)
 			}
 			if kind, about := openapi.Parameter(name); kind == "" || about == "" {
-				t.Errorf("%s has no description", name)
+				t.Errorf("parameter %s has no description", name)
 			}
 		}
 	}
 	for name := range read {
 		if !used[name] {
-			t.Errorf("%s is read but not documented", name)
+			t.Errorf("parameter %s is read but not documented", name)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func testDocument(t *testing.T, all []openapi.Operation) {
 		}
 	}
 	if string(data) != string(openapi.Document(all, typeNames())) {
-		t.Error("the document is not deterministic")
+		t.Error("the document is not reproducible")
 	}
 	for path, methods := range doc.Paths {
 		for method, about := range methods {

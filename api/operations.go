@@ -140,7 +140,7 @@ func verbs() []openapi.Operation {
 			out = append(out, openapi.Operation{Method: "POST", Path: path, Summary: summary,
 				Body:     v.API.Body,
 				Response: city.Receipt{}})
-			summary = "The same as /" + part // the rest of the path is the alias
+			summary = "The same as /" + part // for the next path, which ends with the alias
 		}
 	}
 	return out

@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 		for q := (url.Values{"limit": {"2"}}); ; {
 			l := ask(q)
 			if parts = append(parts, l.Items...); len(l.Items) > 2 {
-				t.Fatalf("%s: %d items on a page", route, len(l.Items))
+				t.Fatalf("%s: got %d items on a page", route, len(l.Items))
 			}
 			if l.Next == "" || len(parts) > 10 {
 				break
@@ -69,7 +69,8 @@ func TestPages(t *testing.T) {
 			q.Set("cursor", l.Next)
 		}
 		if len(whole.Items) != want || whole.Next != "" || fmt.Sprint(parts) != fmt.Sprint(whole.Items) {
-			t.Errorf("%s: %v in pages, %v as a whole (next %q), want %d", route, parts, whole.Items, whole.Next, want)
+			t.Errorf("%s: got %v in pages, %v as a whole (next %q), want %d",
+				route, parts, whole.Items, whole.Next, want)
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/agents?limit=x"); code != 400 {
@@ -81,6 +82,6 @@ func TestPages(t *testing.T) {
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/agents?cursor=rig/b-"); code != 200 || !json.Valid([]byte(body)) {
-		t.Errorf("a cursor that was removed: %d %s", code, body)
+		t.Errorf("cursor of a removed agent: got %d %s", code, body)
 	}
 }

@@ -60,7 +60,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", c.path, want, body)
+				t.Errorf("%s: want %s in %s", c.path, want, body)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func TestUsageFields(t *testing.T) {
 		for _, got := range []map[string]any{item(t, one, ""), item(t, listed, name)} {
 			for key, v := range want {
 				if has, ok := got[key]; !ok || has != v {
-					t.Errorf("%s of %s: %v, want %v", key, name, has, v)
+					t.Errorf("%s of %s: got %v, want %v", key, name, has, v)
 				}
 			}
 			for _, key := range []string{"state", "reason", "since", "restarts", "pid", "session"} {
@@ -89,7 +89,7 @@ func TestUsageFields(t *testing.T) {
 				}
 			}
 			if _, ok := got["usage"]; ok {
-				t.Errorf("%s has the usage twice: %v", name, got)
+				t.Errorf("agent %s has its usage twice: %v", name, got)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func TestStatusCounts(t *testing.T) {
 	got := item(t, body, "")
 	for _, b := range []string{health, body} {
 		if !strings.Contains(b, `"degraded":[]`) {
-			t.Errorf("without problems, want an empty list: %s", b)
+			t.Errorf("degraded without problems: want an empty list in %s", b)
 		}
 	}
 	for key, want := range map[string]string{
@@ -143,7 +143,7 @@ func TestStatusCounts(t *testing.T) {
 		"cpu":    "12.75", "rss": "4194304",
 	} {
 		if b, err := json.Marshal(got[key]); err != nil || string(b) != want {
-			t.Errorf("%s: %s, want %s", key, b, want)
+			t.Errorf("%s: got %s, want %s", key, b, want)
 		}
 	}
 	if want := `"held":{"revision":"ba9876543210","since":"0001-01-01T00:00:00Z","removes":["worker","crew-1"],"running":3,"plan":["removed worker, crew"]}`; !strings.Contains(body, want) {
@@ -180,7 +180,7 @@ func TestPoolVerbs(t *testing.T) {
 		status, _, body := send(t, hc, "POST", c.path, c.body)
 		got := f.Commands()
 		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want || !strings.Contains(body, `"message":`) {
-			t.Errorf("%s: %d %s, %#v", c.path, status, body, got)
+			t.Errorf("%s: got %d %s, %#v", c.path, status, body, got)
 		}
 	}
 }
@@ -240,14 +240,14 @@ func TestPoolRejections(t *testing.T) {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		var e city.Error
 		if status != c.status || json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "" {
-			t.Errorf("%s %.60s: %d %s, want %d %s", c.method, c.path, status, body, c.status, c.code)
+			t.Errorf("%s %.60s: got %d %s, want %d %s", c.method, c.path, status, body, c.status, c.code)
 		}
 		if status == 405 && h.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow", c.method, c.path)
 		}
 	}
 	if s, err := f.Snapshot(t.Context()); err != nil || s.Pools[0].Desired != 1 || s.Rigs[0].Suspended {
-		t.Errorf("the city has changed: %+v, %+v, %v", s.Pools, s.Rigs, err)
+		t.Errorf("the city was changed: %+v, %+v, %v", s.Pools, s.Rigs, err)
 	}
 }
 

@@ -45,7 +45,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// With ?index=N, requestedSnapshot waits for a state after event N.
+// requestedSnapshot returns the snapshot for a request. With ?index=N, it waits for a state after event N.
 func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()

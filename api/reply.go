@@ -88,7 +88,7 @@ const pieceSize = 32 << 10
 // lastWriteTimeout is the timeout of a stream's writes while the server is shutting down.
 const lastWriteTimeout = 500 * time.Millisecond
 
-// writeLimit is safe for concurrent use.
+// writeLimit is the timeout for each write to a client. It is safe for concurrent use.
 type writeLimit struct {
 	mu      sync.Mutex
 	timeout time.Duration
@@ -100,7 +100,8 @@ func (l *writeLimit) start(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.timeout))
 }
 
-// shorten also applies to the current write, so that a slow client cannot delay a shutdown.
+// shorten reduces the timeout when the server shuts down. It also applies to the current write, so that a slow client
+// cannot delay the shutdown.
 func (l *writeLimit) shorten(w http.ResponseWriter) {
 	l.mu.Lock()
 	l.timeout = min(l.timeout, lastWriteTimeout)
@@ -165,7 +166,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// An empty parameter is 0.
+// number parses a query parameter as a number up to limit. An empty parameter is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
@@ -190,7 +191,7 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic closes the connection after a panic, because the response might have started.
+// catchPanic calls handle and logs a panic. It then closes the connection, because the response might have started.
 func (s *responder) catchPanic(handle func()) {
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)

@@ -57,7 +57,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 		got := map[string][]uint64{}
 		id, _ := readFrames(t, st, 1, got)
 		if all, err := city.ParseCursor(id); err != nil || len(all) != 3 {
-			t.Fatalf("the first ID is %q, %v", id, err)
+			t.Fatalf("first ID: got %q, %v", id, err)
 		}
 		for i := range each {
 			for _, f := range []*citytest.Fake{a, b, c} {
@@ -79,7 +79,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 		for seen := 0; seen < 3*each+3; {
 			now, _ := readFrames(t, st, 1, got)
 			if all, err := city.ParseCursor(now); err != nil || len(all) != 3 {
-				t.Fatalf("cut after %d: the ID is %q, %v", cut, now, err)
+				t.Fatalf("cut after %d: got ID %q, %v", cut, now, err)
 			}
 			seen = len(got["a"]) + len(got["b"]) + len(got["c"])
 		}
@@ -87,7 +87,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 		want := map[string]string{"a": "[3 4 5 6 7]", "b": "[4 5 6 7 8]", "c": "[5 6 7 8 9]"}
 		for name, seqs := range want {
 			if fmt.Sprint(got[name]) != seqs {
-				t.Errorf("cut after %d: events of %s: %v, want %s", cut, name, got[name], seqs)
+				t.Errorf("cut after %d: events of %s: got %v, want %s", cut, name, got[name], seqs)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func TestResumeBeforeCityRuns(t *testing.T) {
 	got := map[string][]uint64{}
 	id, _ := readFrames(t, st, 1, got)
 	if id != "a:0,b:0" {
-		t.Errorf("the first ID is %q", id)
+		t.Errorf("first ID: got %q", id)
 	}
 	st.end()
 	happen(b, 3, "x.y")
@@ -155,7 +155,7 @@ func TestResumeBeforeCityRuns(t *testing.T) {
 		readFrames(t, st, 1, got)
 	}
 	if fmt.Sprint(got["b"]) != "[1 2 3]" {
-		t.Errorf("events of b: %v", got["b"])
+		t.Errorf("events of b: got %v", got["b"])
 	}
 }
 
@@ -180,10 +180,10 @@ func TestSinceOrder(t *testing.T) {
 		code, _, body := get(t, hc, query)
 		var page struct{ Items []events.Event }
 		if err := json.Unmarshal([]byte(body), &page); err != nil || code != 200 || len(page.Items) == 0 {
-			t.Fatalf("%s: %d %.300s, %v", query, code, body, err)
+			t.Fatalf("%s: got %d %.300s, %v", query, code, body, err)
 		}
 		if got := fmt.Sprintf("%d…%d", page.Items[0].Seq, page.Items[len(page.Items)-1].Seq); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
 	next := ""
@@ -203,7 +203,7 @@ func TestSinceOrder(t *testing.T) {
 		next = "&cursor=" + page.Next
 	}
 	if n != 131 {
-		t.Errorf("the pages contain %d events", n)
+		t.Errorf("got %d events in the pages", n)
 	}
 	if code, _, body := get(t, hc, "/v0/city/a/events?order=up"); code != 400 || !strings.Contains(body, "asc") {
 		t.Errorf("%d %s", code, body)

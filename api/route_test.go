@@ -106,7 +106,7 @@ func TestParse(t *testing.T) {
 		{"/debug/pprof/heap", wire.Route{Kind: wire.KindDebug}},
 	} {
 		if got, err := wire.Parse(c.path); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v, want %+v", c.path, got, err, c.want)
+			t.Errorf("%s: got %+v, %v, want %+v", c.path, got, err, c.want)
 		}
 	}
 	for path, want := range map[string]city.Code{
@@ -132,7 +132,7 @@ func TestParse(t *testing.T) {
 	} {
 		rt, err := wire.Parse(path)
 		if e, ok := err.(*city.Error); !ok || e.Code != want || e.Message == "" {
-			t.Errorf("%s: %+v, %#v, want %s", path, rt, err, want)
+			t.Errorf("%s: got %+v, %#v, want %s", path, rt, err, want)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, n := range []string{rt.City, rt.Target} {
 			if strings.ContainsAny(n, "\x00\r\n %?#\\") || strings.Contains(n, "..") && strings.Contains("/"+n+"/", "/../") || strings.HasPrefix(n, "/") {
-				t.Fatalf("%q is a name of %q", n, path)
+				t.Fatalf("got the name %q from the path %q", n, path)
 			}
 		}
 		if (rt.Kind == wire.KindCommand) != (rt.Verb != "") || rt.Kind == "" {
@@ -167,21 +167,21 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if (rt.Kind == wire.KindRig || strings.HasSuffix(rt.Verb, "-rig")) && strings.Contains(rt.Target, "/") {
-			t.Fatalf("%q is a rig of %q", rt.Target, path)
+			t.Fatalf("got the rig %q from the path %q", rt.Target, path)
 		}
 		for _, what := range partsOf(rt) {
 			if back := roundTrip(t, must(wire.Path(what.noun, rt.Target, what.part))); back.Target != rt.Target || back.Kind != what.kind {
-				t.Fatalf("%s of %q: the path is parsed as %+v", what.kind, rt.Target, back)
+				t.Fatalf("%s of %q: got %+v", what.kind, rt.Target, back)
 			}
 		}
 		for _, c := range commandsOf(rt) {
 			back := roundTrip(t, must(client.CommandPath(c)))
 			body, err := city.Encode(c)
 			if err != nil || back.Kind != wire.KindCommand {
-				t.Fatalf("%#v: the path is parsed as %+v, %v", c, back, err)
+				t.Fatalf("path of %#v: got %+v, %v", c, back, err)
 			}
 			if got, err := verb.Decode(back.Verb, back.Target, body); err != nil || !reflect.DeepEqual(got, c) {
-				t.Fatalf("%#v is decoded as %#v, %v", c, got, err)
+				t.Fatalf("decoding %#v: got %#v, %v", c, got, err)
 			}
 		}
 	})

@@ -74,7 +74,7 @@ func TestSlowRunReader(t *testing.T) {
 	rest, ok := strings.CutPrefix(text.String(), "begun")
 	rest = strings.TrimPrefix(rest, "\n")
 	if !ok || missed == 0 || missed+int64(len(rest)) != n*size || strings.Trim(rest, "x\n") != "" || strings.Count(rest, line) != len(rest)/size {
-		t.Errorf("missed %d bytes, received %d: %.20q", missed, len(rest), rest)
+		t.Errorf("got %d bytes missed, %d received: %.20q", missed, len(rest), rest)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestRunStreamEnds(t *testing.T) {
 		go stop()
 	}
 	if e, ok := errors.AsType[*city.Error](broken); !ok || e.Code != city.Unavailable {
-		t.Errorf("the exit of the controller was reported as %v", broken)
+		t.Errorf("after the controller's exit: got %v", broken)
 	}
 	all, err := io.ReadAll(resp.Body)
 	if err != nil || !strings.Contains(string(all), "event: piece\ndata: {\"text\":\"a\"}\n\n") || !strings.Contains(string(all), "event: !error\n") {

@@ -88,7 +88,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns replaces Server.Shutdown, which would wait for connections without a request.
+// conns tracks a server's connections. It replaces Server.Shutdown, which would wait for connections without a request.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection

@@ -34,7 +34,7 @@ func TestTooManyConnections(t *testing.T) {
 	c.changed(servers[1], http.StateActive) // the connection has sent only part of a request
 	extra, client := open()
 	if closed(clients[0]) || !closed(clients[1]) || closed(clients[2]) || closed(client) {
-		t.Error("a different connection than the oldest without a request was closed")
+		t.Error("the closed connection is not the oldest one without a request")
 	}
 	c.changed(servers[1], http.StateClosed)
 	for _, s := range append(servers[2:], extra) {
@@ -50,6 +50,6 @@ func TestTooManyConnections(t *testing.T) {
 		t.Error("a connection within the limit was closed")
 	}
 	if active, all, _ := c.count(); active != 0 || all != maxConns {
-		t.Errorf("%d active, %d in total", active, all)
+		t.Errorf("got %d active connections, %d in total", active, all)
 	}
 }

@@ -88,7 +88,7 @@ func TestSlowConnection(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n, err := io.CopyN(io.Discard, resp.Body, size); err != nil {
-					t.Errorf("disconnected after %d bytes: %v", n, err)
+					t.Errorf("the client was disconnected after %d bytes: %v", n, err)
 				}
 			})
 		})
@@ -128,7 +128,7 @@ func TestServerEndsBeforeCity(t *testing.T) {
 		synctest.Wait()
 		done()
 		if said := last.End(); said != "" {
-			t.Errorf("reported at the end of the city: %s", said)
+			t.Errorf("report when the city stopped: got %s", said)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
 
-// loopAge returns milliseconds, or 0 before the first pass.
+// loopAge returns the milliseconds since the loop's last pass, or 0 before the first pass.
 func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	if snap.Patrol.Last.IsZero() {
 		return 0
@@ -50,7 +50,7 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	return snap.Patrol.Age(now).Milliseconds()
 }
 
-// The result is never null in JSON.
+// degraded returns a copy of snap.Degraded that is never null in JSON.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

@@ -58,7 +58,7 @@ func (s *server) acquireStream() (leave func(), err error) {
 	}
 }
 
-// write fails if the client reads nothing within the timeout.
+// write sends text to the client, or gathers it until flush. It fails if the client reads nothing within the timeout.
 func (st *stream) write(s string) error {
 	if st.gathers {
 		st.gathered = append(st.gathered, s...)

@@ -39,7 +39,7 @@ func TestAmbiguousLength(t *testing.T) {
 			t.Errorf("%q: %d, close %v: %s", lines, resp.StatusCode, resp.Close, body)
 		}
 		if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
-			t.Errorf("%q: the connection stays open: %q %v", lines, rest, err)
+			t.Errorf("%q: the connection is still open: %q %v", lines, rest, err)
 		}
 	}
 	if done := f.Commands(); len(done) > 0 {

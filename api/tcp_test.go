@@ -121,7 +121,7 @@ func TestForeignHosts(t *testing.T) {
 	for _, host := range []string{addr, "127.0.0.1", "localhost", "LOCALHOST:" + port, "localhost:9999", "[::1]:80", "[::1]", "127.0.0.2",
 		"city.example.org", "city.example.org:443", "192.0.2.7:80", "[fd00::7]"} {
 		if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", "", "Host: "+host); code != 200 {
-			t.Errorf("Host %s: %d %s", host, code, body)
+			t.Errorf("Host %s: got %d %s", host, code, body)
 		}
 	}
 	for _, host := range []string{"evil.example", "evil.example:" + port, "localhost.evil.example", "127.0.0.1.nip.example", "localhost.", "example.org",
@@ -130,7 +130,7 @@ func TestForeignHosts(t *testing.T) {
 		for _, path := range []string{"/v0/agents", "/health", "/v0/events/stream", "/no/such/path", "/v0/agent/worker/stop"} {
 			got := raw(t, addr, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\nConnection: close\r\n\r\n")
 			if !strings.HasPrefix(got, "HTTP/1.1 403 ") && !strings.HasPrefix(got, "HTTP/1.1 400 ") || strings.Contains(got, citytest.Worker) {
-				t.Errorf("Host %s, %s: %.300s", host, path, got)
+				t.Errorf("Host %s, %s: got %.300s", host, path, got)
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func TestForeignPages(t *testing.T) {
 	} {
 		code, h, body := call(t, c.method, "http://"+addr+c.path, c.body, c.headers...)
 		if code != c.want {
-			t.Errorf("%s: %d %s, want %d", c.name, code, body, c.want)
+			t.Errorf("%s: got %d %s, want %d", c.name, code, body, c.want)
 		}
 		var e city.Error
 		if code != 200 && c.method != "HEAD" && (json.Unmarshal([]byte(body), &e) != nil || e.Code == "" || e.Message == "") {
@@ -206,11 +206,11 @@ func TestForeignPages(t *testing.T) {
 	}
 	code, _, body := call(t, "POST", "http://"+addr+"/v0/agent/worker/nudge", `{"text":"x"}`, byProgram, "Content-Type: Application/JSON; charset=utf-8")
 	if code != 200 || len(f.Commands()) != 1 {
-		t.Errorf("a valid request: %d %s", code, body)
+		t.Errorf("a valid request: got %d %s", code, body)
 	}
 	code, _, body = call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", byProgram)
 	if code != 200 || len(f.Commands()) != 2 {
-		t.Errorf("without a body: %d %s", code, body)
+		t.Errorf("without a body: got %d %s", code, body)
 	}
 }
 
@@ -234,11 +234,11 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 		for _, path := range []string{"/v0/agents", "/health", "/v0/agents?token=" + token + "&access_token=" + token, "/v0/events/stream", "/metrics", "/nothing"} {
 			code, h, body := call(t, "GET", "http://"+addr+path, "", headers...)
 			if code != 401 || h.Get("WWW-Authenticate") != "Bearer" || !strings.Contains(body, `"code":"forbidden"`) || strings.Contains(body, token) {
-				t.Errorf("%s with %q: %d %v %s", path, headers, code, h, body)
+				t.Errorf("%s with %q: got %d %v %s", path, headers, code, h, body)
 			}
 		}
 		if code, _, body := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", append(headers, byProgram)...); code != 401 && code != 403 {
-			t.Errorf("with %q: %d %s", headers, code, body)
+			t.Errorf("with %q: got %d %s", headers, code, body)
 		}
 	}
 	for _, header := range []string{good, "Authorization: bearer " + token} {
@@ -247,7 +247,7 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 		}
 	}
 	if code, _, _ := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", good); code != 403 {
-		t.Errorf("a change with only the token: %d", code)
+		t.Errorf("status of a change with only the token: got %d", code)
 	}
 	if code, _, _ := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", good, byProgram); code != 200 || len(f.Commands()) != 1 {
 		t.Errorf("%d, %v", code, f.Commands())
@@ -380,13 +380,13 @@ func TestStalledReaders(t *testing.T) {
 	}
 	for _, path := range []string{"/v0/events/stream", "/v0/agents?index=99999", "/v0/events?index=99999"} {
 		if code, _, body := call(t, "GET", "http://"+addr+path, ""); code != 503 || !strings.Contains(body, "streams are already open") {
-			t.Errorf("%s beyond the limit: %d %s", path, code, body)
+			t.Errorf("%s beyond the limit: got %d %s", path, code, body)
 		}
 	}
 	long := strings.Repeat("x", 1<<20)
 	for end := time.Now().Add(patience); !answers("http://" + addr + "/v0/agents?index=0&wait=1ms"); {
 		if time.Now().After(end) {
-			t.Fatal("stalled readers still occupy the streams")
+			t.Fatal("stalled readers still hold the streams")
 		}
 		f.Record(events.Event{Type: "a.b", Message: long})
 	}
@@ -415,7 +415,7 @@ func TestCursorsOverTCP(t *testing.T) {
 			found = strings.HasPrefix(s.Text(), want)
 		}
 		if !found {
-			t.Errorf("Last-Event-ID %s: no %q", cursor, want)
+			t.Errorf("Last-Event-ID %s: want %q", cursor, want)
 		}
 		_ = c.Close()
 	}

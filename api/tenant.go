@@ -56,7 +56,7 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// The guard has already permitted the request.
+// asTenant handles a tenant's request, which the guard has already permitted.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
@@ -130,7 +130,7 @@ type tenancy struct {
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// Each tenant has its own limits on connections and streams.
+// tenanciesOf returns the state of each tenant, by name. Each tenant has its own limits on requests and streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {
@@ -207,13 +207,13 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	}
 	if n > t.MaxAgents {
 		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("with %s, which declares %d agents, tenant %s would have %d; "+
+			Message: fmt.Sprintf("%s declares %d agents, so tenant %s would have %d in total; "+
 				"the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
 	}
 	return about.Name, nil
 }
 
-// The reason goes only to the log.
+// rejectFolder returns the error for a folder that a tenant cannot register. The reason goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
 	f.o.Log.Info("rejected a tenant's request to register a folder", "tenant", f.tenant.name,
 		"path", path, "why", why, "called", is)

@@ -120,7 +120,7 @@ func TestTenants(t *testing.T) {
 	} {
 		code, body := h.ask(c.method, c.path, "", c.token)
 		if code != c.want {
-			t.Errorf("%s %s: %d, want %d: %.300s", c.method, c.path, code, c.want, body)
+			t.Errorf("%s %s: got %d, want %d: %.300s", c.method, c.path, code, c.want, body)
 		}
 		// repeating the name from the request reveals nothing
 		foreign := strings.NewReplacer(`city \"secretproject\"`, "", `city \"nobodys\"`, "").Replace(body)
@@ -128,23 +128,23 @@ func TestTenants(t *testing.T) {
 			foreign = ""
 		}
 		if strings.Contains(foreign, "secret") || strings.Contains(foreign, "nobodys") || strings.Contains(body, "bigcorp") {
-			t.Errorf("%s reveals other cities: %s", c.path, body)
+			t.Errorf("%s reveals a foreign city: %s", c.path, body)
 		}
 	}
 	if done := h.big.Commands(); len(done) != 0 {
-		t.Errorf("%#v was executed in another tenant's city", done)
+		t.Errorf("%#v was executed in a foreign city", done)
 	}
 	// an unknown tenant and another tenant get the same response
 	_, other := h.ask("GET", "/v0/tenant/bigcorp/cities", "", acmeToken)
 	_, none := h.ask("GET", "/v0/tenant/none/cities", "", acmeToken)
 	_, locked := h.ask("GET", "/v0/tenant/locked/cities", "", acmeToken)
 	if other != none || other != locked {
-		t.Errorf("%s and %s and %s", other, none, locked)
+		t.Errorf("got %s, %s and %s, want the same", other, none, locked)
 	}
 	_, foreign := h.ask("GET", "/v0/tenant/acme/city/secretproject/agents", "", acmeToken)
 	_, nowhere := h.ask("GET", "/v0/tenant/acme/city/nosuchproject/agents", "", acmeToken)
 	if strings.ReplaceAll(foreign, "secretproject", "x") != strings.ReplaceAll(nowhere, "nosuchproject", "x") {
-		t.Errorf("%s and %s", foreign, nowhere)
+		t.Errorf("got %s and %s, want the same", foreign, nowhere)
 	}
 	// the supervisor's token permits everything
 	for path, want := range map[string]int{"/v0/cities": 200, "/v0/tenant/acme/cities": 200, "/v0/tenant/bigcorp/city/secretproject": 200, "/v0/tenant/none/cities": 404, "/v0/tenant/%2e%2e/cities": 404, "/metrics": 200} {
@@ -170,7 +170,7 @@ func TestTenantsWithoutSupervisorToken(t *testing.T) {
 	}
 	path, _ := serveFleet(t, citytest.NewDirectory(named("prod")), api.Options{})
 	if code, _, body := get(t, curl(t, path), "/v0/tenant/acme/cities"); code != 404 {
-		t.Errorf("on the socket: %d %s", code, body)
+		t.Errorf("request on the socket: got %d %s", code, body)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestTenantRegisters(t *testing.T) {
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/foreign"}`, 409, "does not contain a city"},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/nothing"}`, 409, "does not contain a city"},
 		{"/v0/tenant/acme/cities", `{"path":"/home/foreign"}`, 409, "does not contain a city"},
-		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/large"}`, 403, "would have 6; the limit is 5"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/large"}`, 403, "would have 6 in total; the limit is 5"},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/cities", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
@@ -241,7 +241,7 @@ func TestTenantRegisters(t *testing.T) {
 	} {
 		code, body := h.ask("POST", c.path, c.body, acmeToken)
 		if code != c.want || !strings.Contains(body, c.says) || strings.Contains(body, "secret") {
-			t.Errorf("%s %s: %d %s, want %d and %q", c.path, c.body, code, body, c.want, c.says)
+			t.Errorf("%s %s: got %d %s, want %d and %q", c.path, c.body, code, body, c.want, c.says)
 		}
 	}
 	h.prod.Set(func(s *city.Snapshot) { s.Pools = []city.Pool{{Name: "crew", Max: 10}} })
@@ -270,7 +270,7 @@ func TestTenantAsksTooMuch(t *testing.T) {
 		}()
 	}
 	if code := <-codes; code != 503 {
-		t.Errorf("the first response about a city that hangs has status %d", code)
+		t.Errorf("first response about a hung city: got status %d", code)
 	}
 	if code, body := h.ask("GET", "/v0/tenant/bigcorp/city/secretproject/status", "", bigToken); code != 200 {
 		t.Errorf("%d %s", code, body)
@@ -342,7 +342,7 @@ func TestTenantRegistersForeignCity(t *testing.T) {
 	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
 		for _, folder := range []string{"/nobodys", "/home/other"} {
 			if code, body := h.ask("POST", path, `{"path":"`+folder+`"}`, acmeToken); code != 409 || strings.Contains(body, "called") {
-				t.Errorf("%s %s: %d %s", path, folder, code, body)
+				t.Errorf("%s %s: got %d %s", path, folder, code, body)
 			}
 		}
 	}

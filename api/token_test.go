@@ -19,7 +19,7 @@ func TestKeepMakesToken(t *testing.T) {
 	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
 	now := d.next(addr)
 	if now.TokenFile != file {
-		t.Errorf("the reported token file is %q", now.TokenFile)
+		t.Errorf("reported token file: got %q", now.TokenFile)
 	}
 	info, err := os.Lstat(file)
 	if err != nil || info.Mode().Perm() != 0o600 || !info.Mode().IsRegular() {
@@ -30,10 +30,10 @@ func TestKeepMakesToken(t *testing.T) {
 		t.Fatalf("%q %v", made, err)
 	}
 	if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 401 || !strings.Contains(body, "gcity status") {
-		t.Errorf("without the token: %d %s", code, body)
+		t.Errorf("request without the token: got %d %s", code, body)
 	}
 	if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", "", "Authorization: Bearer "+made); code != 200 {
-		t.Errorf("with the token: %d %s", code, body)
+		t.Errorf("request with the token: got %d %s", code, body)
 	}
 	d.wants <- api.TCP{}
 	d.until("", "")
@@ -55,7 +55,7 @@ func TestKeepDoesNotReplaceFiles(t *testing.T) {
 	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
 	d.until("", "no such file")
 	if _, err := os.Lstat(victim); !os.IsNotExist(err) {
-		t.Errorf("the link was followed: %v", err)
+		t.Errorf("the listener followed the link: %v", err)
 	}
 }
 
@@ -89,16 +89,16 @@ func TestReadOnlyToken(t *testing.T) {
 	} {
 		code, body := as(c.method, c.path, c.token)
 		if code != c.code || code == 403 && !strings.Contains(body, "this token permits only reading") {
-			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
+			t.Errorf("%s %s with %s: got %d %s", c.method, c.path, c.token, code, body)
 		}
 	}
 	write("read", token) // the token in token_file
 	d.until(addr, "cannot use read_token_file, so its token is rejected: the file contains the same token as token_file")
 	if code, body := as("POST", "/v0/resume", token); code != 200 {
-		t.Errorf("the other token: %d %s", code, body)
+		t.Errorf("request with the other token: got %d %s", code, body)
 	}
 	if code, _ := as("GET", "/v0/agents", reader); code != 401 {
-		t.Errorf("the old read-only token: %d", code)
+		t.Errorf("request with the old read-only token: got status %d", code)
 	}
 }
 
@@ -133,7 +133,7 @@ func (d *listenerProbe) next(address string) city.Listener {
 				return now
 			}
 		case <-ctx.Done():
-			d.t.Fatalf("no report with %q", address)
+			d.t.Fatalf("got no report with %q", address)
 		}
 	}
 }

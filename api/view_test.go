@@ -40,6 +40,7 @@ func TestViewHidesOtherChanges(t *testing.T) {
 		got = append(got, len(all))
 	}
 	if len(got) != 4 || got[0] != 0 || got[1] != 1 {
-		t.Errorf("got %v cities in the lists, want four lists: none, one, a changed one, and the original one", got)
+		t.Errorf("got %v cities in the lists, want four lists: empty, new, changed and original",
+			got)
 	}
 }

@@ -115,11 +115,11 @@ func TestWorkShapes(t *testing.T) {
 	} {
 		code, h, body := get(t, hc, c.path)
 		if code != 200 || h.Get("X-GC-Index") == "" {
-			t.Errorf("%s: %d %v %s", c.path, code, h, body)
+			t.Errorf("%s: got %d %v %s", c.path, code, h, body)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", c.path, want, body)
+				t.Errorf("%s: want %s in %s", c.path, want, body)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func TestHistoryOfRemovedAutomation(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, _, body := get(t, hc, "/v0/automation/torn/history"); code != 404 {
-		t.Errorf("an unknown automation: %d %s", code, body)
+		t.Errorf("history of an unknown automation: got %d %s", code, body)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestWorkRequests(t *testing.T) {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		got := f.Commands()
 		if status != 200 || !reflect.DeepEqual(got[len(got)-1], c.want) || !strings.Contains(body, c.says) || h.Get("Content-Type") != "application/json" {
-			t.Errorf("%s %s: %d %s, %+v", c.method, c.path, status, body, got[len(got)-1])
+			t.Errorf("%s %s: got %d %s, %+v", c.method, c.path, status, body, got[len(got)-1])
 		}
 	}
 }
@@ -247,12 +247,12 @@ func TestWorkRejections(t *testing.T) {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		var e city.Error
 		if status != c.status || json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "" || h.Get("Allow") != c.allow {
-			t.Errorf("%s %.60s %.40s: %d %q %s, want %d %s %q", c.method, c.path, c.body, status, h.Get("Allow"), body, c.status, c.code, c.allow)
+			t.Errorf("%s %.60s %.40s: got %d %q %s, want %d %s %q", c.method, c.path, c.body, status, h.Get("Allow"), body, c.status, c.code, c.allow)
 		}
 	}
 	all, err := f.Beads(t.Context(), beads.Query{})
 	if err != nil || len(all) != 3 {
-		t.Errorf("something was created: %+v, %v", all, err)
+		t.Errorf("a rejected request created a bead: %+v, %v", all, err)
 	}
 	for _, b := range all {
 		if b.Rev != 1 {
@@ -280,7 +280,7 @@ func TestFailingStore(t *testing.T) {
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"in_progress":1`) {
-		t.Errorf("the other requests: %d %s", code, body)
+		t.Errorf("other requests: got %d %s", code, body)
 	}
 	f.Stores[""].Break(nil)
 
@@ -294,7 +294,7 @@ func TestFailingStore(t *testing.T) {
 	}()
 	cancel()
 	if err := <-asked; err == nil {
-		t.Error("an unresponsive store looks empty")
+		t.Error("a hung store was reported as empty")
 	}
 }
 

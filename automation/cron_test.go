@@ -48,7 +48,7 @@ func TestScheduleProblems(t *testing.T) {
 		"99999999999999999999 * * * *": "is not in the range from 0 to 59",
 	} {
 		if _, err := ParseSchedule(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want … %s …", text, err, want)
+			t.Errorf("%q: got %v, want … %s …", text, err, want)
 		}
 	}
 }
@@ -88,11 +88,11 @@ func TestSchedules(t *testing.T) {
 		}
 		if got := s.Next(from, time.UTC).Format("2006-01-02 15:04"); got != want ||
 			s.String() != text {
-			t.Errorf("%q: %s, want %s", text, got, want)
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 	if at := (Schedule{}).Next(from, time.UTC); !at.IsZero() {
-		t.Errorf("the zero Schedule occurs at %v", at)
+		t.Errorf("zero Schedule: got %v, want no time", at)
 	}
 }
 
@@ -191,7 +191,7 @@ func FuzzSchedule(f *testing.F) {
 		for range 3 {
 			next := s.Next(at, zone)
 			if next.IsZero() || !next.After(at) || next.Second() != 0 {
-				t.Fatalf("%q in %s after %v: %v", text, zone, at.In(zone), next)
+				t.Fatalf("%q in %s after %v: got %v", text, zone, at.In(zone), next)
 			}
 			at = next
 		}
@@ -210,7 +210,7 @@ func TestRareLeapDays(t *testing.T) {
 			next := s.Next(at, time.UTC)
 			if next.IsZero() || next.Day() != 29 || next.Month() != time.February ||
 				int(next.Weekday())%step != 0 {
-				t.Fatalf("%s after %v: %v", s, at, next)
+				t.Fatalf("%s after %v: got %v", s, at, next)
 			}
 			at = next
 		}

@@ -98,7 +98,7 @@ func (d *drill) restart() (interrupted []string) {
 func (d *drill) is(got, want string) {
 	d.t.Helper()
 	if got != want {
-		d.t.Errorf("at %s: %q, want %q", d.now.Format("15:04:05"), got, want)
+		d.t.Errorf("at %s: got %q, want %q", d.now.Format("15:04:05"), got, want)
 	}
 }
 

@@ -138,7 +138,8 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	}
 	passed := now.Sub(f.Last)
 	if passed <= -d.Interval {
-		v.Reason = "cooldown: ended early, because the clock was set back to before the last run"
+		v.Reason = "cooldown: ended early, because the clock was set back to a time before the " +
+			"last run"
 		return true
 	}
 	if left := d.Interval - passed; left > 0 {

@@ -73,9 +73,9 @@ func TestCooldown(t *testing.T) {
 		{"a little ahead", Facts{Last: ago(-time.Second)}, "- | cooldown: 5m1s remaining | " +
 			"11-22 12:05:21"},
 		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: ended early, because the " +
-			"clock was set back to before the last run"},
+			"clock was set back to a time before the last run"},
 		{"ten years ahead", Facts{Last: ago(-10 * 365 * 24 * time.Hour)},
-			"due | cooldown: ended early, because the clock was set back to before the last run"},
+			"due | cooldown: ended early, because the clock was set back to a time before the last run"},
 	})
 }
 
@@ -115,7 +115,7 @@ func TestCron(t *testing.T) {
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
 	if v := Judge(rare, Facts{JudgedAt: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
-		t.Errorf("a late patrol: %s", brief(v))
+		t.Errorf("a late patrol: got %s", brief(v))
 	}
 	judgeAll(t, catch, []judged{
 		{"missed for a day", Facts{Born: ago(99 * time.Hour), Last: ago(25 * time.Hour)},
@@ -241,11 +241,11 @@ func TestRetry(t *testing.T) {
 	})
 	d.Retry, d.RetryBackoff = 100, 30*time.Minute
 	if got := d.backoff(90); got != MaxBackoff {
-		t.Errorf("the backoff increases to %v", got)
+		t.Errorf("backoff after many retries: got %v", got)
 	}
 	d.RetryBackoff = 5 * time.Hour
 	if got := d.backoff(9); got != 5*time.Hour {
-		t.Errorf("a long backoff increases to %v", got)
+		t.Errorf("long backoff: got %v, want 5h", got)
 	}
 }
 
@@ -280,11 +280,11 @@ func FuzzJudge(f *testing.F) {
 			return
 		}
 		if !v.Next.After(noon()) {
-			t.Fatalf("Next = %v, but now is %v", v.Next, noon())
+			t.Fatalf("Next = %v, want after %v", v.Next, noon())
 		}
 		facts.JudgedAt, facts.ScheduleCache = noon(), v.ScheduleCache
 		if then := Judge(d, facts, v.Next); !then.Due {
-			t.Fatalf("not due at Next = %v: %s; then: %s", v.Next, v.Reason, then.Reason)
+			t.Fatalf("at Next = %v: got %s; then: %s", v.Next, v.Reason, then.Reason)
 		}
 	})
 }
@@ -302,7 +302,7 @@ func FuzzScheduleCache(f *testing.F) {
 			d.CatchUp = i%9 > 5
 			v, w := Judge(d, facts, now), Judge(d, bare, now)
 			if brief(v) != brief(w) {
-				t.Fatalf("at %v: %s, afresh: %s", now, brief(v), brief(w))
+				t.Fatalf("at %v: got %s, without a cache %s", now, brief(v), brief(w))
 			}
 			facts.JudgedAt, bare.JudgedAt, facts.ScheduleCache = now, now, v.ScheduleCache
 			if v.Due {

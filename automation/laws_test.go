@@ -90,10 +90,10 @@ func (p *player) take() {
 	for _, run := range opened {
 		name := run.Definition.Scoped()
 		if p.running(name) {
-			p.t.Fatalf("%s is opened twice", name)
+			p.t.Fatalf("%s was opened twice", name)
 		}
 		if p.suspended != "" && run.By == "" {
-			p.t.Fatalf("%s is opened although it is suspended: %+v", name, run)
+			p.t.Fatalf("%s was opened although it is suspended: %+v", name, run)
 		}
 		if run.By == "" {
 			latest = later(latest, run.Since)
@@ -110,7 +110,8 @@ func (p *player) take() {
 		}
 		if s.State == Ready && s.Until.IsZero() && s.Run.By == "" &&
 			!p.running(s.Definition.Scoped()) && s.Since.Before(latest) && len(opened) > 0 {
-			p.t.Fatalf("%s has been waiting since %v, but others that have waited since %v were opened",
+			p.t.Fatalf("%s has waited since %v, but automations that have waited since %v were "+
+				"opened first",
 				s.Definition.Scoped(), s.Since, latest)
 		}
 	}
@@ -131,7 +132,7 @@ func (p *player) answer(name string) {
 	p.dealt[name] += run.Count
 	if name == "event" {
 		if run.After != p.until[name] {
-			p.t.Fatalf("a run handles events after %d, but the previous run handled those up to %d",
+			p.t.Fatalf("first event of the run: after %d, want after %d",
 				run.After, p.until[name])
 		}
 		p.until[name] = run.Until
@@ -147,7 +148,7 @@ func (p *player) end(run Run, how Outcome) {
 func (p *player) die() {
 	interrupted := p.restart()
 	if len(interrupted) != len(p.going) {
-		p.t.Fatalf("%v were interrupted, but %d were running", interrupted, len(p.going))
+		p.t.Fatalf("interrupted %v, but %d were running", interrupted, len(p.going))
 	}
 	clear(p.opening)
 	clear(p.going)
@@ -173,11 +174,11 @@ func (p *player) quiet() {
 	}
 	for _, name := range []string{"cool", "cool2", "cool3", "cron", "cond"} {
 		if ran[name] < 5 {
-			p.t.Fatalf("%s ran %d times in half an hour", name, ran[name])
+			p.t.Fatalf("%s: got %d runs in half an hour, want at least 5", name, ran[name])
 		}
 	}
 	if p.dealt["event"] != p.sent["event"] || p.dealt["event2"] < p.sent["event2"] {
-		p.t.Fatalf("events in runs: %v, sent: %v", p.dealt, p.sent)
+		p.t.Fatalf("events in runs: %v; events sent: %v", p.dealt, p.sent)
 	}
 	for name := range p.queued {
 		if ran[name] == 0 {
@@ -186,7 +187,7 @@ func (p *player) quiet() {
 	}
 	for _, s := range p.r.Status() {
 		if s.State == Ready && !strings.Contains("cool cool2 cool3 cron cond", s.Definition.Name) {
-			p.t.Fatalf("%s stays due: %s", s.Definition.Scoped(), s.Reason)
+			p.t.Fatalf("%s was not started: %s", s.Definition.Scoped(), s.Reason)
 		}
 	}
 }

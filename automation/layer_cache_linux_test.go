@@ -33,7 +33,7 @@ func TestUnresponsiveLayer(t *testing.T) {
 	again := w.scan() // does not wait a second time
 	w.want(again, strings.Replace(both, "one", "new", 1)+told)
 	if n := w.s.reading.Pending(); n != 1 {
-		t.Errorf("%d reads are in progress", n)
+		t.Errorf("got %d reads in progress, want 1", n)
 	}
 	free()
 	eventually.True(t, "the layer is read again once it responds", func() bool {

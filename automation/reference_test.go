@@ -55,7 +55,7 @@ func TestReferenceExamples(t *testing.T) {
 	}
 	gates := regexp.MustCompile(`(?m)^    gate = .*\n(    .*\n)*`).FindAllString(string(page), -1)
 	if len(gates) != 5 {
-		t.Errorf("the examples show %d gates", len(gates))
+		t.Errorf("got %d gates in the examples, want 5", len(gates))
 	}
 	for _, g := range gates {
 		parse(t, "x", g+"exec = 'x'")
@@ -63,7 +63,7 @@ func TestReferenceExamples(t *testing.T) {
 	files := regexp.MustCompile(`(?s)\[automation\]\n.*?(?:    END|`+"```"+`)`).
 		FindAllString(string(page), -1)
 	if len(files) != 2 {
-		t.Errorf("the page shows %d files", len(files))
+		t.Errorf("got %d files on the page, want 2", len(files))
 	}
 	for _, text := range files {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "    END"), "```")

@@ -88,7 +88,7 @@ func TestFormulaIsAddedLater(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", cooks("later", ""))
 	if before := w.scan(); len(before.Broken) != 1 {
-		t.Fatalf("the automation is not broken without its formula: %s", w.show(before))
+		t.Fatalf("want a broken automation without its formula: %s", w.show(before))
 	}
 	w.recipe("city", "later", "")
 	w.want(w.scan(), "a manual \"\"\n")
@@ -177,7 +177,7 @@ func TestTimeoutNamesItsSetting(t *testing.T) {
 	}
 	for _, d := range w.scan().Automations {
 		if got := d.TimedOut(); got != want[d.Name] {
-			t.Errorf("%s: %s, want %s", d.Name, got, want[d.Name])
+			t.Errorf("%s: got %s, want %s", d.Name, got, want[d.Name])
 		}
 	}
 }

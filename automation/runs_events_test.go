@@ -158,7 +158,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 		next.See(happened)
 		if open := next.Advance(now, awake).Open; len(open) != 1 || open[0].Retry != 1 ||
 			open[0].Count != 1 || open[0].Until != 2 {
-			t.Errorf("failed %v: opened %+v", failed, open)
+			t.Errorf("failed %v: got open runs %+v", failed, open)
 		}
 		next.Opened("e", now)
 		next.Ended("e", OK, now)
@@ -189,7 +189,7 @@ func TestAutomationOnItsOwnEvents(t *testing.T) {
 		d.happen("automation.completed", opened[0].Depth+1)
 	}
 	if runs != MaxDepth {
-		t.Errorf("the chain has %d runs", runs)
+		t.Errorf("runs in the chain: got %d", runs)
 	}
 	// If events have no depth, only the rate per minute is limited.
 	runs = 0
@@ -202,7 +202,7 @@ func TestAutomationOnItsOwnEvents(t *testing.T) {
 		}
 	}
 	if runs != Rate {
-		t.Errorf("%d runs in a minute", runs)
+		t.Errorf("got %d runs in a minute", runs)
 	}
 	if got := d.state("e"); !strings.HasPrefix(got, "idle: event: 50 automation.completed since") {
 		t.Error(got)
@@ -240,7 +240,7 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	d.r.Load(nil, d.seq, d.now)
 	d.r.Load(nil, d.seq, d.now.Add(keepRemoved+time.Hour))
 	if m := d.r.Memory(); len(m) > 0 {
-		t.Errorf("the state of a removed automation is kept: %v", m)
+		t.Errorf("state of a removed automation: got %v, want none", m)
 	}
 }
 
@@ -255,13 +255,13 @@ func TestCursorOfARecordIsKept(t *testing.T) {
 		r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), open, 7, 0)})
 		r.Load([]Definition{d}, 9, now)
 		if from, ok := r.From(); from != 7 || !ok {
-			t.Errorf("open %v: From returns %d", open, from)
+			t.Errorf("open %v: From() = %d, want 7", open, from)
 		}
 	}
 	r := NewRuns(0)
 	r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), false, 7, 0)})
 	r.Load([]Definition{d}, 5, now) // the event log starts over
 	if from, _ := r.From(); from != 5 {
-		t.Errorf("in a new log, From returns %d", from)
+		t.Errorf("From() in a new log = %d, want 5", from)
 	}
 }

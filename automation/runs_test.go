@@ -222,11 +222,11 @@ func TestClockJumps(t *testing.T) {
 		count(130)
 		d.now = d.now.Add(jump)
 		if a, c := count(2); a > 1 || c > 1 {
-			t.Errorf("a jump by %v: %d and %d runs immediately", jump, a, c)
+			t.Errorf("immediately after a jump by %v: got %d and %d runs", jump, a, c)
 		}
 		// after a jump back, the schedule does not run again for the same times
 		if a, c := count(480); a < 235 || c < 2 || c > 5 {
-			t.Errorf("after a jump by %v: %d and %d runs in four hours", jump, a, c)
+			t.Errorf("after a jump by %v: got %d and %d runs in four hours", jump, a, c)
 		}
 	}
 }
@@ -252,7 +252,7 @@ func TestRunsAreDeterministic(t *testing.T) {
 	first := story()
 	for range 3 {
 		if next := story(); next != first {
-			t.Fatalf("two equal sequences of calls differ:\n%s\n\n%s", first, next)
+			t.Fatalf("the same calls had different results:\n%s\n\n%s", first, next)
 		}
 	}
 }
@@ -322,10 +322,10 @@ func TestQueuedRunAfterAFailure(t *testing.T) {
 	d.is(d.turn(10*time.Second), "a#1")
 	d.r.Ended("a", Failed, d.now)
 	if _, _, _, ok := d.r.Again("a"); ok {
-		t.Error("the automation has no retries left, but is retried")
+		t.Error("got another retry after the last one")
 	}
 	if !d.r.Queued("alarm") {
-		t.Error("the alarm's run is not queued")
+		t.Error("the run of alarm was not queued")
 	}
 	d.r.Ended("alarm", OK, d.now)
 	_, opened := d.look(0)

@@ -189,7 +189,7 @@ warning: city.toml:1:1: automations.skip: automation "nothing" not found
 	w.o.Overrides = nil
 	c = w.scan()
 	if d, err := c.Find("e", ""); err != nil || d.Timeout != 2*time.Minute {
-		t.Errorf("the timeout is not capped: %v %v", d.Timeout, err)
+		t.Errorf("capped timeout: got %v, %v, want 2m", d.Timeout, err)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestRescan(t *testing.T) {
 	file := func() *cachedFile { return w.s.layers[filepath.Join(w.dir, "city", Folder)].files["a"] }
 	kept := file()
 	if again := w.scan(); again.Revision != first.Revision || file() != kept || !kept.sure {
-		t.Error("a file that did not change was read again, or the revision changed")
+		t.Error("an unchanged file was read again, or the revision changed")
 	}
 	w.write("city", "a", byHand("two"))
 	changed := w.scan()
@@ -259,10 +259,10 @@ func TestRescan(t *testing.T) {
 	last := w.scan()
 	w.want(last, "b manual \"new\"\n")
 	if changed.Revision == first.Revision || last.Revision == changed.Revision {
-		t.Error("a change does not change the revision")
+		t.Error("the revision did not change with a file")
 	}
 	if changed.Automations[0].Hash == first.Automations[0].Hash {
-		t.Error("a change does not change the automation's hash")
+		t.Error("the automation's hash did not change with its file")
 	}
 }
 

@@ -239,7 +239,8 @@ func (s *converter) gate() {
 	s.d.Gate = Gate(s.text["gate"])
 	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
-		s.addProblem("gate", "is missing; a gate decides when to run: %s", toml.List(gates))
+		s.addProblem("gate", "is missing; the gates, which decide when an automation runs, are %s",
+			toml.List(gates))
 		return
 	case !slices.Contains(gates, s.text["gate"]) && near != "":
 		s.addProblem("gate", "unknown gate %q; did you mean %q?", s.d.Gate, near)

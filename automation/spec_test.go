@@ -67,7 +67,7 @@ check = "true"`)
 		t.Errorf("%+v", exec)
 	}
 	if cooked := parse(t, "x", "formula = 'f'\ngate = 'manual'"); cooked.Timeout != 30*time.Second {
-		t.Errorf("the default timeout of a formula is %v", cooked.Timeout)
+		t.Errorf("default timeout of a formula: got %v, want 30s", cooked.Timeout)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestCommand(t *testing.T) {
 		d := Definition{Exec: exec, Source: "/a/it's/automation.toml"}
 		d.Layer.Root = "/topo"
 		if got := d.Command("/run", func(p string) bool { return there[p] }); got != want {
-			t.Errorf("%q: %q, want %q", exec, got, want)
+			t.Errorf("%q: got %q, want %q", exec, got, want)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestAgainstEveryMinute(t *testing.T) {
 		zone := in(t, name)
 		all, changes := offsets(zone, start, years*366*1440)
 		if len(changes) < 2*years-1 {
-			t.Fatalf("%s has only %d changes", name, len(changes))
+			t.Fatalf("%s: got only %d changes of the offset", name, len(changes))
 		}
 		for range each {
 			d := draw(r)
@@ -179,11 +179,11 @@ func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 		switch {
 		case k == len(want):
 			if !got.IsZero() && got.Before(in.start.Add(time.Duration(in.minutes)*time.Minute)) {
-				t.Fatalf("%s %q after %v: %v, want nothing in these years", in.zone, s,
+				t.Fatalf("%s %q after %v: got %v, want nothing in these years", in.zone, s,
 					from.In(in.zone), got)
 			}
 		case got.Unix() != want[k]*60:
-			t.Fatalf("%s %q after %v: %v, want %v", in.zone, s, from.In(in.zone), got,
+			t.Fatalf("%s %q after %v: got %v, want %v", in.zone, s, from.In(in.zone), got,
 				time.Unix(want[k]*60, 0).In(in.zone))
 		}
 	}

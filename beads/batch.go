@@ -57,7 +57,7 @@ func (x *Batch) label(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take treats a link to a "$name" like a link to an ID.
+// take validates bead i and registers its ID. It treats a link to a "$name" like a link to an ID.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {

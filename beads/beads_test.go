@@ -54,13 +54,13 @@ func TestPriority(t *testing.T) {
 	}
 	for _, s := range []string{"", "P", "P5", "-1", "urgent", "PP1"} {
 		if p, err := ParsePriority(s); err == nil {
-			t.Errorf("%q was read as %v", s, p)
+			t.Errorf("ParsePriority(%q) = %v, want an error", s, p)
 		}
 	}
 	var p Priority
 	for _, s := range []string{"5", "-1", `"1"`, "1.5"} {
 		if err := json.Unmarshal([]byte(s), &p); err == nil {
-			t.Errorf("%s was read as %v", s, p)
+			t.Errorf("JSON priority %s: got %v, want an error", s, p)
 		}
 	}
 	if (Priority(7)).Valid() || (Bead{}).Priority != Normal {
@@ -185,7 +185,7 @@ func TestMerge(t *testing.T) {
 	} {
 		got, outcome, err := Merge(&have, c.in, noon.Add(time.Hour))
 		if err != nil || outcome != c.want || got.Rev != c.rev {
-			t.Errorf("%s: %v, revision %d, %v", what, outcome, got.Rev, err)
+			t.Errorf("%s: got %v, revision %d, %v", what, outcome, got.Rev, err)
 		}
 	}
 	got, outcome, err := Merge(nil, Bead{ID: "gc-2", Title: "t", Status: StatusClosed}, noon)

@@ -25,7 +25,7 @@ func TestHiddenCharactersAreRejected(t *testing.T) {
 		shown := screen.Plain(all.String())
 		for _, r := range all.String() {
 			if shown != all.String() && !strings.ContainsRune(shown, r) {
-				t.Fatalf("%U is valid but is shown as %q", r, screen.Plain("a"+string(r)+"b"))
+				t.Fatalf("valid character %U: shown as %q", r, screen.Plain("a"+string(r)+"b"))
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func FuzzNormalize(f *testing.F) {
 		}
 		for _, s := range append([]string{b.Title, b.Assignee, b.Ref}, b.Labels...) {
 			if screen.Plain(s) != s {
-				t.Fatalf("%q was accepted and is shown as %q", s, screen.Plain(s))
+				t.Fatalf("%q was accepted, but is shown as %q", s, screen.Plain(s))
 			}
 		}
 		for s := range maps.Values(b.Metadata) {

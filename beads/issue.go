@@ -111,7 +111,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue returns errOther if the line must be ignored.
+// fromIssue converts a line of JSON to a bead. It returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -197,7 +197,7 @@ func decodeError(err error) error {
 	return err
 }
 
-// takeLinks stores the remaining dependencies unchanged.
+// takeLinks sets the bead's needs and parent. It stores the remaining dependencies unchanged.
 func (b *Bead) takeLinks(links []json.RawMessage) error {
 	var others [][]byte
 	for _, raw := range links {

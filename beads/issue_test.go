@@ -158,7 +158,7 @@ func TestImportInvalidLines(t *testing.T) {
 
 type broken struct{}
 
-var errBroken = errors.New("the cable is loose")
+var errBroken = errors.New("connection lost")
 
 func (broken) Read([]byte) (int, error)  { return 0, errBroken }
 func (broken) Write([]byte) (int, error) { return 0, errBroken }

@@ -60,7 +60,7 @@ func Text(field, s string, most int) (string, error) {
 	return s, checkText(field, s, most)
 }
 
-// An ordinary string needs no further checks.
+// ordinary reports whether s contains only printable ASCII characters. Such a string needs no further checks.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -54,7 +54,7 @@ func TestGetBead(t *testing.T) {
 		}
 		for _, id := range []string{"tw-0", "tw-251", "", "../tw-1", "tw 1"} {
 			if b, err := city.GetBead(t.Context(), c.ctl, id); b.ID != "" || codeOf(err) != city.NotFound {
-				t.Errorf("%T: %q is %+v, %v", c.ctl, id, b, err)
+				t.Errorf("%T: %q: got %+v, %v", c.ctl, id, b, err)
 			}
 		}
 		s.store.Break(errors.New("the disk is gone"))

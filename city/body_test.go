@@ -34,7 +34,7 @@ func TestDecodeBody(t *testing.T) {
 		_, err := verb.Decode(c.verb, c.target, []byte(c.body))
 		if codeOf(err) != city.Invalid || !strings.HasPrefix(err.Error(),
 			"invalid request body: ") || !strings.HasSuffix(err.Error(), c.want) {
-			t.Errorf("%s %s: %v, want %s", c.verb, c.body, err, c.want)
+			t.Errorf("%s %s: got %v, want %s", c.verb, c.body, err, c.want)
 			continue
 		}
 		for _, leak := range []string{"json:", "Go ", "struct", "city.", "beads.", "Bead", "Patch",

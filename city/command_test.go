@@ -65,7 +65,7 @@ func TestCodecRoundTrip(t *testing.T) {
 			continue
 		}
 		if got, err := verb.Decode(c.Verb(), c.Target(), body); err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%#v, encoded as %s, is decoded as %#v, %v", c, body, got, err)
+			t.Errorf("%#v, encoded as %s: got %#v, %v", c, body, got, err)
 		}
 	}
 	for _, name := range verbs(t) {
@@ -87,7 +87,7 @@ func verbs(t *testing.T) (names []string) {
 		}
 	}
 	if len(names) < 20 {
-		t.Fatalf("only %q have verbs", names)
+		t.Fatalf("got only these verbs: %q", names)
 	}
 	return names
 }
@@ -100,9 +100,9 @@ func TestDecodeWithoutBody(t *testing.T) {
 			got, err := verb.Decode(c.Verb(), c.Target(), []byte(body))
 			switch {
 			case needs && !isInvalid(err):
-				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
+				t.Errorf("%s with %q: got %#v, %v", c.Verb(), body, got, err)
 			case !needs && (err != nil || reflect.TypeOf(got) != reflect.TypeOf(c) || got.Target() != c.Target()):
-				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
+				t.Errorf("%s with %q: got %#v, %v", c.Verb(), body, got, err)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func TestDecodeRejects(t *testing.T) {
 	for _, c := range commands {
 		for _, body := range []string{`{"size":1,"unknown":1}`, `{"agent":"other"}`, `[]`, `"x"`, `1`, `{`, `{}{}`, `{} x`, "\x00", strings.Repeat("[", 100_000)} {
 			if got, err := verb.Decode(c.Verb(), c.Target(), []byte(body)); !isInvalid(err) || got != nil {
-				t.Errorf("%s with %.40q: %#v, %v", c.Verb(), body, got, err)
+				t.Errorf("%s with %.40q: got %#v, %v", c.Verb(), body, got, err)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestDecodeRejects(t *testing.T) {
 		{"nudge", "worker", `{"text":""}`}, {"send-keys", "worker", `{"keys":[]}`},
 	} {
 		if got, err := verb.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
-			t.Errorf("%s of %q with %s: %#v, %v", c.verb, c.target, c.body, got, err)
+			t.Errorf("%s of %q with %s: got %#v, %v", c.verb, c.target, c.body, got, err)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if c.Verb() != name || c.Target() != target {
-			t.Fatalf("%s of %q became %#v", name, target, c)
+			t.Fatalf("%s of %q: got %#v", name, target, c)
 		}
 		sent, err := city.Encode(c)
 		if err != nil {
@@ -196,7 +196,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%#v cannot be decoded from %s: %v", c, sent, err)
 		}
 		if again, err := city.Encode(back); err != nil || !bytes.Equal(again, sent) {
-			t.Fatalf("%s became %s, %v", sent, again, err)
+			t.Fatalf("%s: encoded again as %s, %v", sent, again, err)
 		}
 	})
 }

@@ -39,6 +39,11 @@ type Starter interface {
 	Start(ctx context.Context, name string) error
 }
 
+// Refresher is a Directory that polls. Refresh makes Watch read the list immediately. It does not wait for the result.
+type Refresher interface {
+	Refresh()
+}
+
 // SupervisorStatus is a Directory that a single process maintains. It also reports on that process.
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.

@@ -24,7 +24,7 @@ func TestSameComparesPointsInTime(t *testing.T) {
 	}
 	for _, other := range []string{"07:08:09+03:17", "07:09:09+03:17"} {
 		if read(text).Same(read(strings.Replace(text, other, "01:02:03Z", 1))) {
-			t.Errorf("a change of %s is not seen", other)
+			t.Errorf("the change of %s was not detected", other)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestCursor(t *testing.T) {
 		}
 		again, err := city.ParseCursor(got.String())
 		if err != nil || !maps.Equal(again, want) {
-			t.Errorf("%q is written as %q: %v, %v", text, got.String(), again, err)
+			t.Errorf("%q: got %q: %v, %v", text, got.String(), again, err)
 		}
 	}
 	if got := (city.Cursor{"b": 12, "a": 5}).String(); got != "a:5,b:12" {

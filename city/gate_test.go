@@ -30,7 +30,8 @@ func TestGates(t *testing.T) {
 		b := beads.Bead{ID: "b", Status: c.status, Needs: c.needs}
 		gates, err := GatesFor(t.Context(), list, []beads.Bead{b})
 		if got, ok := gates.Block(b); err != nil || got.ID != c.want || ok != (c.want != "") || asked != c.asks {
-			t.Errorf("%s with %q awaits %q, asked %d times, %v", c.status, c.needs, got.ID, asked, err)
+			t.Errorf("%s with %q: got gate %q, %d queries, %v",
+				c.status, c.needs, got.ID, asked, err)
 		}
 	}
 }

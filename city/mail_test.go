@@ -39,7 +39,7 @@ func TestAddress(t *testing.T) {
 	}
 	for name, code := range map[string]city.Code{"bob": city.Invalid, "pool:ann": city.NotFound, "pool:": city.NotFound} {
 		if got, err := s.Address(name); codeOf(err) != code {
-			t.Errorf("%q is %q, %v", name, got, err)
+			t.Errorf("%q: got %q, %v", name, got, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ const (
 	finishTimeout = 2 * time.Second
 )
 
-// The reader's goroutine owns all fields except channels.
+// merge is the state of a merged stream. The reader's goroutine owns all fields except channels.
 type merge struct {
 	ctx        context.Context
 	dir        Directory

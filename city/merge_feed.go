@@ -126,7 +126,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// startPosition also returns a gap event for the earlier events that the stream skips.
+// startPosition returns the seq after which the feed begins, and a gap event for the earlier events that it skips.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.startAt.IsZero() {

@@ -43,7 +43,7 @@ func (r reader) read(t *testing.T, n int) string {
 	for range n {
 		e, err, ok := r.next()
 		if err != nil || !ok {
-			t.Fatalf("after %v: %v, %v", got, err, ok)
+			t.Fatalf("after %v: got %v, %v", got, err, ok)
 		}
 		what := fmt.Sprintf("%s:%d", e.City, e.Seq)
 		if e.Type == events.Gap {
@@ -297,7 +297,7 @@ func TestMergedFault(t *testing.T) {
 			}
 		}
 		if got != 60 || told == 0 || told > 25 {
-			t.Errorf("received %d of 60 events, and %d reports of the fault", got, told)
+			t.Errorf("got %d of 60 events, and %d reports of the fault", got, told)
 		}
 	})
 }
@@ -333,7 +333,7 @@ func TestMergedSlowReader(t *testing.T) {
 		record(a, 100)
 		synctest.Wait()
 		if n.Load() > 2 {
-			t.Errorf("%d events were read ahead for a reader that read one", n.Load())
+			t.Errorf("got %d events read for a reader that read one", n.Load())
 		}
 		if got := r.read(t, 199); !strings.HasSuffix(got, "a:199, a:200") {
 			t.Errorf("…%s", got[len(got)-30:])

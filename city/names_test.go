@@ -18,7 +18,7 @@ func TestCompareNames(t *testing.T) {
 		for j, b := range ordered {
 			got := city.CompareNames(a, b)
 			if want := sign(i - j); got != want {
-				t.Errorf("%q and %q: %d, want %d", a, b, got, want)
+				t.Errorf("%q and %q: got %d, want %d", a, b, got, want)
 			}
 		}
 	}
@@ -37,14 +37,14 @@ func FuzzCompareNames(f *testing.F) {
 		ab, ba, bc, ac := city.CompareNames(a, b), city.CompareNames(b, a), city.CompareNames(b, c), city.CompareNames(a, c)
 		switch {
 		case ab != -ba:
-			t.Errorf("%q and %q: %d one way, %d the other", a, b, ab, ba)
+			t.Errorf("compare %q and %q: got %d, in reverse %d", a, b, ab, ba)
 		case (ab == 0) != (a == b):
-			t.Errorf("%q and %q: %d", a, b, ab)
+			t.Errorf("compare %q and %q: got %d", a, b, ab)
 		case ab <= 0 && bc <= 0 && ac > 0, ab >= 0 && bc >= 0 && ac < 0:
-			t.Errorf("%q, %q, %q: %d, %d, but %d", a, b, c, ab, bc, ac)
+			t.Errorf("compare %q, %q, %q: got %d, %d, but %d", a, b, c, ab, bc, ac)
 		}
 		if !strings.ContainsAny(a+b, "0123456789") && ab != strings.Compare(a, b) {
-			t.Errorf("%q and %q have no digits, and are not in byte order", a, b)
+			t.Errorf("%q and %q have no digits, but are not in byte order", a, b)
 		}
 	})
 }

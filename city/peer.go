@@ -39,7 +39,8 @@ func PeerOfSession(id, agent string) Peer {
 
 type peerKey struct{}
 
-// A process cannot claim one of these names through its environment.
+// componentNames lists the actors that are parts of gcity. A process cannot claim one of these names through its
+// environment.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
 // WithPeer returns a context for commands that p sends.
@@ -91,7 +92,8 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// An agent can name only itself. Programs outside all sessions can name anyone.
+// signBy returns the author of a peer's command. An agent can name only itself, and programs outside all sessions can
+// name anyone.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -102,7 +104,7 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns an error if the peer must not use the name.
+// sign returns the author of a peer's event or command. It returns an error if the peer must not use the name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:

@@ -43,7 +43,7 @@ func (s SlingRequest) Check() error {
 	case strings.TrimSpace(s.Target) == "" && s.Bead == "":
 		problem = "no target: specify an agent, a pool or a rig"
 	case s.Bead != "" && s.Formula == "" && (s.Title != "" || s.Description != ""):
-		problem = "a title and a description are for new beads; this bead has its own"
+		problem = "a title and a description are only for new beads; this bead already has its own"
 	case s.Formula != "" && s.NoFormula:
 		problem = "a formula and no_formula contradict each other: use only one of them"
 	case s.Formula == "" && s.NoFormula && len(s.Vars) > 0:

@@ -125,7 +125,7 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	return *r.Bead, nil
 }
 
-// rigOf returns "" for the city.
+// rigOf returns the rig of the bead with this ID, or "" for the city.
 func (s *Snapshot) rigOf(id string) string {
 	for i := range s.Rigs {
 		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {

@@ -69,7 +69,7 @@ func TestSquash(t *testing.T) {
 		squash()
 		digests, err := c.Beads(t.Context(), beads.Query{Type: city.DigestType})
 		if err != nil || len(digests) != 2 {
-			t.Fatalf("cut after %d: %d digests, %v", cut, len(digests), err)
+			t.Fatalf("stopped after %d: got %d digests, %v", cut, len(digests), err)
 		}
 		for _, d := range digests {
 			if d.Status != beads.StatusClosed || d.Assignee != "ann" || d.Ref != "patrol" || !strings.Contains(d.Description, "step 1") || !strings.Contains(d.Description, ": well") ||
@@ -80,7 +80,7 @@ func TestSquash(t *testing.T) {
 		for id, want := range map[string]beads.Status{over: beads.StatusClosed, behind: beads.StatusClosed, goes: beads.StatusInProgress} {
 			b, err := city.GetBead(t.Context(), c, id)
 			if err != nil || b.Status != want || want == beads.StatusClosed && b.Metadata[city.DigestKey] == "" {
-				t.Errorf("cut after %d: %s is %s, %v", cut, b.Title, b.Status, err)
+				t.Errorf("stopped after %d: %s: got %s, %v", cut, b.Title, b.Status, err)
 			}
 		}
 		wisps, err := city.Wisps(t.Context(), c, "ann")

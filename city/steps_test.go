@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 	wants := func(what, got, want string) {
 		t.Helper()
 		if got != want {
-			t.Errorf("%s: %q, want %q", what, got, want)
+			t.Errorf("%s: got %q, want %q", what, got, want)
 		}
 	}
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled, free1, free")
@@ -88,7 +88,7 @@ func TestSteps(t *testing.T) {
 		t.Fatalf("%+v, %v", steps, err)
 	}
 	change(steps[0].ID, beads.Closing())
-	wants("what is left is to close it", titles(city.StepsOf(t.Context(), s.List, "ann")), "way, anns2")
+	wants("only closing the molecule is left", titles(city.StepsOf(t.Context(), s.List, "ann")), "way, anns2")
 
 	change(pooled, beads.Closing())
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled1, free")

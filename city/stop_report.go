@@ -97,7 +97,7 @@ func (f *StopReport) unlessReported(line string) []string {
 
 func (a *Agent) waitLine(e *Ending) string {
 	text := "waiting for " + a.Name
-	// while an agent is being killed, its deadline is that of the whole stop
+	// not for an agent that is being killed, because its deadline is that of the whole stop
 	if e != nil && a.State == Stopping && a.Until != nil && a.Until.Before(e.Until) {
 		return text + ": it has until " + formatTime(*a.Until) + " to exit"
 	}

@@ -30,7 +30,7 @@ type Waves struct {
 	stop, drain, start wave
 }
 
-// A wave lasts as long as snapshots contain agents in its state.
+// wave is the progress of a wave. A wave lasts as long as snapshots contain agents in its state.
 type wave struct {
 	since       time.Time
 	left, total int

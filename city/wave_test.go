@@ -27,7 +27,7 @@ func TestWaves(t *testing.T) {
 			text = got.String()
 		}
 		if text != want {
-			t.Errorf("after %s: %q, want %q", after, text, want)
+			t.Errorf("after %s: got %q, want %q", after, text, want)
 		}
 	}
 	const up, begins, drains, stops = city.Running, city.Starting, city.Draining, city.Stopping

@@ -46,7 +46,7 @@ func TestAutomationPictures(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, busyCity(), strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
-			t.Errorf("%s: exit %d, %s", line, code, errs)
+			t.Errorf("%s: got exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
 	}
@@ -84,7 +84,7 @@ func TestAutomationNext(t *testing.T) {
 	s.idle = true
 	for _, line := range []string{"list", "show tidy"} {
 		if _, out, _ := runCLI(t, s, append([]string{"automation"}, strings.Fields(line)...)...); strings.Contains(out, "in 31s") {
-			t.Errorf("no controller is running:\n%s", out)
+			t.Errorf("want no mention of a missing controller in:\n%s", out)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestWaitForALaterRun(t *testing.T) {
 	code, _, errs := runCLI(t, s, "automation", "run", "digest", "--wait")
 	for _, want := range []string{"digest is queued\n", "run br-1: failed after ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed after ", ": exit 6\n"} {
 		if !strings.Contains(errs, want) {
-			t.Errorf("%q is missing in:\n%s", want, errs)
+			t.Errorf("want %q in:\n%s", want, errs)
 		}
 	}
 	if code != 6 {
@@ -143,7 +143,7 @@ func TestAutomationRun(t *testing.T) {
 		}
 		code, out, errs := runCLI(t, s, "automation", "run", "digest", "--wait")
 		if code != c.want || strings.TrimSpace(out) != c.meta[city.RunOutput] || !strings.Contains(errs, "digest: run br-1: ") {
-			t.Errorf("%s: exit %d, %q, %s", c.name, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %s", c.name, code, out, errs)
 		}
 		if f, ok := s.done[0].(city.Fire); !ok || f != (city.Fire{Automation: "digest", By: "operator"}) {
 			t.Errorf("%s: %+v", c.name, s.done)
@@ -171,7 +171,7 @@ func TestAutomationRunRefused(t *testing.T) {
 		"automation history nothing": {exit.CodeUsage, "automation \"nothing\" not found"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
-			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %s", line, code, out, errs)
 		}
 	}
 	s.idle = true
@@ -236,7 +236,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 			continue
 		}
 		if code != exit.CodeDone || out != c.out || !strings.Contains(errs, c.errs) {
-			t.Errorf("%s: exit %d, %q, %s", c.name, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %s", c.name, code, out, errs)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func TestAutomationLogs(t *testing.T) {
 		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "unexpected argument"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {
-			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %s", line, code, out, errs)
 		}
 	}
 }

@@ -80,12 +80,12 @@ func TestBeadCodes(t *testing.T) {
 		"bead create": exit.CodeUsage, "bead list --status nope": exit.CodeUsage, "bead list --limit -1": exit.CodeUsage, "bead show": exit.CodeUsage,
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want {
-			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %s%s", line, code, out, errs)
 		}
 	}
 	s.work[""].Break(errors.New("disk on fire"))
 	if code, out, errs := runCLI(t, s, "bead", "list"); code != exit.CodeFailed || out != "" || !strings.Contains(errs, "disk on fire") {
-		t.Errorf("a broken store is shown as empty: exit %d, %q, %s", code, out, errs)
+		t.Errorf("list of a broken store: got exit %d, %q, %s", code, out, errs)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestBeadLists(t *testing.T) {
 		t.Errorf("runs:\n%s", out)
 	}
 	if _, out, _ = runCLI(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work in rig demo yet; create some with `gcity bead create TITLE --rig demo`") {
-		t.Errorf("an empty store: %q", out)
+		t.Errorf("an empty store: got %q", out)
 	}
 	if _, out, _ = runCLI(t, s, "bead", "list", "--assignee", "nobody"); out != "no matching work in the city\n" {
 		t.Errorf("nothing: %q", out)
@@ -136,11 +136,11 @@ func TestDescriptionFile(t *testing.T) {
 		code, out, errs := runCLI(t, s, "bead", "create", "x", "--description-file", file, "--json")
 		var b beads.Bead
 		if code != c.code || code == exit.CodeDone && json.Unmarshal([]byte(out), &b) != nil || b.Description != c.want {
-			t.Errorf("%.20q: exit %d, %.80q, %s", c.text, code, b.Description, errs)
+			t.Errorf("%.20q: got exit %d, %.80q, %s", c.text, code, b.Description, errs)
 		}
 	}
 	if code, _, errs := runCLI(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exit.CodeFailed || !strings.Contains(errs, "cannot read the description") {
-		t.Errorf("no file: exit %d, %s", code, errs)
+		t.Errorf("update with a missing file: got exit %d, %s", code, errs)
 	}
 }
 
@@ -173,10 +173,10 @@ func TestImportOfBeadsInAnotherStore(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if code, _, errs := runCLI(t, s, "bead", "import", file, "--rig", "demo"); code != exit.CodeDone {
-		t.Errorf("into the rig's own store: exit %d, %s", code, errs)
+		t.Errorf("import into the rig's own store: got exit %d, %s", code, errs)
 	}
 	if code, _, errs := runCLI(t, s, "bead", "import", file, "--force"); code != exit.CodeDone {
-		t.Errorf("with --force: exit %d, %s", code, errs)
+		t.Errorf("import with --force: got exit %d, %s", code, errs)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestWhichStore(t *testing.T) {
 	}
 	for _, env := range []string{"demo", "other/.beads"} {
 		if _, err := workstore.PlaceOf(filepath.Join(dir, env), all); err == nil {
-			t.Errorf("BEADS_DIR=%s is accepted as a store of the city", env)
+			t.Errorf("BEADS_DIR=%s was accepted as a store of the city", env)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestExportImport(t *testing.T) {
 	for _, args := range [][]string{{"export", file}, {"backup", file}, {"backup"}} {
 		code, _, errs := runCLI(t, from, append([]string{"--read-only", "bead"}, args...)...)
 		if _, err := os.Stat(file); code != exit.CodeFailed || !strings.Contains(errs, "not allowed with --read-only") || err == nil {
-			t.Errorf("%q with --read-only: exit %d, %s, %v", args, code, errs, err)
+			t.Errorf("%q with --read-only: got exit %d, %s, %v", args, code, errs, err)
 		}
 	}
 	if code, out, errs := runCLI(t, from, "bead", "export", file); code != exit.CodeDone || !strings.Contains(out, "exported 2 beads") {

@@ -137,7 +137,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
-	// without this, the supervisor would start the city again
+	// unregister the city, because the supervisor would start it again
 	forgotten, err := fleet.UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return "", err
@@ -149,7 +149,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what + "; " + fleet.Forgotten, err
 }
 
-// stopRunning unregisters the city if a running supervisor would start it again.
+// stopRunning stops a city that has a controller. It unregisters the city if a running supervisor would start it again.
 func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	again := func() string { return "" }
@@ -233,7 +233,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // stopOrphans does not unregister the city
+			case !supervised: // unlike stopCity, stopOrphans does not unregister the city
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
@@ -268,8 +268,8 @@ starts its agents once, as gcity start --standalone does.`,
 func suspendCommand(e *env.Env) *cobra.Command {
 	c := env.CityVerb(e, "suspend", "Suspend the whole city: its agents stop until it is resumed",
 		city.Suspend{})
-	c.Long = `suspend sets suspended = true in the [workspace] table of city.toml. All agents stop,
-and none starts until "gcity resume". The controller keeps running. To stop the
+	c.Long = `suspend sets suspended = true in the [workspace] table of city.toml. All agents stop
+and stay stopped until "gcity resume". The controller keeps running. To stop the
 controller too, use "gcity stop".`
 	return c
 }
@@ -294,7 +294,7 @@ the held configuration if it has not changed since.`,
 		},
 	}
 	c.Flags().BoolVar(&confirm, "confirm", false,
-		"apply a configuration that is held because it removes most agents")
+		"apply a held configuration, which would remove more than half of the running agents")
 	return c
 }
 

@@ -153,7 +153,8 @@ func branches() []branch {
 
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds only the commands that args need. Building all of them takes longer than running most commands.
+// tree returns the root command with only the commands that args need. Building all of them takes longer than running
+// most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
 	// cobra would otherwise sort the commands in the help
 	cobra.EnableCommandSorting = false

@@ -71,7 +71,7 @@ func TestJSON(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, demoCity(), append(args, "--json")...)
 		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
-			t.Errorf("%v: exit %d, stderr %q, stdout %q", args, code, errs, out)
+			t.Errorf("%v: got exit %d, stderr %q, stdout %q", args, code, errs, out)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, demoCity(), append(args, "--json")...)
 		if code != exit.CodeUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
-			t.Errorf("%v: exit %d, stdout %q, stderr %q", args, code, out, errs)
+			t.Errorf("%v: got exit %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
 }
@@ -126,10 +126,10 @@ func TestVerbsReachTheCity(t *testing.T) {
 		s := demoCity()
 		code, _, errs := runCLI(t, s, strings.Fields(line)...)
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
-			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
+			t.Errorf("%s: got exit %d, %s%s", line, code, errs, diff)
 		}
 		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
-			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
+			t.Errorf("%s --read-only: got exit %d, done %v", line, code, s.done)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestUnknownAgents(t *testing.T) {
 	}
 	code, _, errs = runCLI(t, demoCity(), "agent", "nudge", "scout", "hello")
 	if code != exit.CodeConflict || !strings.Contains(errs, "quarantined") {
-		t.Errorf("nudge without a terminal: exit %d, %q", code, errs)
+		t.Errorf("nudge without a terminal: got exit %d, %q", code, errs)
 	}
 }
 
@@ -178,12 +178,12 @@ func TestReloadOfAnInvalidFile(t *testing.T) {
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
 		code, out, errs := runCLI(t, s, args...)
 		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "invalid, so the previous one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
-			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
+			t.Errorf("%v: got exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}
 	if code, _, errs := runCLI(t, s, "reload"); code != exit.CodeConflict {
-		t.Errorf("held: exit %d, %s", code, errs)
+		t.Errorf("reload of a held configuration: got exit %d, %s", code, errs)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestTable(t *testing.T) {
 		seen := map[string]bool{}
 		for _, s := range c.Commands() {
 			if s.Short == "" || s.Args == nil && !s.HasSubCommands() || seen[s.Name()] {
-				t.Errorf("%s: incomplete or duplicate", s.CommandPath())
+				t.Errorf("%s: incomplete command or duplicate name", s.CommandPath())
 			}
 			seen[s.Name()] = true
 			walk(s)
@@ -234,7 +234,7 @@ func TestTreeBuildsOneCommand(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	all := root(a).Commands()
 	if len(all) != len(branches()) {
-		t.Fatalf("%d commands, but %d in the table", len(all), len(branches()))
+		t.Fatalf("got %d commands, but %d in the table", len(all), len(branches()))
 	}
 	for i, c := range all {
 		built := tree(a, []string{c.Name(), "--help"}).Commands()
@@ -243,12 +243,13 @@ func TestTreeBuildsOneCommand(t *testing.T) {
 			want = len(all)
 		}
 		if branches()[i].name != c.Name() || len(built) != want {
-			t.Errorf("%s: %q in the table, %d commands built", c.Name(), branches()[i].name, len(built))
+			t.Errorf("%s: got %q in the table and %d built commands",
+				c.Name(), branches()[i].name, len(built))
 		}
 	}
 	for _, args := range [][]string{{"help", "status"}, {"--help"}, {"sttaus"}, {"pack", "list"}, {"--city", "x", "status"}, {"__complete", ""}} {
 		if n := len(tree(a, args).Commands()); n != len(all) {
-			t.Errorf("%v: %d commands of %d", args, n, len(all))
+			t.Errorf("%v: got %d commands, want %d", args, n, len(all))
 		}
 	}
 }

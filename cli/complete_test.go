@@ -103,11 +103,12 @@ func TestShellsComplete(t *testing.T) {
 				}
 				for _, want := range c.want {
 					if !slices.Contains(got, want) {
-						t.Errorf("%q: %q is missing in the completions: %q, %v, %s", c.line, want, got, err, errs.String())
+						t.Errorf("completions of %q: want %q in %q, %v, %s",
+							c.line, want, got, err, errs.String())
 					}
 				}
 				if shell != "zsh" && slices.Contains(got, c.not) {
-					t.Errorf("%q: %q is among the completions", c.line, c.not)
+					t.Errorf("completions of %q: %q must not be one of them", c.line, c.not)
 				}
 			}
 		})

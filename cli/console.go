@@ -300,7 +300,8 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	}
 }
 
-// afterRoom runs after this process has released the city.
+// afterRoom hands the city over to a background process, or prints what still runs. It runs after this process has
+// released the city.
 func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:

@@ -55,7 +55,8 @@ func TestFindAgent(t *testing.T) {
 		problem, _ := errors.AsType[*city.Error](err)
 		switch {
 		case ctl.ones != 1 || ctl.wholes != c.wholes:
-			t.Errorf("%s: requested %d agents and %d snapshots", c.name, ctl.ones, ctl.wholes)
+			t.Errorf("%s: got requests for %d agents and %d snapshots",
+				c.name, ctl.ones, ctl.wholes)
 		case c.want != "" && (err != nil || g.Name != c.want):
 			t.Errorf("%s: %+v, %v", c.name, g, err)
 		case c.want == "" && (problem == nil || problem.Code != c.code):
@@ -63,6 +64,6 @@ func TestFindAgent(t *testing.T) {
 		}
 	}
 	if g, err := env.FindAgent(t.Context(), groupedCity(), "worker-10"); err != nil || g.Name != "demo/worker-10" {
-		t.Errorf("with a city that returns only snapshots: %+v, %v", g, err)
+		t.Errorf("with a city that returns only snapshots: got %+v, %v", g, err)
 	}
 }

@@ -26,10 +26,10 @@ func TestDirectoryConnectsLater(t *testing.T) {
 		return all, err
 	}
 	if _, err := watch(); !errors.Is(err, city.ErrNoSupervisor) {
-		t.Fatalf("without a supervisor: %v", err)
+		t.Fatalf("without a supervisor: got %v", err)
 	}
 	if _, err := d.(city.Registrar).Unregister(t.Context(), "alpha"); !errors.Is(err, city.ErrNoSupervisor) {
-		t.Errorf("without a supervisor: %v", err)
+		t.Errorf("without a supervisor: got %v", err)
 	}
 	runs = citytest.NewDirectory(town("alpha", city.Running))
 	if all, err := watch(); err != nil || len(all) != 1 {

@@ -98,7 +98,7 @@ func TestAllCitiesAlone(t *testing.T) {
 	for _, args := range [][]string{{"--all", "--headless"}, {"--all", "--city", "/tmp"}} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), machine(citytest.NewDirectory(), &out, &errs), args); code != exit.CodeUsage {
-			t.Errorf("%v: exit %d, %s", args, code, errs.String())
+			t.Errorf("%v: got exit %d, %s", args, code, errs.String())
 		}
 	}
 }

@@ -18,12 +18,12 @@ func TestCook(t *testing.T) {
 		"formula cook review --var subject=x --pool demo/work": `did you mean "demo/worker"?`,
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code == exit.CodeDone || out != "" || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %s%s", line, code, out, errs)
 		}
 	}
 	if s.work != nil && s.work[""] != nil {
 		if left, err := s.work[""].List(t.Context(), beads.Query{}); err != nil || len(left) > 0 {
-			t.Fatalf("beads are left over: %v, %v", left, err)
+			t.Fatalf("beads remain: %v, %v", left, err)
 		}
 	}
 	code, out, errs := runCLI(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")

@@ -21,7 +21,7 @@ func TestGCWords(t *testing.T) {
 	}
 	for words, to := range gcWords() {
 		if c, found := find(strings.Fields(words)); found && !(c.HasSubCommands() && c.Name() != words) {
-			t.Errorf("%q is a command here: %s", words, c.CommandPath())
+			t.Errorf("%q is also a gcity command: %s", words, c.CommandPath())
 		}
 		for command := range strings.SplitSeq(to, " && ") {
 			if !strings.HasPrefix(command, "gcity") {
@@ -42,7 +42,7 @@ func TestGCWords(t *testing.T) {
 			c, _, err := all.Find(names)
 			if len(names) > 0 && (err != nil || c == all || c.HasSubCommands() && !strings.Contains(command, "--help") &&
 				!strings.Contains(command, "*")) {
-				t.Errorf("%q: unknown command %q", words, command)
+				t.Errorf("%q: translated to the unknown command %q", words, command)
 				continue
 			}
 			c.InitDefaultHelpFlag()
@@ -89,7 +89,7 @@ func TestOtherName(t *testing.T) {
 			}
 		}
 		if got != want || strings.Contains(got, "\n") {
-			t.Errorf("%q: %q, want %q", line, got, want)
+			t.Errorf("%q: got %q, want %q", line, got, want)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestGroupsJSON(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
-			t.Errorf("%s: exit %d, stderr %q, stdout %q", line, code, errs, out)
+			t.Errorf("%s: got exit %d, stderr %q, stdout %q", line, code, errs, out)
 		}
 	}
 	_, out, _ := runCLI(t, groupedCity(), "why", "web", "--json")
@@ -151,10 +151,10 @@ func TestGroupVerbs(t *testing.T) {
 		s := groupedCity()
 		code, _, errs := runCLI(t, s, strings.Fields(line)...)
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
-			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
+			t.Errorf("%s: got exit %d, %s%s", line, code, errs, diff)
 		}
 		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
-			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
+			t.Errorf("%s --read-only: got exit %d, done %v", line, code, s.done)
 		}
 	}
 }
@@ -194,13 +194,13 @@ func TestMisplacedNames(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != want.code || out != "" || !strings.Contains(errs, want.says) {
-			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 	s := groupedCity()
 	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
 	if code, _, errs := runCLI(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "use one of demo/worker-2, other/worker-2") {
-		t.Errorf("an ambiguous name: exit %d, %q", code, errs)
+		t.Errorf("ambiguous name: got exit %d, %q", code, errs)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, groupedCity(), strings.Fields(line)...)
 		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "flag: use a whole number of "+says) {
-			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestTextOnly(t *testing.T) {
 	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "prints only text: remove --json") {
-			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func TestTextIsNotAKey(t *testing.T) {
 	}
 	s := groupedCity()
 	if code, _, errs := runCLI(t, s, "agent", "send-keys", "db", "--literal", "Enterr"); code != 0 || len(s.done) != 1 {
-		t.Errorf("--literal: exit %d, %s, %v", code, errs, s.done)
+		t.Errorf("with --literal: got exit %d, %s, %v", code, errs, s.done)
 	}
 }
 
@@ -276,21 +276,21 @@ func TestDrainCheck(t *testing.T) {
 		{"worker-10", 0, "demo/worker-10: asked to finish by pool at 11:58:30, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
 	} {
 		if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
-			t.Errorf("%s: exit %d, %q, %q", c.agent, code, out, errs)
+			t.Errorf("%s: got exit %d, %q, %q", c.agent, code, out, errs)
 		}
 	}
 	if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
-		t.Errorf("unknown agent: exit %d, %q, %q", code, out, errs)
+		t.Errorf("drain-check of an unknown agent: got exit %d, %q, %q", code, out, errs)
 	}
 	if code, out, _ := runCLI(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
-		t.Errorf("as JSON: exit %d, %q", code, out)
+		t.Errorf("drain-check with --json: got exit %d, %q", code, out)
 	}
 	for err, want := range map[error]int{
 		errors.New("x"): exit.CodeNotRunning, &city.Error{Code: city.Unavailable}: exit.CodeNotRunning, &city.Error{Code: city.Conflict}: exit.CodeNotRunning,
 		&city.Error{Code: city.NotFound}: exit.CodeUsage, exit.NotRunning("x"): exit.CodeNotRunning, exit.Usage("x"): exit.CodeUsage,
 	} {
 		if code, _ := exit.Verdict(env.AsUndetermined(err)); code != want {
-			t.Errorf("%v: exit %d, want %d", err, code, want)
+			t.Errorf("%v: got exit %d, want %d", err, code, want)
 		}
 	}
 }
@@ -310,7 +310,7 @@ held since 11:59:00; the held configuration makes these changes:
 	}
 	s.snapshot.Config.Held = nil
 	if code, _, errs := runCLI(t, s, "reload"); code != exit.CodeConflict || strings.Contains(errs, "held since") {
-		t.Errorf("another conflict: exit %d, %s", code, errs)
+		t.Errorf("reload with a different conflict: got exit %d, %s", code, errs)
 	}
 }
 
@@ -344,7 +344,7 @@ func TestCompletion(t *testing.T) {
 		code, out, _ := runCLI(t, groupedCity(), append([]string{"__complete"}, strings.Split(line, " ")...)...)
 		names := strings.Fields(strings.ReplaceAll(out[:strings.Index(out, ":4")], "\n", " "))
 		if got := strings.Join(names, " "); code != 0 || got != want {
-			t.Errorf("%q: exit %d, %q, want %q", line, code, got, want)
+			t.Errorf("%q: got exit %d, %q, want %q", line, code, got, want)
 		}
 	}
 }
@@ -372,7 +372,7 @@ func TestPoolOutputFitsTheTerminal(t *testing.T) {
 		}
 	}
 	if capped != len(s.Pools) {
-		t.Errorf("%d lines of output:\n%s", capped, out.String())
+		t.Errorf("got %d capped rows:\n%s", capped, out.String())
 	}
 }
 
@@ -406,7 +406,7 @@ func TestAgentShown(t *testing.T) {
 		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in:\n%s", want, out)
+			t.Errorf("want %q in:\n%s", want, out)
 		}
 	}
 	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {

@@ -86,7 +86,7 @@ func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string),
 	}
 	await("STOPPING=1")
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the service exited with %v", err)
+		t.Errorf("exit of the service: got %v", err)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestStuckStderr(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the controller exited with %v", err)
+		t.Errorf("exit of the controller: got %v", err)
 	}
 }
 
@@ -158,6 +158,6 @@ func TestAbortedServiceExitsWithTwo(t *testing.T) {
 	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 2 {
-		t.Errorf("an aborted service exits with %v", err)
+		t.Errorf("exit of an aborted service: got %v", err)
 	}
 }

@@ -22,11 +22,11 @@ func TestHelpFits(t *testing.T) {
 		for _, width := range []int{60, 80, 100} {
 			text := helpText(c, width)
 			if got := strings.Fields(text); !slices.Equal(got, want) {
-				t.Errorf("%s: other words in %d columns:\n%s", c.CommandPath(), width, text)
+				t.Errorf("%s: the words differ in %d columns:\n%s", c.CommandPath(), width, text)
 			}
 			for line := range strings.SplitSeq(text, "\n") {
 				if ansi.StringWidth(line) > width && (width >= 80 || !strings.Contains(c.Example, line)) {
-					t.Errorf("%s: more than %d columns: %q", c.CommandPath(), width, line)
+					t.Errorf("%s: got more than %d columns: %q", c.CommandPath(), width, line)
 				}
 			}
 		}

@@ -43,7 +43,7 @@ func TestFirstConfig(t *testing.T) {
 		t.Errorf("%d agents, want %d", len(c.Agents), want)
 	}
 	if p := c.Agents[2].Pool; p == nil || p.Max != 3 {
-		t.Errorf("the third agent has the pool %+v", p)
+		t.Errorf("pool of the third agent: got %+v", p)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestForegroundAsksFirst(t *testing.T) {
 			t.Errorf("%v after %q", err, asked.String())
 		}
 		if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
-			t.Errorf("the folder contains %v, %v", entries, err)
+			t.Errorf("files in the folder: got %v, %v", entries, err)
 		}
 		if err := in.Close(); err != nil {
 			t.Fatal(err)

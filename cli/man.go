@@ -97,7 +97,8 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage does not use cobra/doc, because its initialization would cost each holder 0.35 ms and 200 KB.
+// manPage writes a command's manual page. It does not use cobra/doc, because its initialization would cost each holder
+// 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

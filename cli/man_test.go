@@ -38,7 +38,7 @@ func TestManPages(t *testing.T) {
 	a := &env.Env{}
 	walk(root(a))
 	if len(files) != commands || commands < 50 {
-		t.Errorf("%d pages for %d commands", len(files), commands)
+		t.Errorf("got %d pages for %d commands", len(files), commands)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "gcity-daemon-install.1"))
 	if err != nil {
@@ -46,7 +46,7 @@ func TestManPages(t *testing.T) {
 	}
 	for _, want := range []string{".SH NAME\ngcity\\-daemon\\-install \\- Install a service", `\fB\-\-print\fR`, "gcity\\-daemon (1)", `\fB\-\-json\fR`} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("%q is missing in:\n%s", want, page)
+			t.Errorf("want %q in:\n%s", want, page)
 		}
 	}
 	lint, err := exec.LookPath("mandoc")

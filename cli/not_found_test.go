@@ -87,7 +87,7 @@ func TestNameNotFound(t *testing.T) {
 				args := append(strings.Fields(line), lines[line]...)
 				code, out, errs := runAt(t, town.Dir, c, args...)
 				if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "\" not found; ") {
-					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, out, errs)
+					t.Errorf("%q: got exit %d, stdout %q, stderr %q", args, code, out, errs)
 				}
 			}
 		})

@@ -22,13 +22,13 @@ func TestCountOrphans(t *testing.T) {
 		return err == nil && len(s.Agents) == 1 && s.Agents[0].State == city.Running
 	})
 	if n, err := offline.CountOrphans(t.Context(), dir); n != 0 || err != nil {
-		t.Errorf("with a controller: %d, %v", n, err)
+		t.Errorf("with a controller: got %d, %v", n, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the error only says that the process was killed
 	if n, err := offline.CountOrphans(t.Context(), dir); n != 1 || err != nil {
-		t.Errorf("without a controller: %d, %v", n, err)
+		t.Errorf("without a controller: got %d, %v", n, err)
 	}
 }

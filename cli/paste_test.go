@@ -44,14 +44,14 @@ func TestPastedLinesAreNotAnswers(t *testing.T) {
 			err = run(&env.Env{In: tty, InTTY: true, Printer: output.Printer{Out: io.Discard, Err: &said,
 				OutTTY: true, ErrTTY: true, Now: time.Now, Getenv: func(string) string { return "" }}})
 			if strings.Contains(strings.ToLower(said.String()), "[y/n]") {
-				t.Errorf("a question was asked: %s", said.String())
+				t.Errorf("the command asked a question: %s", said.String())
 			}
 			_, missing := os.Stat("city.toml")
 			if wrote := missing == nil; wrote != (name == "init") || wrote != (err == nil) {
-				t.Errorf("wrote %v, and returned %v", wrote, err)
+				t.Errorf("wrote %v, returned %v", wrote, err)
 			}
 			if line, err := bufio.NewReader(tty).ReadString('\n'); line != "gcity status\n" {
-				t.Errorf("the remaining input is %q, %v", line, err)
+				t.Errorf("remaining input: got %q, %v", line, err)
 			}
 		})
 	}

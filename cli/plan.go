@@ -105,7 +105,7 @@ type planInput struct {
 	overrides map[string]int
 	sessions  []session.Status
 	running   *city.Snapshot   // nil if no controller is running
-	saved     effect.Histories // from the last controller; empty if one is running
+	saved     effect.Histories // the last controller's histories; empty if one is running
 	inForce   bool             // the running controller uses the configuration on disk
 	now       time.Time
 	clock     func(time.Time) string
@@ -166,7 +166,7 @@ func (p *planShape) fails() (n int) {
 	return n
 }
 
-// If running is nil, no controller is running.
+// planOf returns what a configuration would change if it were applied. If running is nil, no controller is running.
 func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
 	error) {
 	dir := c.Path

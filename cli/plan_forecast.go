@@ -49,7 +49,8 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories omits running agents. The state machine ignores the history of an agent with a changed definition.
+// histories returns the agents' histories with which the forecast begins. The state machine ignores the history of an
+// agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved

@@ -210,13 +210,14 @@ func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 			as = "none"
 		}
 		if c.Change == "remove" && shown {
-			t.Errorf("%s: planned is %q (%s), and now it is %s", c.Agent, c.Change, c.Reason, g.State)
+			t.Errorf("%s: planned %q (%s), but it is %s", c.Agent, c.Change, c.Reason, g.State)
 		}
 		if did != as {
-			t.Errorf("%s, which was %s: planned is %q (%s), and what happened is %q", c.Agent, before[c.Agent], c.Change, c.Reason, did)
+			t.Errorf("%s, which was %s: planned %q (%s), but got %q",
+				c.Agent, before[c.Agent], c.Change, c.Reason, did)
 		}
 		if shown && (c.Change == "wait" && g.State == city.Running || c.Change == "fail" && g.State != city.Failed) {
-			t.Errorf("%s: planned is %q (%s), and now it is %s", c.Agent, c.Change, c.Reason, g.State)
+			t.Errorf("%s: planned %q (%s), but it is %s", c.Agent, c.Change, c.Reason, g.State)
 		}
 	}
 }
@@ -246,7 +247,7 @@ func states(t *testing.T, s *city.Snapshot) map[string]city.State {
 		"exited": city.Exited, "suspended": city.Suspended, "waits": city.Waiting, "waits2": city.Waiting, "after": city.Waiting, "fresh": city.Suspended,
 	} {
 		if out[name] != want {
-			t.Fatalf("%s is %s, and should be %s: %+v", name, out[name], want, out)
+			t.Fatalf("%s: got %s, want %s: %+v", name, out[name], want, out)
 		}
 	}
 	return out

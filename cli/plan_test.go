@@ -135,7 +135,7 @@ func TestPlannedPools(t *testing.T) {
 		{"by the controller", planInput{sessions: lives("w-1", "w-2"),
 			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 1}}}},
 			"none w-1, drain w-2"},
-		{"who is at work stays", planInput{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
+		{"a busy member stays", planInput{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
 			Pools: []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-1", Pool: "w"},
 				{Name: "w-2", Pool: "w", Workload: city.Workload{Task: "w-7 paint"}}}}},
@@ -146,11 +146,11 @@ func TestPlannedPools(t *testing.T) {
 		{"a hole in quarantine", planInput{running: &city.Snapshot{
 			Pools:  []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-3", Pool: "w", State: city.Quarantined, Until: &until}}}}, "wait w-3"},
-		{"a hole that nobody watches", planInput{sessions: lives("w-3")}, "none w-3"},
+		{"a hole without a controller", planInput{sessions: lives("w-3")}, "none w-3"},
 		{"beyond the maximum", planInput{sessions: lives("w-1", "w-12", "other"),
 			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
 			"stop other, none w-1, start w-2, start w-3, start w-4, drain w-12"},
-		{"of a pool that goes", planInput{sessions: lives("gone-1"),
+		{"a member of a removed pool", planInput{sessions: lives("gone-1"),
 			running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
 			"drain gone-1, start w-1"},
 	} {
@@ -161,7 +161,7 @@ func TestPlannedPools(t *testing.T) {
 			got = append(got, x.Change+" "+x.Agent)
 		}
 		if text := strings.Join(got, ", "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+			t.Errorf("%s: got %s, want %s", c.name, text, c.want)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestPlannedHold(t *testing.T) {
 		{Name: "c", Declaration: city.Declaration{Source: "city.toml:9:1"}}, {Name: "stranger", Running: true},
 	}}
 	if h := (planInput{wants: []agent.Want{{Name: "a"}}, running: running}).held("1"); h != nil {
-		t.Errorf("half of them: %+v", h)
+		t.Errorf("half of them: got %+v", h)
 	}
 	v := planInput{wants: []agent.Want{{Name: "c"}}, running: running}
 	want := &heldShape{Removes: []string{"a", "b"}, Running: 2}
@@ -188,7 +188,7 @@ func TestPlannedHold(t *testing.T) {
 		t.Error(diff)
 	}
 	if h := v.held("2"); h == nil || h.Since != nil {
-		t.Errorf("another one is held: %+v", h)
+		t.Errorf("a different configuration is held: %+v", h)
 	}
 }
 
@@ -234,18 +234,18 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	}
 	v.running = &city.Snapshot{Agents: []city.Agent{
 		{Name: "dark", State: city.Running, Running: true, Provider: "tmux"},
-		{Name: "new", State: city.Waiting, Reason: "waits for a look"},
+		{Name: "new", State: city.Waiting, Reason: "waits for a list"},
 	}}
 	expect[1].Reason, expect[3].Reason = "unknown: the sessions of tmux cannot be listed",
-		"waits for a look"
+		"waits for a list"
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
-		t.Error("beside a controller: " + diff)
+		t.Error("with a controller: " + diff)
 	}
 	v.running.Agents = nil // the controller has listed the sessions, and the agent has none
 	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"},
 		change{Agent: "new", Change: "start", Reason: "not running"}
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
-		t.Error("beside one that has seen them all: " + diff)
+		t.Error("with a controller that has listed all sessions: " + diff)
 	}
 }
 
@@ -262,6 +262,6 @@ func TestPlanLimitsTheStandardInput(t *testing.T) {
 	_, err = plannedConfig(&env.Env{In: in}, t.TempDir(), "-", nil)
 	at, _ := in.Seek(0, io.SeekCurrent)
 	if err == nil || !strings.Contains(err.Error(), "larger than 10 MB") || at > 2*files.MaxSize {
-		t.Errorf("%v after %d bytes", err, at)
+		t.Errorf("got %v after %d bytes", err, at)
 	}
 }

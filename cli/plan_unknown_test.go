@@ -36,7 +36,7 @@ func TestVettingHasTheTimeOfAController(t *testing.T) {
 			t.Error(err)
 		}
 		if err := sessions.VetProvider(t.Context(), unhurried{takes: session.CheckLimit + time.Second}, "slow", nil); err == nil {
-			t.Error("who does not respond in time could run something")
+			t.Error("a provider that does not respond in time was accepted")
 		}
 	})
 }

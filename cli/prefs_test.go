@@ -22,12 +22,12 @@ import (
 // The preferences and the control room have the same columns, and on_hangup decides how the control room exits.
 func TestPrefsMatchTheRoom(t *testing.T) {
 	if a, b := prefs.Columns(), panel.ColumnNames(); !slices.Equal(a, b) {
-		t.Errorf("preferences have the columns %v, the control room %v", a, b)
+		t.Errorf("columns of the preferences: %v; of the control room: %v", a, b)
 	}
 	for text, want := range map[string]tui.Exit{"": tui.Hangup, "headless": tui.Hangup, "stop": tui.StopCity, "leave": tui.KeepAgents} {
 		a := homeOf(t, "on_hangup = \""+text+"\"")
 		if got := onHangup(a); got != want {
-			t.Errorf("on_hangup %q: %s, want %s", text, got, want)
+			t.Errorf("on_hangup %q: got %s, want %s", text, got, want)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestPrefsOfTheGuide(t *testing.T) {
 	}
 	a := homeOf(t, "theme = "+strings.ReplaceAll(example, "\n    ", "\n"))
 	if p := env.Prefs(a); p.Theme == "" || len(p.Keys) < 2 {
-		t.Errorf("the example was read as %+v", p)
+		t.Errorf("preferences in the example: got %+v", p)
 	}
 	for _, wrong := range env.BadPrefs(a) {
 		if !strings.Contains(wrong, "no key now") {
@@ -72,7 +72,7 @@ func TestPrefsPanic(t *testing.T) {
 		case _, open = <-changes:
 		case <-again.C:
 		case <-late:
-			t.Fatal("the preferences are not read")
+			t.Fatal("the preferences were not read in time")
 		}
 	}
 	wg.Wait()
@@ -86,15 +86,15 @@ func TestMemoryFile(t *testing.T) {
 	getenv := func(name string) string { return environ[name] }
 	one, two := env.MemoryFile(getenv, "/x/town"), env.MemoryFile(getenv, "/y/town")
 	if one == two || filepath.Dir(one) != "/home/a/.local/state/gcity" || !strings.HasPrefix(filepath.Base(one), "town-") {
-		t.Errorf("two cities with one name share a file: %s, %s", one, two)
+		t.Errorf("two cities with the same name share a file: %s, %s", one, two)
 	}
 	environ["XDG_STATE_HOME"] = "/state"
 	if got := env.MemoryFile(getenv, "/x/"+strings.Repeat("ä/é ", 99)); filepath.Dir(got) != "/state/gcity" || len(filepath.Base(got)) > 80 {
-		t.Errorf("an unusual folder name: %s", got)
+		t.Errorf("file of an unusual folder name: got %s", got)
 	}
 	clear(environ)
 	if got := env.MemoryFile(getenv, "/x/town"); got != "" {
-		t.Errorf("without a home: %s", got)
+		t.Errorf("without a home: got %s", got)
 	}
 }
 

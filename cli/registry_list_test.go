@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"gcity/city"
 	"gcity/city/citytest"
@@ -62,11 +64,11 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 		t.Errorf("%+v, supervised %v", i, s.Supervised())
 	}
 	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `city "quay" not found`) {
-		t.Errorf("an unknown city: %v", err)
+		t.Errorf("an unknown city: got %v", err)
 	}
 	e.ReadOnly = true
 	if err := s.Start(t.Context(), "dock"); err == nil {
-		t.Error("a read-only command starts a city")
+		t.Error("a read-only command started a city")
 	}
 	e.ReadOnly = false
 	if err := s.Start(t.Context(), "dock"); err != nil {
@@ -276,6 +278,63 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 	} else if s, err := c.Snapshot(t.Context()); err != nil || s.Mode != "headless" {
 		t.Errorf("%+v, %v", s, err)
 	}
+}
+
+// The list of cities shows a new city soon after the command that created it. Refresh makes it read the cities at once.
+func TestTheListOfCitiesFollowsCommands(t *testing.T) {
+	home, root := t.TempDir(), t.TempDir()
+	t.Setenv("GC_HOME", home)
+	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
+	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
+	create := func(name string) string {
+		dir := filepath.Join(root, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := host.Remember(e, dir, name); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	dock := create("dock")
+	before := time.Now().Add(-time.Hour) // files that change within a few milliseconds can have the same time
+	if err := os.Chtimes(filepath.Join(home, "recent"), before, before); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		d, closeIt := fleet.RoomDirectory(e, nil, "")
+		defer closeIt()
+		lists := 0
+		start := time.Now()
+		for all, err := range d.Watch(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			elapsed := time.Since(start)
+			start = time.Now()
+			switch lists++; lists {
+			case 1:
+				create("quay")
+				continue
+			case 2:
+				if len(all) != 2 || elapsed > time.Second/2 {
+					t.Errorf("%v after the command: %+v", elapsed, all)
+				}
+				if err := os.Remove(filepath.Join(dock, "city.toml")); err != nil {
+					t.Fatal(err)
+				}
+				d.(city.Refresher).Refresh()
+				continue
+			}
+			if len(all) != 1 || elapsed > 0 {
+				t.Errorf("%v after Refresh: %+v", elapsed, all)
+			}
+			break
+		}
+	})
 }
 
 // For the city that this process runs, the list does not use a socket.

@@ -112,6 +112,6 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	fmt.Fprint(ts.Stdout(), body.String())
 	if strconv.Itoa(resp.StatusCode) != args[0] {
-		ts.Fatalf("%s: %d, want %s: %s", args[1], resp.StatusCode, args[0], body.String())
+		ts.Fatalf("%s: got %d, want %s: %s", args[1], resp.StatusCode, args[0], body.String())
 	}
 }

@@ -76,7 +76,7 @@ func TestStatusOfBriefSnapshot(t *testing.T) {
 				t.Errorf("%s: brief\n%s\nwhole\n%s", state, &got, &want)
 			}
 			if x, y := api.StatusOf(brief, now), api.StatusOf(full, now); !reflect.DeepEqual(x, y) {
-				t.Errorf("%s: brief %+v, whole %+v", state, x, y)
+				t.Errorf("%s: brief status %+v, full status %+v", state, x, y)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func (c stoppingCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	case <-c.stopped:
 		return &city.Snapshot{Mode: c.mode}, nil
 	case <-ctx.Done():
-		c.t.Error("the stop waits for a snapshot")
+		c.t.Error("stop waits for a snapshot")
 		return nil, ctx.Err()
 	}
 }

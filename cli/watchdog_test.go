@@ -22,7 +22,7 @@ func watchedCity() *fakeCity {
 		{Name: "calm", Watches: "app/reader", Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, Mode: city.ByThresholds,
 			HealthyAgents: &well, UnhealthyAgents: &ill, Heartbeat: at(-40 * time.Second), Freshness: city.Fresh, Next: at(95 * time.Second), Last: &nudged, Recent: []city.Judgement{nudged}, Source: "city.toml:40:1"},
 		{Name: "chain", Watches: "idle", Triage: "boot", Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, TTL: 5 * time.Minute,
-			Mode: city.ByTriage, Degraded: "triage agent boot did not decide within 5m", Heartbeat: at(-17 * time.Minute), Freshness: city.VeryStale, Mail: 2, Problem: "its heartbeat file holds no timestamp",
+			Mode: city.ByTriage, Degraded: "triage agent boot did not decide within 5m", Heartbeat: at(-17 * time.Minute), Freshness: city.VeryStale, Mail: 2, Problem: "its heartbeat file has no timestamp",
 			Triaged: &city.TriageRun{Since: noon.Add(-8 * time.Second), Until: noon.Add(292 * time.Second), Beat: "17"}, Last: &woken, Recent: []city.Judgement{nudged, woken}, Failed: 3,
 			Escalated: &city.Escalation{At: noon.Add(-50 * time.Second), To: "overseer", Message: "idle did not get better after 3 wakes"}, Source: "city.toml:46:1"},
 		{Name: "heard", Watches: "scout", Every: time.Minute, Mode: city.ByRestart, Freshness: city.Dead, Next: at(-time.Second),
@@ -39,7 +39,7 @@ func TestWatchdogPictures(t *testing.T) {
 	} {
 		code, out, errs := runCLI(t, watchedCity(), strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
-			t.Errorf("%s: exit %d, %s", line, code, errs)
+			t.Errorf("%s: got exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
 	}
@@ -55,7 +55,7 @@ func TestWatchdogJSON(t *testing.T) {
 	for line, into := range map[string]any{"watchdog list --json": &all, "watchdog status chain --json": &one} {
 		code, out, errs := runCLI(t, s, strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
-			t.Fatalf("%s: exit %d, %s", line, code, errs)
+			t.Fatalf("%s: got exit %d, %s", line, code, errs)
 		}
 		if err := json.Unmarshal([]byte(out), into); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestWatchdogCommands(t *testing.T) {
 		s.env, s.idle = c.env, c.idle
 		code, _, errs := runCLI(t, s, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(errs, c.says) {
-			t.Errorf("%s: exit %d, %s", c.line, code, errs)
+			t.Errorf("%s: got exit %d, %s", c.line, code, errs)
 		}
 		if c.done != nil && (len(s.done) != 1 || s.done[0] != c.done) {
 			t.Errorf("%s: %+v", c.line, s.done)
@@ -141,9 +141,9 @@ func TestHeartbeatFields(t *testing.T) {
 		t.Errorf("%s, not %s", text, want)
 	}
 	if code, _, _ := runCLI(t, s, "heartbeat", "--cycle", "-1"); code != exit.CodeUsage {
-		t.Errorf("a negative cycle: exit %d", code)
+		t.Errorf("heartbeat with a negative cycle: got exit %d", code)
 	}
 	if code, _, errs := runCLI(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "use a whole number of at least 0") {
-		t.Errorf("a negative number of agents: exit %d, %s", code, errs)
+		t.Errorf("heartbeat with a negative number of agents: got exit %d, %s", code, errs)
 	}
 }

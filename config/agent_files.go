@@ -46,7 +46,8 @@ func newAgentFileCache() agentFileCache {
 
 type agentFileReader struct{ *loading }
 
-// checkResponds must precede a read, because a hung file system might never return. Each folder is checked only once.
+// checkResponds returns an error if a folder does not respond, and checks each folder only once. It must precede a
+// read, because a hung file system might never return.
 func (d agentFileReader) checkResponds(folder string) error {
 	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
@@ -88,7 +89,7 @@ func (d agentFileReader) warnUnusedFragments() {
 			"that need one, or remove this key"})
 }
 
-// A path is relative to the file with the key. pathOf returns "" for an invalid path.
+// pathOf returns the absolute path for a key, or "" for an invalid path. A path is relative to the file with the key.
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -101,7 +102,7 @@ func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses and reports a prompt only once, even if several agents share it.
+// prompt sets an agent's prompt. It parses and reports a prompt only once, even if several agents share it.
 func (d agentFileReader) prompt(a *Agent) {
 	appended := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -288,7 +289,8 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	addWarning(d, p)
 }
 
-// The problem is an error if another user can change the file.
+// addUnusable reports that an agent's file or folder cannot be used. This is an error if another user can change the
+// file, and otherwise a warning.
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)

@@ -36,7 +36,7 @@ func TestHungPromptsAndOverlays(t *testing.T) {
 		t.Errorf("%v, want %s", said, want)
 	}
 	free()
-	eventually.True(t, "what answers now is taken for one that does", func() bool {
+	eventually.True(t, "the folder is read again once it responds", func() bool {
 		c, err := Load(dir)
 		return err == nil && !strings.Contains(fmt.Sprint(c.Warnings), "does not respond")
 	})

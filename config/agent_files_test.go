@@ -56,7 +56,7 @@ pool = { max = 3 }
 		}
 	}
 	if m := c.Member(&c.Agents[0], 2); m.Prompt != c.Agents[0].Prompt {
-		t.Error("the members of a pool do not share their prompt")
+		t.Error("members of a pool have different prompts")
 	}
 	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a prompt value nor set in the env of " +
 		"c, so it stays empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
@@ -65,7 +65,7 @@ pool = { max = 3 }
 	for _, file := range []string{"prompts/a.md.tmpl", "prompts/shared/all.md.tmpl",
 		"team/p.md.tmpl", "team/shared/aim.template.md"} {
 		if !slices.Contains(c.Sources, filepath.Join(dir, file)) {
-			t.Errorf("%s is not a source: %q", file, c.Sources)
+			t.Errorf("want %s in the sources %q", file, c.Sources)
 		}
 	}
 }
@@ -120,10 +120,10 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 		for i := range c.Agents {
 			a := &c.Agents[i]
 			if (a.Fault != "") != strings.HasSuffix(want, failed) {
-				t.Errorf("%q: the fault of %s is %q", tt.text, a.Name, a.Fault)
+				t.Errorf("%q: got the fault of %s: %q", tt.text, a.Name, a.Fault)
 			}
 			if a.Fault == "" && a.PromptTemplate != "" && renderedPrompt(t, a) != tt.prompt {
-				t.Errorf("%q: the prompt of %s is %q", tt.text, a.Name, renderedPrompt(t, a))
+				t.Errorf("%q: got the prompt of %s: %q", tt.text, a.Name, renderedPrompt(t, a))
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func TestHooksOf(t *testing.T) {
 		"install_agent_hooks = []\n")
 	for i, want := range [][]string{{"claude"}, {"gemini"}, nil, {}} {
 		if got := c.HooksOf(&c.Agents[i]); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", c.Agents[i].Name, got, want)
+			t.Errorf("%s: got %q, want %q", c.Agents[i].Name, got, want)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestSessionOf(t *testing.T) {
 		"\"p\"\ndir = \"demo\"\npool = { max = 2 }\n[[rigs]]\nname = \"demo\"\npath = \"/usr\"\n")
 	for _, name := range []string{"a", "demo/p-2", "demo/other"} {
 		if got, want := c.SessionOf(name), "gc-app-"+session.Encode(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (d checker) checkCity() {
 	c.topologyPrompts = map[string]bool{}
 	d.agentFiles = newAgentFileCache()
 	if len(c.Agents) == 0 {
-		// check the template even if there are no agents
+		// check the session template even if there are no agents
 		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
 	agentFileReader(d).warnUnusedFragments()
@@ -85,7 +85,7 @@ func (d checker) cityName() {
 	}
 }
 
-// An invalid template is reported only once.
+// sessionOf sets an agent's session name, which must be unique. It reports an invalid template only once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {

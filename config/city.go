@@ -150,7 +150,8 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// Several files can declare parts of one topology.
+// remote returns the topology with this name, and adds it if it is new. Several files can declare parts of one
+// topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {
@@ -160,7 +161,8 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// A source that is neither a URL nor HOST:PATH is a relative folder.
+// remoteTopology converts a [topologies.X] table for package topology. A source that is neither a URL nor HOST:PATH is
+// a relative folder.
 func (c *City) remoteTopology(r *Remote) topology.Remote {
 	w := topology.Remote{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

@@ -59,7 +59,8 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// base is the folder of the file with the reference.
+// topologyDir returns the folder of a topology that is given as a folder or as a name from [topologies]. base is the
+// folder of the file with the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -155,7 +156,8 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames returns nil if no topology distinguishes city agents from rig agents.
+// cityNames returns the names in the topologies' city_agents. It returns nil if no topology distinguishes city agents
+// from rig agents.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -209,7 +211,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 	return n
 }
 
-// Keys that are already set take precedence.
+// addProviders adds a topology's providers to the city. Keys that are already set take precedence.
 func (d composer) addProviders(p *pack) {
 	c := d.city
 	if d.providersAdded[p] {
@@ -232,7 +234,8 @@ func (d composer) addProviders(p *pack) {
 	}
 }
 
-// remotes must be called after all files are read.
+// remotes checks the topologies from git repositories, and reads the lock file. It must be called after all files are
+// read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

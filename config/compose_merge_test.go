@@ -187,7 +187,7 @@ func TestTopologyRevision(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, err := src.Load(); err != nil || c.Revision != r {
-			t.Errorf("%s: loaded %v, and the revision is %s", what, err, r)
+			t.Errorf("%s: Load: %v, but the revision is %s", what, err, r)
 		}
 		if (r != last) != want {
 			t.Errorf("%s: revision changed: %t", what, r != last)

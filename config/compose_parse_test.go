@@ -43,7 +43,7 @@ func FuzzTopology(f *testing.F) {
 				if p.File == "p/topology.toml" &&
 					(p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
 						(p.Column < 1 || p.Column > len(lines[p.Line-1])+1)) {
-					t.Fatalf("%s is outside the file", p)
+					t.Fatalf("the position %s is outside the file", p)
 				}
 			}
 			return
@@ -62,7 +62,7 @@ func FuzzTopology(f *testing.F) {
 			t.Fatalf("the output of TOML cannot be loaded: %v\n%s", err, text)
 		}
 		if len(again.Agents) != len(c.Agents) {
-			t.Fatalf("the output of TOML has different values\n%s", text)
+			t.Fatalf("the output of TOML has other values\n%s", text)
 		}
 	})
 }

@@ -93,7 +93,7 @@ func (d decoder) tableWith(name string) string {
 	return ""
 }
 
-// If no key is supported, supportedKeys returns all names.
+// supportedKeys returns the names of the supported keys in a table. If no key is supported, it returns all names.
 func (d decoder) supportedKeys(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {

@@ -100,7 +100,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// checkCycles can miss some overlapping cycles.
+// checkCycles reports cycles of dependencies. It can miss some overlapping cycles.
 func (d dependencies) checkCycles() {
 	const (
 		open = 1 + iota

@@ -54,7 +54,7 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 		out = append(out, c.row(s, "workspace.install_agent_hooks"))
 	}
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
-		out = append(out, c.row(s, "beads.provider")) // the store of the agent's work
+		out = append(out, c.row(s, "beads.provider")) // its open beads determine the pool's size
 	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window",
 		"daemon.restart_backoff", "daemon.patrol_interval",
@@ -67,7 +67,7 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// For a pool, derivedRows omits rows that differ between members.
+// derivedRows returns the computed values of an agent. For a pool, it omits rows that differ between members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1

@@ -10,7 +10,7 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// The name "" means the city.
+// affects reports whether an unreadable source could declare names in one of these rigs. The name "" means the city.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

@@ -48,7 +48,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// The field has the key's name or a tag "key".
+// field returns a pointer to the field for a key. The field has the key's name or a tag "key".
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {

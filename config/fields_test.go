@@ -51,7 +51,7 @@ func TestEveryKeyHasAField(t *testing.T) {
 					*restart.Mode,
 					*restart.Strategy, **string, **bool, **time.Duration:
 				default:
-					t.Errorf("%s goes into a %T", k.Path, field)
+					t.Errorf("%s: unsupported type %T", k.Path, field)
 				}
 			}
 		}

@@ -36,15 +36,15 @@ func TestHungRigFolder(t *testing.T) {
 		c := load()
 		if want := project + " does not respond; check what is mounted there, or use a different " +
 			"path"; c.Rigs[0].Problem != want || c.Rigs[1].Problem != "" {
-			t.Errorf("%q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
+			t.Errorf("got %q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
 		}
 		if revision != "" && c.Revision != revision {
-			t.Error("the revision changes with each load")
+			t.Error("the revision changed with each load")
 		}
 		revision = c.Revision
 		under := files.PendingChecks()
 		if under > 2 { // the reader in the background might be accessing the other folder
-			t.Errorf("%d checks are in progress", under)
+			t.Errorf("got %d checks in progress", under)
 		}
 	}
 	free()

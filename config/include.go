@@ -19,7 +19,7 @@ const (
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// parseFile makes the file the decoder's current file. It returns nil if the file is invalid.
+// parseFile parses a file, which becomes the decoder's current file. It returns nil if the file is invalid.
 func (d decoder) parseFile(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
@@ -125,7 +125,7 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decodePart appends to lists and overwrites other values.
+// decodePart adds an included file to the configuration. It appends to lists and overwrites other values.
 func (d decoder) decodePart(path string) error {
 	data, err := d.readIncluded(path)
 	if err != nil {
@@ -151,7 +151,8 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition restores the file's order, because the parser returns [[agent]] and [[agents]] as separate lists.
+// sortByPosition sorts the agents from index on by their position in the file. The parser returns [[agent]] and
+// [[agents]] as separate lists.
 func (d decoder) sortByPosition(index int) {
 	slices.SortStableFunc(d.city.Agents[index:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

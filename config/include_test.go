@@ -63,7 +63,7 @@ func TestInclude(t *testing.T) {
 	}
 	if e, _ := again.Expand(&again.Agents[1]); e.Script != flat+"/teams/b.sh" ||
 		again.Rigs[0].Path != dir+"/teams/src" {
-		t.Errorf("the output of TOML has the values %q, %q", e.Script, again.Rigs[0].Path)
+		t.Errorf("values in the output of TOML: got %q, %q", e.Script, again.Rigs[0].Path)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestSourceContents(t *testing.T) {
 		wanted := strings.Fields(want)
 		slices.Sort(wanted)
 		if !slices.Equal(names, wanted) || c.Revision == before.Revision {
-			t.Errorf("%s: %q, want %q; the revision is %s", file, names, wanted, c.Revision)
+			t.Errorf("%s: got %q, want %q; the revision is %s", file, names, wanted, c.Revision)
 		}
 		src.Contents[filepath.Join(dir, file)] = []byte(was[file] + "naem = \"c\"\n")
 		if _, err := src.Load(); err == nil || !strings.Contains(err.Error(), file+":") {

@@ -33,7 +33,7 @@ func (j schemaValidator) check(s *keys.SchemaNode, at string, v any) string {
 	if s.Ref != "" {
 		to := j.root.Tables[strings.TrimPrefix(s.Ref, "#/definitions/")]
 		if to == nil {
-			return at + ": the schema names nothing by " + s.Ref
+			return at + ": the schema has no definition " + s.Ref
 		}
 		return j.check(to, at, v)
 	}
@@ -58,7 +58,7 @@ func (j schemaValidator) check(s *keys.SchemaNode, at string, v any) string {
 	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *keys.SchemaNode) bool {
 		return j.check(one, at, v) == ""
 	}) {
-		return fmt.Sprintf("%s: %v is none of those that there may be", at, v)
+		return fmt.Sprintf("%s: %v does not match any alternative", at, v)
 	}
 	return j.within(s, at, v)
 }
@@ -82,7 +82,7 @@ func (j schemaValidator) within(s *keys.SchemaNode, at string, v any) string {
 						return msg
 					}
 				} else if more["type"] != typeOf(kid) {
-					return at + "." + name + ": is of another type"
+					return at + "." + name + ": has a different type"
 				}
 			} else if s.More == false {
 				return at + "." + name + ": is unknown"
@@ -206,7 +206,7 @@ func TestSchemaAgrees(t *testing.T) {
 			}
 		}
 		if good == 0 || bad == 0 {
-			t.Errorf("%s: both accept %d values and reject %d", path, good, bad)
+			t.Errorf("%s: got %d accepted values and %d rejected values", path, good, bad)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestSchemaOfTables(t *testing.T) {
 		"[[agents]]\nname = \"a\"\n" +
 			"[agents.pool]\nmx = 2\n": ".agents[0].pool.mx: is unknown",
 		"[[agents]]\nname = \"a\"\n" +
-			"[agents.env]\nX = 2\n": ".agents[0].env.X: is of another type",
+			"[agents.env]\nX = 2\n": ".agents[0].env.X: has a different type",
 		"[[patches.agents]]\nname = \"a\"\nsuspended = \"yes\"\n": "is no boolean",
 		"[watchdog]\n": ".watchdog: is unknown",
 		"[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\n" +
@@ -280,7 +280,7 @@ func TestSchemaOfOtherFiles(t *testing.T) {
 		}
 	}
 	if keys.JSONSchema("nothing") != nil {
-		t.Error("there is a schema for an unknown kind of file")
+		t.Error("got a schema for an unknown kind of file")
 	}
 }
 

@@ -52,7 +52,7 @@ type override struct {
 	origins map[string]Origin
 }
 
-// checkWork runs after all files are read.
+// checkWork checks the settings for formulas, wisps and automations. It runs after all files are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]

@@ -16,7 +16,7 @@ import (
 func TestLayers(t *testing.T) {
 	if got, want := load(t, "[workspace]\n").Layers(), "/.gc/formulas"; len(got) != 1 ||
 		filepath.Base(filepath.Dir(got[0].Dir)) != ".gc" || got[0].Title != "city" {
-		t.Errorf("%+v, want a layer that ends in %s", got, want)
+		t.Errorf("got %+v, want a layer that ends in %s", got, want)
 	}
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"teams/one.toml\"]\n[formulas]\ndir = \"recipes\"\n[[rigs]]\nname " +
@@ -74,7 +74,7 @@ pool = "nobody"
 	o := c.AutomationOptions()
 	if at := (toml.Place{File: FileName, Line: 2, Column: 8}); o.SkipAt != at ||
 		o.Local != time.Local {
-		t.Errorf("skip at %s, schedules in %s", o.SkipAt, o.Local)
+		t.Errorf("got skip at %s, schedules in %s", o.SkipAt, o.Local)
 	}
 	if first := o.Overrides[0]; first.At.String() != "city.toml:4:1" ||
 		first.Places["interval"].String() != "city.toml:6:12" || !*first.Enabled ||

@@ -79,7 +79,8 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns path "" if the entry overrides no key.
+// overridden returns the key and the value that an environment entry sets. The path is "" if the entry overrides no
+// key.
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
@@ -103,8 +104,8 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision also covers missing rig folders, because creating them changes the effect of the configuration. It omits
-// unreadable sources.
+// revision returns the hash of the sources. It also covers missing rig folders, because creating them changes the
+// effect of the configuration, but omits unreadable sources.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -328,10 +328,10 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if _, err := Find("/proc/self/fd"); err == nil || !strings.Contains(err.Error(), "gcity init") {
-		t.Errorf("the error does not say what to do: %v", err)
+		t.Errorf("the error does not name the next step: %v", err)
 	}
 	if _, err := Find(filepath.Join(dir, "nowhere")); err == nil {
-		t.Error("found from a folder that does not exist")
+		t.Error("Find succeeded from a missing folder")
 	}
 }
 
@@ -392,7 +392,7 @@ func TestLoadErrors(t *testing.T) {
 	check(other, `city.toml: the file is larger than 10 MB; is it the right one?`)
 	if _, err := Load(filepath.Join(other, "nowhere")); err == nil ||
 		errors.As(err, &e) && e.Path == "" {
-		t.Errorf("a folder that does not exist: %v", err)
+		t.Errorf("a folder that does not exist: got %v", err)
 	}
 }
 
@@ -507,7 +507,7 @@ session = "exec:bin/screen"
 		}
 	}
 	if c := load(t, "[[agents]]\nname = \"a\"\n"); c.ProviderOf(&c.Agents[0]) != "pty" {
-		t.Error("the default provider is not the built-in one")
+		t.Error("default provider: want the built-in terminals")
 	}
 }
 
@@ -524,10 +524,10 @@ func TestRevision(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, err := Load(dir); err == nil && c.Revision != rev {
-			t.Errorf("%s: Load returns the revision %s, Revision %s", name, c.Revision, rev)
+			t.Errorf("%s: Load returned the revision %s, Revision %s", name, c.Revision, rev)
 		}
 		if seen[rev] != "" {
-			t.Errorf("%s has the revision of %s", name, seen[rev])
+			t.Errorf("%s has the same revision as %s", name, seen[rev])
 		}
 		seen[rev] = name
 	}
@@ -545,12 +545,12 @@ func TestRevision(t *testing.T) {
 	put(t, path, text)
 	put(t, script, "true\n")
 	if rev, err := (Source{Dir: dir}).Revision(); err != nil || seen[rev] != "a script" {
-		t.Errorf("after undoing the changes, the revision is that of %q, %v", seen[rev], err)
+		t.Errorf("revision after undoing the changes: got that of %q, %v", seen[rev], err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (Source{Dir: dir}).Revision(); err == nil {
-		t.Error("a missing file has a revision")
+		t.Error("got a revision for a missing file")
 	}
 }

@@ -58,7 +58,7 @@ func TestMember(t *testing.T) {
 				hashes[a.ScriptHash] = true
 				if e.Script != filepath.Join(dir, a.Name+".sh") ||
 					(a.ScriptProblem != "") != (a.Name == "worker-3") {
-					t.Errorf("%s: script %s, %s", a.Name, e.Script, a.ScriptProblem)
+					t.Errorf("%s: got script %s, %s", a.Name, e.Script, a.ScriptProblem)
 				}
 			}
 		}
@@ -74,10 +74,10 @@ plain gc-app-plain CITY`
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 	if len(hashes) != 3 {
-		t.Errorf("%d hashes of two scripts and a missing one", len(hashes))
+		t.Errorf("got %d hashes of two scripts and a missing one, want 3", len(hashes))
 	}
 	if len(c.Sources) != 4 {
-		t.Errorf("each member's script is a source: %q", c.Sources)
+		t.Errorf("sources: got %q, want the script of each member", c.Sources)
 	}
 	if c.Agents[0].SessionName != "" || c.Agents[0].Pool.CheckTimeout != 30*time.Second ||
 		c.Agents[0].Pool.DrainTimeout != 5*time.Minute {

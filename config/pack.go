@@ -62,13 +62,14 @@ func (p *pack) withIncludes() []*pack {
 	return out
 }
 
-// packRef detects cycles between topologies.
+// packRef is a reference to a topology. A chain of references reveals cycles between topologies.
 type packRef struct {
 	dir, name string
 	at        Origin // position of the reference to the topology
 }
 
-// topology returns nil after an error. chain contains the references to this topology, to detect cycles.
+// topology reads a topology and its includes, or returns nil after an error. chain contains the references to this
+// topology, to detect cycles.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {

@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 				}
 				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
 					(p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
-					t.Fatalf("%s is outside the file", p)
+					t.Fatalf("the position %s is outside the file", p)
 				}
 			}
 			return
@@ -59,7 +59,7 @@ func FuzzParse(f *testing.F) {
 			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
 		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {
-			t.Fatalf("the output of TOML has different values\n%s\n%s", was, is)
+			t.Fatalf("the output of TOML has other values\n%s\n%s", was, is)
 		}
 	})
 }

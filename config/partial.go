@@ -28,7 +28,8 @@ func (s Source) LoadPartial() *City {
 	return d.city
 }
 
-// An unknown key might be a misspelled "name".
+// concernsNames reports whether an error might affect the store or the agents' names. An unknown key might be a
+// misspelled "name".
 func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}

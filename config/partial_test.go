@@ -39,7 +39,7 @@ func TestLoadPartial(t *testing.T) {
 			"[topology]\nname = \"staff\"\nschema = 1\n[[agents]]\nname = \"bob\"\nscope = "+
 				"\"city\"\nstart_command = \"x\"\nidle_timeout = \"soon\"\n")
 		if _, err := Load(dir); err == nil {
-			t.Fatalf("the configuration is valid: %s", text)
+			t.Fatalf("want an invalid configuration: %s", text)
 		}
 		c := Source{Dir: dir}.LoadPartial()
 		if (c != nil) != legible {

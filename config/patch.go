@@ -62,7 +62,7 @@ func (d patcher) patchAgents() {
 	}
 }
 
-// change replaces values, adds variables, and then applies env_remove.
+// change applies a patch to an agent. It replaces values, adds variables, and then applies env_remove.
 func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.copyValues(p, a, "agents")

@@ -32,7 +32,8 @@ suspended = false
 	}{{true, "city.toml:18:13"}, {false, "city.toml:21:13"}, {true, "city.toml:14:13"}} {
 		a := c.Agents[i]
 		if a.Suspended != want.suspended || a.Origins["suspended"].String() != want.origin {
-			t.Errorf("%s: %t from %s", a.Qualified(), a.Suspended, a.Origins["suspended"])
+			t.Errorf("%s: got suspended %t from %s",
+				a.Qualified(), a.Suspended, a.Origins["suspended"])
 		}
 	}
 	again, err := Parse(c.Path, []byte(c.TOML()))

@@ -14,8 +14,7 @@ import (
 	"gcity/internal/toml"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what "+
-	"the code says")
+var update = flag.Bool("update", false, "rewrite testdata and docs/config.md")
 
 // The configurations in testdata/problems.txt produce exactly the recorded problems. Invisible characters are written
 // as «CR», «NUL» and «BOM».

@@ -162,7 +162,7 @@ func (p *Provider) merge(other *Provider, mayCopy func(key string) bool) {
 	}
 }
 
-// gcity recognizes the questions but leaves the answers to the user.
+// withoutAnswers returns the questions without the keys that answer them. gcity then leaves the answers to the user.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -206,7 +206,8 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// Several files can declare parts of one provider.
+// provider returns the provider with this name, and adds it if it is new. Several files can declare parts of one
+// provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {

@@ -151,7 +151,7 @@ func TestEveryChange(t *testing.T) {
 			got := reflect.ValueOf(place{agent: &a}.field(k)).Elem()
 			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() ||
 				a.Origins[name].Line != 7 || len(d.city.Warnings) > 0 {
-				t.Errorf("%s is %v from %s, %v", k.Path, got, a.Origins[name], d.city.Warnings)
+				t.Errorf("%s: got %v from %s, %v", k.Path, got, a.Origins[name], d.city.Warnings)
 			}
 		}
 	}
@@ -197,7 +197,7 @@ command = "/opt/claude"
 env = { MODEL = "small", REGION = "eu" }
 `)
 	none := func([]Preset) string {
-		t.Error("a configured program was searched for")
+		t.Error("gcity searched for a configured program")
 		return ""
 	}
 	show := func(i int) string {
@@ -375,12 +375,12 @@ emits_permission_warning = true
 			answered += min(1, len(d.Keys))
 		}
 		if got := fmt.Sprintf("%d, %d answered", len(known), answered); got != want {
-			t.Errorf("%s: %s, want %s", c.Agents[i].Name, got, want)
+			t.Errorf("%s: got %s, want %s", c.Agents[i].Name, got, want)
 		}
 	}
 	for _, p := range Presets() {
 		if p.EmitsPermissionWarning {
-			t.Errorf("the preset %s answers dialogs by default", p.Name)
+			t.Errorf("preset %s answers questions by default", p.Name)
 		}
 	}
 }
@@ -391,7 +391,7 @@ func TestFirstWord(t *testing.T) {
 		"/opt/a b": "/opt/a", "A=1 x": "", "$BIN": "", "(x)": "", "~/x": "", "\"a b\"": "",
 		"": ""} {
 		if got := (&Provider{Command: command}).FirstWord(); got != want {
-			t.Errorf("%q: %q, want %q", command, got, want)
+			t.Errorf("%q: got %q, want %q", command, got, want)
 		}
 	}
 }

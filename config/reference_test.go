@@ -39,7 +39,7 @@ func TestSchemaIsComplete(t *testing.T) {
 		table := k.Kind == keys.Table || k.Kind == keys.Tables || k.Kind == keys.Named
 		switch {
 		case k.Status != keys.Supported && (k.HasValue() || k.Doc != ""):
-			t.Errorf("%s is not supported, but has a default, field or documentation", path)
+			t.Errorf("%s is not supported, but has a default, a field or documentation", path)
 		case k.Status == keys.Supported && k.Doc == "":
 			t.Errorf("%s has no documentation", path)
 		case k.Status == keys.Supported && !table && !k.HasValue():
@@ -53,7 +53,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			d := decoder{&loading{schema: keys.City(), city: p.city}}
 			d.defaults(k.Table(), p)
 			if s := (printer{&City{}}).shown(p.field(k)); s == "" {
-				t.Errorf("%s: the default is not shown", path)
+				t.Errorf("default of %s is not shown", path)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func TestReferenceExample(t *testing.T) {
 	}
 	for _, name := range []string{"`shop/db`", "`shop/worker-1` to `shop/worker-5`", "`notes`"} {
 		if !strings.Contains(referenceExample, name) {
-			t.Errorf("the page does not mention %s", name)
+			t.Errorf("%s is missing from the page", name)
 		}
 	}
 }

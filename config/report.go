@@ -83,7 +83,7 @@ func (d *loading) markCauses(start int) {
 	}
 }
 
-// affected returns "" if only one rig has the problem.
+// affected returns text that lists the rigs with the problem. It returns "" if only one rig has the problem.
 func (a *problemInfo) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -116,8 +116,8 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// addError escapes the message, because it can contain text from a file. An error in a shared topology is reported
-// once.
+// addError adds an error, and escapes its message, which can contain text from a file. An error in a shared topology is
+// reported once.
 func (d *loading) addError(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.withoutRig(p.Message)
@@ -147,7 +147,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn drops a repeated message about the same key.
+// warn adds a warning. It drops a repeated message about the same key.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -174,7 +174,7 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// Possible causes of other errors come first.
+// failure returns all problems as an *Error. Possible causes of other errors come first.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -205,7 +205,7 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// addTopologyError reports only once per topology.
+// addTopologyError reports that a topology cannot be used. It reports this only once per topology.
 func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

@@ -23,7 +23,7 @@ func (d rigChecker) rigs() {
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // the folders are checked concurrently, because some can hang
+	var looking []*Rig // rigs with a check of their folder in progress; all checks are concurrent
 	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil}
 	for i := range c.Rigs {

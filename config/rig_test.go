@@ -16,7 +16,7 @@ func TestPrefixOf(t *testing.T) {
 		strings.Repeat("a-", 32): "aaaaaaaaaaaaaaaa",
 	} {
 		if got := prefixOf(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
+			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
 }
@@ -27,7 +27,7 @@ func TestPrefixOfCity(t *testing.T) {
 		"---": "gc", "": "gc", "été": "gc", "a_": "a"} {
 		c := City{Workspace: Workspace{Name: name}}
 		if got := c.Prefix(); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
+			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestUnusableRigFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := c.Rigs[0].Problem; got != want {
-			t.Errorf("%s: %q, want %q", path, got, want)
+			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 }

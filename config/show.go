@@ -72,7 +72,8 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// A provider that replaces its preset is written as a patch with _replace.
+// writeNamed writes the tables of the providers. A provider that replaces its preset is written as a patch with
+// _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -206,7 +207,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown hides secrets, because command lines can contain them.
+// shown returns a field's value as TOML. It hides secrets, because command lines can contain them.
 func (c printer) shown(field any) string {
 	if !c.showSecrets {
 		field = redacted(field)
@@ -262,7 +263,8 @@ func redacted(field any) any {
 	return field
 }
 
-// writeRows aligns the origins if the values are short.
+// writeRows writes keys with their values, and their origins as comments. It aligns the origins if the values are
+// short.
 func writeRows(b *strings.Builder, indent string, rows []row) {
 	const widest = 56
 	width := 0

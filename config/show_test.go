@@ -185,7 +185,7 @@ func TestShowKubernetes(t *testing.T) {
 	}
 	plain, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n"))
 	if err != nil || strings.Contains(plain.TOML(), "k8s") {
-		t.Errorf("a city without the table shows it, %v", err)
+		t.Errorf("the k8s table is shown although it is not set: %v", err)
 	}
 }
 
@@ -258,7 +258,7 @@ inject_fragments = ["manners"]
 		}
 		if was.Name == "far" || was.Name == "moved" {
 			if is.Prompt != nil {
-				t.Errorf("%s has a prompt without an origin", was.Qualified())
+				t.Errorf("prompt of %s has no origin", was.Qualified())
 			}
 			told++
 		} else if is.Prompt == nil || was.Prompt.Hash() != is.Prompt.Hash() {
@@ -297,7 +297,7 @@ func TestShowOfTownCanBeLoaded(t *testing.T) {
 		if was.Qualified() != is.Qualified() || was.Prompt == nil != (is.Prompt == nil) ||
 			was.Prompt != nil && was.Prompt.Hash() != is.Prompt.Hash() ||
 			was.OverlayHash != is.OverlayHash {
-			t.Errorf("%s is not the same", was.Qualified())
+			t.Errorf("%s differs after loading", was.Qualified())
 		}
 	}
 }
@@ -338,6 +338,6 @@ args = ["--api-key", "hunter2", "--model", "y"]
 	}
 	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 ||
 		strings.Contains(got, "# secrets are shown as") {
-		t.Errorf("the output for the owner is\n%s", got)
+		t.Errorf("output for the owner: got\n%s", got)
 	}
 }

@@ -66,7 +66,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 			}
 		}
 	}
-	var free *patch // a patch without this key
+	var free *patch // a patch in city.toml that does not set this key yet
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
 		if !p.matches(a) {
@@ -106,7 +106,8 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// find accepts a unique name without its rig. For a member, it returns the pool and the member's qualified name.
+// find returns the agent or pool with this name. It accepts a unique name without its rig, and for a member, it returns
+// the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
@@ -161,7 +162,7 @@ func (c *City) missing(name string) error {
 		As(ErrNoAgent)
 }
 
-// agentNames includes names without rigs.
+// agentNames returns the names of all agents and pools, with and without their rigs.
 func (c *City) agentNames() []string {
 	var names []string
 	for i := range c.Agents {

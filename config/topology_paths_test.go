@@ -63,7 +63,7 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 		_, err := Load(city)
 		switch {
 		case !refused && err != nil:
-			t.Errorf("%s is rejected: %v", key, err)
+			t.Errorf("path %s was rejected: %v", key, err)
 		case refused && (err == nil || !strings.Contains(err.Error(),
 			"outside the repository of the topology \"far\"") &&
 			!strings.Contains(key, "../formulas")):
@@ -75,7 +75,7 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 		"prompt_template = \"prompts/a.md\"\n")
 	c, err := Load(city)
 	if err != nil || c.Agents[0].PromptTemplate != filepath.Join(c.Path, "prompts", "a.md") {
-		t.Errorf("a prompt in the city's folder: %v", err)
+		t.Errorf("a prompt in the city's folder: got %v", err)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(city, ".gc", "topologies", "far",
 		"link")); err != nil {
@@ -83,6 +83,6 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 	}
 	if _, err := Load(city); err == nil || !strings.Contains(err.Error(),
 		"a link to a path outside the topology: link -> /etc/passwd") {
-		t.Errorf("a link out of the repository: %v", err)
+		t.Errorf("a link out of the repository: got %v", err)
 	}
 }

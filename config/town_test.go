@@ -56,7 +56,7 @@ func TestEveryValueHasAnOrigin(t *testing.T) {
 		}
 		part := place.FindStringSubmatch(origin)
 		if part == nil {
-			t.Errorf("the origin of %s is %q", key, origin)
+			t.Errorf("origin of %s: got %q", key, origin)
 			continue
 		}
 		from[part[1]]++
@@ -65,27 +65,27 @@ func TestEveryValueHasAnOrigin(t *testing.T) {
 		}
 		if got := lineOf(t, filepath.Join(dir, part[1]), part[2]); !strings.Contains(got,
 			key[strings.LastIndexByte(key, '.')+1:]) {
-			t.Errorf("the origin of %s is %s, which contains %q", key, origin, got)
+			t.Errorf("origin of %s: got %s, which contains %q", key, origin, got)
 		}
 	}
 	for _, file := range []string{"default", "city.toml", "rigs.toml",
 		"topologies/hall/topology.toml", "topologies/yard/topology.toml"} {
 		if from[file] < 3 {
-			t.Errorf("%d values of %s", from[file], file)
+			t.Errorf("got %d values from %s", from[file], file)
 		}
 	}
 	for i := range c.Agents {
 		if text, err := c.Explain(c.Agents[i].Qualified()); err != nil ||
 			!strings.Contains(text, "derived values") {
-			t.Errorf("%s is not explained: %v\n%s", c.Agents[i].Qualified(), err, text)
+			t.Errorf("explain %s: got %v\n%s", c.Agents[i].Qualified(), err, text)
 		}
 	}
 	if got := named(c, "mill/joiner").Description; !strings.HasPrefix(got, "assembles what the mill's") {
-		t.Errorf("the patch has no effect: %q", got)
+		t.Errorf("description after the patch: got %q", got)
 	}
 	if mill, ferry := named(c, "mill/hand").Pool.Max, named(c, "ferry/hand").Pool.Max; mill != 3 ||
 		ferry != 1 {
-		t.Errorf("the override has the effects %d and %d", mill, ferry)
+		t.Errorf("effects of the override: got %d and %d", mill, ferry)
 	}
 }
 
@@ -99,7 +99,7 @@ func lineOf(t *testing.T, path, number string) string {
 	n, err := strconv.Atoi(number)
 	lines := strings.Split(string(text), "\n")
 	if err != nil || n < 1 || n > len(lines) {
-		t.Errorf("%s has no line %s", path, number)
+		t.Errorf("want line %[2]s in %[1]s", path, number)
 		return ""
 	}
 	return lines[n-1]

@@ -132,7 +132,8 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// Users must see the variables before they trust a city, because PATH and LD_PRELOAD determine which programs run.
+// envOf formats variables for users. They must see the variables before they trust a city, because PATH and LD_PRELOAD
+// determine which programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

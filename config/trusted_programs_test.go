@@ -40,7 +40,8 @@ func TestProgramsCoverEveryKey(t *testing.T) {
 			continue
 		}
 		if text && !slices.Contains(programs, k.Path) && !slices.Contains(others, k.Path) {
-			t.Errorf("%s: if it names a program, Programs has to list it; otherwise add it to this test",
+			t.Errorf("%s: if this key names a program, add it to Programs; otherwise add it to "+
+				"this test",
 				k.Path)
 		}
 	}
@@ -120,7 +121,7 @@ escalate_command = "VALUE-s"
 				return
 			}
 		}
-		t.Errorf("%s changed, but no checksum did", what)
+		t.Errorf("%s changed, but no checksum changed", what)
 	}
 	for _, letter := range "abcdefghijklmnopqrs" {
 		value := "VALUE-" + string(letter)
@@ -128,7 +129,7 @@ escalate_command = "VALUE-s"
 	}
 	if len(sums(text+"[[agents]]\nname = \"three\"\ndescription = \"x\"\nsuspended = true\n"+
 		"start_command = \"x\"\n")) != len(before)+1 {
-		t.Error("an additional agent does not add a program")
+		t.Error("the program of an additional agent is missing")
 	}
 	write("script", "2")
 	news("a script", text)

@@ -21,12 +21,12 @@ func TestTextTooLongToType(t *testing.T) {
 	} {
 		text := strings.Repeat("x", session.MaxText)
 		if got := said(c.before + `"` + text + `"`); strings.Contains(got, "bytes") {
-			t.Errorf("%s: a text that can be typed is rejected: %.300s", c.key, got)
+			t.Errorf("%s: a text that can be typed was rejected: %.300s", c.key, got)
 		}
 		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; at most %d can be typed",
 			c.at, c.key, session.MaxText+1, session.MaxText)
 		if got := said(c.before + `"` + text + `x"`); !strings.Contains(got, want) {
-			t.Errorf("%s: %.300s, want %s", c.key, got, want)
+			t.Errorf("%s: got %.300s, want %s", c.key, got, want)
 		}
 	}
 }

@@ -143,7 +143,8 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	}
 }
 
-// In a cycle of triage agents, no other agent would notice their failure.
+// checkTriageCycles reports cycles of watchdogs that watch each other's triage agents. No other agent would notice the
+// failure of these agents.
 func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
 	watches := func(triage string) *Watchdog {
 		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {

@@ -103,7 +103,8 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// If the rig has no such agent, qualify returns the name unchanged.
+// qualify returns the qualified name of an agent in the watchdog's rig. If the rig has no such agent, it returns the
+// name unchanged.
 func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.agentsByName[q] != nil {
 		return q
@@ -118,7 +119,8 @@ func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	return d.qualify(w, to)
 }
 
-// heartbeatOf never uses a topology's folder, because topologies are shared.
+// heartbeatOf returns the absolute path of a heartbeat file. It never uses a topology's folder, because topologies are
+// shared.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

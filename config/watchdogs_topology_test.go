@@ -72,7 +72,8 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		t.Errorf("%v %v", south.Origins, south.Origin)
 	}
 	if c.Watchdogs[2].Origins["every"].File != "packs/lane/topology.toml" {
-		t.Errorf("a patch for one rig's watchdog changes the other's: %v", c.Watchdogs[2].Origins)
+		t.Errorf("a patch for one rig's watchdog changed the other rig's: %v",
+			c.Watchdogs[2].Origins)
 	}
 	text, err := c.Explain("south/witness")
 	if err != nil || !strings.Contains(text, "watched by the watchdog south/care, "+
@@ -143,10 +144,10 @@ func TestTopologyWatchdogProblems(t *testing.T) {
 		dir := folderOf(t, files)
 		_, err := Load(dir)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 		if err != nil && c.file == lane && strings.Contains(err.Error(), "there is no watchdog") {
-			t.Errorf("%s: the patch causes a different error: %v", name, err)
+			t.Errorf("%s: the patch caused a different error: %v", name, err)
 		}
 	}
 }

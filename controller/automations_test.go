@@ -65,7 +65,7 @@ func TestEventsAcrossRotation(t *testing.T) {
 	}
 	if files, err := filepath.Glob(filepath.Join(dir, ".gc", "events-*.jsonl")); err != nil ||
 		len(files) < 10 {
-		t.Fatalf("the log has hardly begun a new file: %v, %v", files, err)
+		t.Fatalf("files of the event log: got %v, %v, want at least 10", files, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "go")); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestEventsAcrossRotation(t *testing.T) {
 		Actor: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	w.await(t, "the mark, which comes after all others",
+	w.await(t, "the mark, which is the last event",
 		func(_ city.Automation, runs []city.Run) bool {
 			return runs[0].Automation == "mark"
 		})
@@ -100,7 +100,8 @@ func TestEventsAcrossRotation(t *testing.T) {
 	}
 	for i := range n {
 		if k := times[strconv.Itoa(i)]; k != 1 {
-			t.Fatalf("event %d was dealt with %d times; %d different ones of %d", i, k, len(times),
+			t.Fatalf("event %d was handled %d times, want once; handled %d different events of %d",
+				i, k, len(times),
 				n)
 		}
 	}
@@ -126,10 +127,10 @@ func TestChecksLeaveNothing(t *testing.T) {
 		"exec sleep 1000; fi\n"+
 		"until [ $(grep -c . left) -ge 2 ]; do sleep 0.01; done; exit 1'''\n")
 	touch(t, dir, "fatal")
-	cutLife(t, dir, "while its check goes", "condition")
+	cutLife(t, dir, "during its check", "condition")
 	first := noted(t, dir, "left")
 	if len(first) != 1 || !lives(t, first[0]) {
-		t.Fatalf("the check has left nothing behind: %v", first)
+		t.Fatalf("processes left by the first check: got %v, want one that is running", first)
 	}
 	w := live(t, dir, events.Options{}, nil)
 	w.await(t, "the check's answer", func(a city.Automation, _ []city.Run) bool {
@@ -138,11 +139,11 @@ func TestChecksLeaveNothing(t *testing.T) {
 	w.end(t)
 	left := noted(t, dir, "left")
 	if len(left) < 2 {
-		t.Fatalf("no check came to its end: %v", left)
+		t.Fatalf("processes left by all checks: got %v, want at least 2", left)
 	}
 	for _, pid := range left {
 		if lives(t, pid) {
-			t.Errorf("process %s lives", pid)
+			t.Errorf("process %s is still running", pid)
 		}
 	}
 	w.nothingLeft(t)
@@ -211,6 +212,6 @@ func TestSweepIsBrokenOff(t *testing.T) {
 		told = append(told, about.Run)
 	}
 	if !slices.Equal(told, []string{"to-1", "to-2", "to-3"}) {
-		t.Errorf("the ends of %v were told", told)
+		t.Errorf("runs with an event about their end: got %v", told)
 	}
 }

@@ -43,7 +43,7 @@ func get[T any](a *asker, want int, method, path, body string) (v T) {
 	a.t.Helper()
 	code, _, text := a.ask(method, path, body)
 	if code != want {
-		a.t.Fatalf("%s %s: %d %s, want %d", method, path, code, text, want)
+		a.t.Fatalf("%s %s: got %d %s, want %d", method, path, code, text, want)
 	}
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		a.t.Fatalf("%s %s: %v in %s", method, path, err, text)
@@ -90,7 +90,7 @@ func TestCatalogueOverAPI(t *testing.T) {
 	good, torn := find("good"), find("torn")
 	valid := good.Steps == 1 && len(good.Vars) == 1 && good.Vars[0].Required && good.Problem == ""
 	if all.Total != system+2 || !valid || torn.Problem == "" {
-		t.Errorf("%d, then %+v", system, all)
+		t.Errorf("built-in formulas: %d; all formulas: got %+v", system, all)
 	}
 	get[city.Error](a, 404, "GET", "/v0/formulas?rig=none", "")
 

@@ -99,7 +99,7 @@ func TestStrandedWorkIsShown(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		if got := lines(); !strings.HasPrefix(got, b.ID+" is assigned to a, which is "+
 			"suspended in city.toml: ") {
-			t.Errorf("after a while: %q", got)
+			t.Errorf("after a while: got %q", got)
 		}
 		if _, err := w.Do(t.Context(), city.UpdateBead{ID: b.ID,
 			Patch: beads.Patch{Status: new(beads.StatusOpen), Assignee: new("")}}); err != nil {
@@ -136,7 +136,7 @@ func TestHeldUntilConfirmed(t *testing.T) {
 				refused.Code != city.Conflict ||
 				!strings.Contains(refused.Message, "would remove 2 of 2 running agents (a, b); "+
 					"run `gcity reload --confirm` to apply it") {
-				t.Errorf("%s is answered with %v", cmd.Verb(), err)
+				t.Errorf("%s: got error %v", cmd.Verb(), err)
 			}
 		}
 		if _, err := w.Do(t.Context(), city.Reload{Confirm: true}); err != nil {
@@ -165,11 +165,11 @@ func TestTextThatWaits(t *testing.T) {
 		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
 		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
 			r.Send.Hold != city.HoldDraft || r.Send.Why != city.HoldDraft.Text() || took != outbox.ReportAfter {
-			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
+			t.Fatalf("after %v: got %+v, %+v, %v", took, r, r.Send, err)
 		}
 		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=
 			nil {
-			t.Errorf("keys beside a text that waits: %+v, %v", r, err)
+			t.Errorf("SendKeys while a text is queued: got %+v, %v", r, err)
 		}
 		w.fake.Draft("a", false)
 		time.Sleep(effect.TypingPause + effect.SendAgain)
@@ -186,7 +186,7 @@ func TestTextThatWaits(t *testing.T) {
 		time.Sleep(outbox.SendShown)
 		synctest.Wait()
 		if next := w.m.Next(time.Now()); !next.IsZero() {
-			t.Errorf("nothing waits, and it is to be looked after at %v", next)
+			t.Errorf("next wake-up without queued texts: got %v, want none", next)
 		}
 		end()
 		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a",
@@ -243,7 +243,7 @@ func TestStopLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, chain)
 		if got, want := w.StopLimit(), 3*7*time.Second+machine.StopSlack; got != want {
-			t.Errorf("at first %s, want %s", got, want)
+			t.Errorf("StopLimit at first: got %s, want %s", got, want)
 		}
 		defer w.begin()()
 		synctest.Wait()
@@ -267,7 +267,7 @@ func TestStopLimit(t *testing.T) {
 		w.write("[[agents]]\nnonsense")
 		if _, err := w.Do(t.Context(), city.Reload{}); err == nil ||
 			w.StopLimit() != machine.StopSlack {
-			t.Errorf("a refused configuration: %v, %s", err, w.StopLimit())
+			t.Errorf("after a rejected configuration: got error %v, limit %s", err, w.StopLimit())
 		}
 	})
 }

@@ -52,7 +52,7 @@ func TestLogNamesWhatFailed(t *testing.T) {
 	}
 	for i, want := range []string{"level=WARN", "level=WARN", "level=INFO"} {
 		if !strings.Contains(lines[i], want) || !strings.Contains(lines[i], "because of ") {
-			t.Errorf("%s is not told as %s", lines[i], want)
+			t.Errorf("log line %s: want %s", lines[i], want)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestFewFiles(t *testing.T) {
 	} {
 		if got := FewFiles(c.limit, c.agents); c.want == "" && got != "" ||
 			!strings.Contains(got, c.want) {
-			t.Errorf("limit %d, %d agents: %q", c.limit, c.agents, got)
+			t.Errorf("limit %d, %d agents: got %q", c.limit, c.agents, got)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestEmitOnAFullDisk(t *testing.T) {
 		if err := emit("client.refused"); !errors.As(err, &refused) ||
 			refused.Code != city.Unavailable ||
 			!strings.Contains(err.Error(), "Free some space. Then try again") {
-			t.Errorf("an event of a client on a full disk: %v", err)
+			t.Errorf("client event on a full disk: got %v", err)
 		}
 		if _, err := w.Do(t.Context(), city.Restart{Agent: "a"}); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestEmitOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := degraded(); d != "" {
-			t.Errorf("degraded after there is space: %q", d)
+			t.Errorf("degraded after space was freed: got %q", d)
 		}
 		if err := emit("client.last"); err != nil {
 			t.Error(err)
@@ -82,7 +82,7 @@ func TestEmitOnAFullDisk(t *testing.T) {
 		end()
 		if all := w.types(); strings.Contains(all, "client.refused") ||
 			!strings.Contains(all, "client.last") || strings.Count(all, events.AgentStarted) != 3 {
-			t.Errorf("the log has %s", all)
+			t.Errorf("events in the log: got %s", all)
 		}
 		w.gapless()
 	})

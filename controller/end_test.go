@@ -82,7 +82,7 @@ func TestAStopIsBounded(t *testing.T) {
 					break
 				}
 				if time.Now().After(by.Add(ShutdownLimit)) {
-					t.Fatalf("it has not ended after %s: %+v", time.Since(began), snap.Ending)
+					t.Fatalf("the city did not stop within %s: %+v", time.Since(began), snap.Ending)
 				}
 				if len(replies) > 0 { // the command has its reply, so this might be the last snapshot
 					continue

@@ -53,7 +53,7 @@ func TestAnIdleWeek(t *testing.T) {
 			t.Errorf("the log says:\n%s", got)
 		}
 		if got, want := w.fake.Started("scout"), int(week/(3*time.Minute)); got != want {
-			t.Errorf("%d beats, want %d", got, want)
+			t.Errorf("got %d beats, want %d", got, want)
 		}
 		s, _ := w.Snapshot(context.Background())
 		for _, d := range s.Watchdogs {
@@ -80,7 +80,7 @@ func (w *town) lives(ctx context.Context, agent, scout string) {
 		s, _ := w.Snapshot(ctx)
 		if d, ok := s.Watchdog("care"); ok && d.Triaged != nil {
 			if a, _ := s.Agent(scout); a == nil || a.Session == nil {
-				w.t.Errorf("a triage is at work, and has no session")
+				w.t.Errorf("a triage is in progress, but its agent has no session")
 			}
 			if _, err := w.Do(ctx, city.Decide{Watchdog: "care", Decision: city.RemedyNothing,
 				Reason: "all is well", Beat: d.Triaged.Beat}); err != nil {

@@ -51,7 +51,6 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	var problems []string
 	if a.Session != nil {
-		// if a slow provider cannot look up a single session, the session is skipped
 		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name)
 		switch {
 		case err == nil && st.Alive && st.Agent == name:

@@ -101,7 +101,7 @@ func TestInspectKeepsAnOldPrompt(t *testing.T) {
 		s := Subject{City: t.TempDir(), Agent: "worker", Want: &w, Session: &st}
 		if shown := s.Inspect(time.Unix(1, 0)).Drift[0].Runs; strings.Contains(shown, hidden) ==
 			told {
-			t.Errorf("told %v: %q is shown", told, shown)
+			t.Errorf("told = %v: got %q", told, shown)
 		}
 	}
 }

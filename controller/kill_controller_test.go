@@ -24,11 +24,11 @@ import (
 // controller has not received the effect's result.
 func moments() []string {
 	return []string{
-		"before it is opened", "after it is opened", "before it is remembered",
-		"after it is remembered", "before it begins",
-		"while it goes", "after it has ended", "before it is shut", "shut, not remembered",
-		"remembered, not shut", "shut and remembered, not told",
-		"after it is told",
+		"before it is opened", "after it is opened", "before it is saved",
+		"after it is saved", "before it begins",
+		"while it runs", "after it has ended", "before it is closed", "closed, not saved",
+		"saved, not closed", "closed and saved, not reported",
+		"after it is reported",
 	}
 }
 
@@ -60,15 +60,15 @@ func (k *killer) between(step any) bool {
 		k.opened.Store(true)
 	case effect.SaveAutomations:
 		if k.opened.Load() && !k.ran.Load() {
-			k.at("before it is remembered")
+			k.at("before it is saved")
 		}
-		return k.moment != "shut, not remembered" || !k.ran.Load()
+		return k.moment != "closed, not saved" || !k.ran.Load()
 	case effect.AutomationsSaved:
 		if k.opened.Load() && !k.ran.Load() {
-			k.at("after it is remembered")
+			k.at("after it is saved")
 		}
 		if k.ran.Load() {
-			k.at("remembered, not shut")
+			k.at("saved, not closed")
 			k.memory.Store(true)
 			k.both()
 		}
@@ -78,20 +78,20 @@ func (k *killer) between(step any) bool {
 		k.at("after it has ended")
 		k.ran.Store(true)
 	case effect.CloseRun:
-		k.at("before it is shut")
-		return k.moment != "remembered, not shut"
+		k.at("before it is closed")
+		return k.moment != "saved, not closed"
 	case effect.RunClosed:
-		k.at("shut, not remembered")
+		k.at("closed, not saved")
 		k.shut.Store(true)
 		k.both()
-		return k.moment != "shut and remembered, not told"
+		return k.moment != "closed and saved, not reported"
 	}
 	return true
 }
 
 func (k *killer) both() {
 	if k.shut.Load() && k.memory.Load() {
-		k.at("shut and remembered, not told")
+		k.at("closed and saved, not reported")
 	}
 }
 
@@ -129,7 +129,7 @@ exec sleep 1000`
 		gate, job, b.retry))
 	if b.bitter {
 		touch(t, dir, "bad")
-	} else if b.moment == "while it goes" {
+	} else if b.moment == "while it runs" {
 		touch(t, dir, "fatal")
 	}
 	return dir
@@ -141,7 +141,7 @@ func TestCutSessionRecord(t *testing.T) {
 	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"),
 		os.Getenv("GCITY_CUT_GATE")
 	if dir == "" {
-		t.Skip("it is a part of TestCutAtEachStep")
+		t.Skip("runs only as a child process of TestCutAtEachStep")
 	}
 	k := &killer{moment: moment}
 	if gate != "event" {
@@ -182,7 +182,7 @@ func TestCutAtEachStep(t *testing.T) {
 		}
 	}
 	bars = append(bars, killCase{gate: "event", moment: "after it is opened", retry: 1, bitter: true},
-		killCase{gate: "event", moment: "after it is remembered", retry: 1, bitter: true})
+		killCase{gate: "event", moment: "after it is saved", retry: 1, bitter: true})
 	if testing.Short() {
 		bars = bars[:8]
 	}
@@ -202,7 +202,7 @@ func cutLife(t *testing.T, dir, moment, gate string) {
 	out, err := cut.CombinedOutput()
 	if s, ok := cut.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL ||
 		ctx.Err() != nil {
-		t.Fatalf("it was not killed %s: %v\n%s", moment, err, out)
+		t.Fatalf("the controller was not killed %s: %v\n%s", moment, err, out)
 	}
 }
 
@@ -222,11 +222,12 @@ func (b killCase) cut(t *testing.T) {
 	if b.gate == "event" {
 		w.emit(t)
 	} else if _, err := w.Do(t.Context(), city.Fire{Automation: "job"}); err != nil {
-		t.Errorf("the next run is refused: %v", err)
+		t.Errorf("the next run was rejected: %v", err)
 	}
 	again := w.rests(t, len(runs)+1)
 	if again[0].Outcome != "ok" || len(again) != len(runs)+1 || len(executions(t, dir)) != done+1 {
-		t.Errorf("the next run: %+v, %d executions", again[0], len(executions(t, dir))-done)
+		t.Errorf("the next run: got %+v with %d executions, want ok with one",
+			again[0], len(executions(t, dir))-done)
 	}
 	w.recorded(t, again)
 	w.nothingLeft(t)
@@ -263,7 +264,7 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	}
 	for _, r := range runs {
 		if r.Outcome != city.RunVoid && (fired[r.ID] != 1 || ended[r.ID] != 1) {
-			wrong = append(wrong, fmt.Sprintf("run %s has %d beginnings and %d ends in "+
+			wrong = append(wrong, fmt.Sprintf("run %s has %d start events and %d end events in "+
 				"the log: %+v", r.ID, fired[r.ID], ended[r.ID], r))
 		}
 	}
@@ -283,18 +284,18 @@ func (b killCase) judge(t *testing.T, dir string, runs []city.Run, executed []st
 		}
 	}
 	if first != 1 || retries > b.retry || len(seqs) != 1 || seqs[0] != (b.gate != "event") {
-		t.Errorf("%d runs and %d retries, for the events %v: %+v", first, retries, seqs, runs)
+		t.Errorf("got %d runs and %d retries for events %v: %+v", first, retries, seqs, runs)
 	}
 	least, most := 0, 1+b.retry
 	if b.retry > 0 || b.moment == "before it is opened" {
 		least = 1
 	}
 	if n := len(executed); n < least || n > most {
-		t.Errorf("executed %d times: %q", n, executed)
+		t.Errorf("got %d executions: %q", n, executed)
 	}
 	if last := runs[0]; last.Outcome != "ok" &&
-		(last.Outcome != "interrupted" || b.retry > 0 && b.moment != "remembered, not shut") {
-		t.Errorf("it ended so: %+v", last)
+		(last.Outcome != "interrupted" || b.retry > 0 && b.moment != "saved, not closed") {
+		t.Errorf("the last run: got %+v", last)
 	}
 }
 

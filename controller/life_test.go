@@ -58,7 +58,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 		Host:   agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"},
 		Sweep:  func() (int, error) { return pty.SweepRuns(dir) },
 		Heartbeat: func(string) {
-			if k != nil && k.moment == "after it is told" && k.armed.Load() && w.told(t) {
+			if k != nil && k.moment == "after it is reported" && k.armed.Load() && w.told(t) {
 				die()
 			}
 		},
@@ -182,11 +182,11 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 func (w *life) nothingLeft(t *testing.T) {
 	t.Helper()
 	if left := ofRuns(t, w.dir); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
+		t.Errorf("processes of runs remain: %v", left)
 	}
 	if files, err := os.ReadDir(filepath.Join(w.dir, ".gc", perform.EventsFolder)); err == nil &&
 		len(files) > 0 {
-		t.Errorf("files of runs are left: %v", files)
+		t.Errorf("files of runs remain: %v", files)
 	}
 }
 

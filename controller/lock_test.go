@@ -29,18 +29,18 @@ func TestHold(t *testing.T) {
 	}
 	var running *RunningError
 	if _, err := Acquire(dir); !errors.As(err, &running) || running.PID != os.Getpid() {
-		t.Fatalf("a second controller: %v", err)
+		t.Fatalf("Acquire by a second controller: got %v", err)
 	}
 	for range 2 {
 		remove(t, dir)
 		if _, err := Acquire(dir); !errors.As(err, &running) {
-			t.Fatalf("a second controller after the folder was removed: %v", err)
+			t.Fatalf("Acquire after the folder was removed: got %v", err)
 		}
 		if err := first.Check(); err != nil {
 			t.Fatalf("taken again: %v", err)
 		}
 		if pid := readPID(filepath.Join(dir, ".gc", "daemon.pid")); pid != os.Getpid() {
-			t.Errorf("the pid file says %d", pid)
+			t.Errorf("PID in the file: got %d", pid)
 		}
 	}
 	if err := first.Release(); err != nil {
@@ -79,17 +79,17 @@ func TestHoldOfAMovedCity(t *testing.T) {
 			t.Errorf("%q moved: %v", what, err)
 		}
 		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is there again: %v", at, err)
+			t.Errorf("%s exists again: %v", at, err)
 		}
 		var running *RunningError
 		if second, err := Acquire(strings.TrimSuffix(at+"2", "/.gc2")); !errors.As(err, &running) {
-			t.Errorf("a second controller of the city with %q moved: %v, %v", what, second, err)
+			t.Errorf("Acquire with %q moved: got %v, %v", what, second, err)
 		}
 		if err := os.Rename(at+"2", at); err != nil {
 			t.Fatal(err)
 		}
 		if err := hold.Check(); err != nil {
-			t.Errorf("%q is back: %v", what, err)
+			t.Errorf("after %q was moved back: %v", what, err)
 		}
 		if err := hold.Release(); err != nil {
 			t.Error(err)
@@ -114,7 +114,7 @@ func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
 	}
 	var running *RunningError
 	if _, err := acquire(dir, 0); !errors.As(err, &running) || running.PID != dead.Process.Pid {
-		t.Fatalf("without patience: %v", err)
+		t.Fatalf("acquire without a wait: got %v", err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() {
 		first.lock.Load().Release()
@@ -122,7 +122,7 @@ func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
 	})
 	second, err := Acquire(dir)
 	if err != nil {
-		t.Fatalf("the lock of a dead controller: %v", err)
+		t.Fatalf("Acquire of a dead controller's lock: %v", err)
 	}
 	if err := second.Release(); err != nil {
 		t.Error(err)
@@ -187,7 +187,7 @@ func TestHoldWithoutAPidFile(t *testing.T) {
 	}
 	var running *RunningError
 	if _, err := Acquire(dir); !errors.As(err, &running) || running.PID != 0 {
-		t.Errorf("a second controller: %v", err)
+		t.Errorf("Acquire: got %v", err)
 	}
 	_ = first.Release() // the lock is released in any case
 	second, err := Acquire(dir)

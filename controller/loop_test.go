@@ -143,7 +143,7 @@ func TestRun(t *testing.T) {
 		w.fake.Crash("a", 3, "")
 		synctest.Wait() // no time passes, so the restart needs no patrol
 		if n := w.fake.Started("a"); n != 2 {
-			t.Errorf("a was started %d times", n)
+			t.Errorf("starts of a: got %d, want 2", n)
 		}
 		end()
 		w.expect("controller.started", "agent.started a", "agent.started b", "agent.crashed a",
@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 			"agent.stopped a", "agent.stopped b", "controller.stopped")
 		all, err := w.fake.List(t.Context())
 		if err != nil || len(all) != 0 {
-			t.Errorf("left behind: %v, %v", all, err)
+			t.Errorf("left behind: got %v, %v", all, err)
 		}
 	})
 }
@@ -175,15 +175,15 @@ func TestCrashKeepsTheLastOutput(t *testing.T) {
 			Limit: 1})
 		if err != nil || len(all) != 1 || !strings.Contains(string(all[0].Payload),
 			"last words 12") {
-			t.Errorf("the event: %v, %v", all, err)
+			t.Errorf("the event: got %v, %v", all, err)
 		}
 		files, err := perform.CrashList(perform.CrashDir(w.dir, "a"))
 		if err != nil || len(files) != perform.CrashFiles {
-			t.Fatalf("%d files kept, %v", len(files), err)
+			t.Fatalf("got %d files, %v", len(files), err)
 		}
 		raw, err := os.ReadFile(files[len(files)-1])
 		if err != nil || string(raw) != "last words 12" {
-			t.Errorf("the newest file says %q, %v", raw, err)
+			t.Errorf("newest file: got %q, %v", raw, err)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestReload(t *testing.T) {
 		var refused *city.Error
 		if !errors.As(err, &refused) || refused.Code != city.Invalid ||
 			!strings.Contains(refused.Message, "city.toml:1") {
-			t.Errorf("a broken file is answered with %v", err)
+			t.Errorf("Reload of a broken file: got %v", err)
 		}
 		w.write(strings.Replace(two, "run b", "run other", 1))
 		for range 5 {
@@ -213,7 +213,7 @@ func TestReload(t *testing.T) {
 			synctest.Wait()
 		}
 		if a, b := w.fake.Started("a"), w.fake.Started("b"); a != 1 || b != 2 {
-			t.Errorf("a was started %d times, b %d", a, b)
+			t.Errorf("starts: got %d of a and %d of b, want 1 and 2", a, b)
 		}
 		w.expect("controller.started", "agent.started a", "agent.started b",
 			"controller.config_rejected",
@@ -253,7 +253,7 @@ func TestSuspendAndResume(t *testing.T) {
 			}
 			synctest.Wait()
 			if s := w.state("a"); s != c.state {
-				t.Errorf("after %s a is %s, want %s", c.cmd.Verb(), s, c.state)
+				t.Errorf("state of a after %s: got %s, want %s", c.cmd.Verb(), s, c.state)
 			}
 		}
 		data, err := os.ReadFile(filepath.Join(w.dir, "city.toml"))
@@ -288,7 +288,8 @@ func TestLeaveAndAdopt(t *testing.T) {
 		end := w.begin()
 		synctest.Wait()
 		if w.fake.Started("a") != 1 || w.state("a") != "running" {
-			t.Errorf("a was started %d times and is %s", w.fake.Started("a"), w.state("a"))
+			t.Errorf("agent a: got %d starts, state %s, want 1, running",
+				w.fake.Started("a"), w.state("a"))
 		}
 		w.expect("controller.started", "agent.started a", "agent.started b", "controller.stopped",
 			"controller.started")
@@ -325,7 +326,7 @@ func TestCommands(t *testing.T) {
 		proof, err := w.History(t.Context(), events.Query{After: r.Seq - 1, Limit: 1})
 		if err != nil || len(proof) != 1 || proof[0].Type != events.AgentStarted ||
 			proof[0].Subject != "a" {
-			t.Errorf("the proof of a restart is %v, %v", proof, err)
+			t.Errorf("event about the restart: got %v, %v", proof, err)
 		}
 		for cmd, code := range map[city.Command]city.Code{
 			city.Restart{Agent: "nobody"}: city.NotFound,
@@ -334,16 +335,16 @@ func TestCommands(t *testing.T) {
 			_, err := w.Do(t.Context(), cmd)
 			var refused *city.Error
 			if !errors.As(err, &refused) || refused.Code != code {
-				t.Errorf("%s %s: %v, want %s", cmd.Verb(), cmd.Target(), err, code)
+				t.Errorf("%s %s: got %v, want %s", cmd.Verb(), cmd.Target(), err, code)
 			}
 		}
 		if _, err := w.Do(t.Context(), city.Emit{Event: events.Event{Type: "no good",
 			Actor: "me"}}); err == nil {
-			t.Error("an event without a proper type was written")
+			t.Error("an event with an invalid type was accepted")
 		}
 		end()
 		if _, err := w.Do(t.Context(), city.Reload{}); err == nil {
-			t.Error("an ended controller took a command")
+			t.Error("a stopped controller accepted a command")
 		}
 	})
 }
@@ -374,7 +375,7 @@ func TestNinetyDays(t *testing.T) {
 			}
 			for _, a := range s.Agents { // every state has a reason and a start (L14)
 				if a.Reason == "" || a.Since.IsZero() || a.State == "" {
-					t.Fatalf("%+v has no reason or since", a)
+					t.Fatalf("agent %+v: Reason, Since or State is empty", a)
 				}
 			}
 		}
@@ -389,7 +390,7 @@ func TestNinetyDays(t *testing.T) {
 		before := w.Controller.o.Log.Last()
 		time.Sleep(24 * time.Hour)
 		if after := w.Controller.o.Log.Last(); after != before { // a stable city causes no events (L5)
-			t.Errorf("%d events in a quiet day", after-before)
+			t.Errorf("got %d events on a quiet day, want 0", after-before)
 		}
 		end()
 		w.gapless()

@@ -74,11 +74,11 @@ func TestMeasuring(t *testing.T) {
 		}
 		_, before := pass(0)
 		if asked, after := pass(time.Hour); asked < 7 || asked > 10 || after != before {
-			t.Errorf("asked %d times in an hour of rest, and %d snapshots published", asked, after-before)
+			t.Errorf("idle hour: got %d queries, %d new snapshots", asked, after-before)
 		}
 		p.chatty.Store(true)
 		if asked, _ := pass(time.Hour); asked < 59 || asked > 60 {
-			t.Errorf("asked %d times in an hour of output", asked)
+			t.Errorf("hour of output: got %d queries", asked)
 		}
 		p.chatty.Store(false)
 		_, before = pass(time.Hour)
@@ -90,13 +90,13 @@ func TestMeasuring(t *testing.T) {
 			}
 		}()
 		if asked, after := pass(time.Minute); asked < 29 || asked > 31 || after != before {
-			t.Errorf("asked %d times in a minute of watching, and %d snapshots published", asked,
+			t.Errorf("minute with a watcher: got %d queries, %d new snapshots", asked,
 				after-before)
 		}
 		leave()
 		<-watching
 		if asked, _ := pass(time.Hour); asked < 7 || asked > 9 {
-			t.Errorf("asked %d times in the hour after", asked)
+			t.Errorf("hour after watching: got %d queries", asked)
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestPulse(t *testing.T) {
 		pass(time.Minute)
 		// one iteration every 10 s, plus some for the results of patrols
 		if n := pass(10 * time.Minute); n < 60 || n > 150 {
-			t.Errorf("%d turns in ten idle minutes", n)
+			t.Errorf("got %d loop passes in ten idle minutes", n)
 		}
 		pass(8 * time.Second)
 		s, err := w.Snapshot(t.Context())
@@ -133,7 +133,7 @@ func TestPulse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if age := s.Patrol.Age(time.Now()); age > time.Second {
-			t.Errorf("the loop seems to have turned %s ago", age)
+			t.Errorf("age of the last patrol: got %s", age)
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		watching := make(chan struct{})
@@ -143,13 +143,13 @@ func TestPulse(t *testing.T) {
 			}
 		}()
 		if n := pass(time.Minute); n < 59 {
-			t.Errorf("%d turns in a minute of watching", n)
+			t.Errorf("got %d loop passes in a minute with a watcher", n)
 		}
 		leave()
 		<-watching
 		pass(time.Second)
 		if n := pass(time.Minute); n > 15 {
-			t.Errorf("%d turns in the minute after", n)
+			t.Errorf("got %d loop passes in the minute after", n)
 		}
 	})
 }

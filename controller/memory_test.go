@@ -79,11 +79,11 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, _ := s.Agent("a"); a.Quarantine != nil {
-			t.Errorf("after the release: %+v", a.Quarantine)
+			t.Errorf("after the release: got %+v", a.Quarantine)
 		}
 		end()
 		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents) != 0 {
-			t.Errorf("after the release: %v, %v", all, err)
+			t.Errorf("after the release: got %v, %v", all, err)
 		}
 	})
 }
@@ -115,7 +115,7 @@ func TestASuspensionOutlivesTheController(t *testing.T) {
 			Execute:      func(context.Context, effect.Effect) effect.Input { return nil },
 		}
 		if at := since(Observe(t.Context(), w.o, cfg, time.Now(), past)); !at.Equal(began) {
-			t.Errorf("without a controller, b is suspended since %s, not %s", at, began)
+			t.Errorf("start of b's suspension without a controller: got %s, want %s", at, began)
 		}
 		if w.Controller, err = New(w.o, cfg); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestASuspensionOutlivesTheController(t *testing.T) {
 		defer w.begin()()
 		synctest.Wait()
 		if at := since(w.Snapshot(t.Context())); !at.Equal(began) {
-			t.Errorf("under the next controller, b is suspended since %s, not %s", at, began)
+			t.Errorf("start of b's suspension with the next controller: got %s, want %s", at, began)
 		}
 	})
 }
@@ -136,7 +136,7 @@ func TestUnusableHistory(t *testing.T) {
 		"[1, 2]\n":            "damaged",
 		`{"version":7}`:       "version 7",
 		`{"version":1,"city":"/elsewhere","agents":{}}`:                                    `belongs to the city in "/elsewhere"`,
-		`{"version":1,"city":"CITY","agents":{"a":{"fingerprint":"x","state":"running"}}}`: `cannot wait in the state "running"`,
+		`{"version":1,"city":"CITY","agents":{"a":{"fingerprint":"x","state":"running"}}}`: `has the invalid state "running"`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, two)
@@ -150,14 +150,14 @@ func TestUnusableHistory(t *testing.T) {
 			synctest.Wait()
 			if w.state("a") != "running" || !strings.Contains(w.degraded(), want) ||
 				!strings.Contains(w.degraded(), "without a crash history") {
-				t.Errorf("%q: a is %s, told: %s", content, w.state("a"), w.degraded())
+				t.Errorf("%q: a is %s, degraded: %s", content, w.state("a"), w.degraded())
 			}
 			w.fake.Crash("a", 3, "")
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 				w.degraded() != "" {
-				t.Errorf("%q: then %v, %v; told: %s", content, all, err, w.degraded())
+				t.Errorf("%q: then got %v, %v; degraded: %s", content, all, err, w.degraded())
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		synctest.Wait()
 		if w.state("a") != "running" || !strings.Contains(w.degraded(),
 			"crash histories cannot be saved") {
-			t.Errorf("a is %s, told: %s", w.state("a"), w.degraded())
+			t.Errorf("a is %s, degraded: %s", w.state("a"), w.degraded())
 		}
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		synctest.Wait()
 		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 			w.degraded() != "" {
-			t.Errorf("%v, %v; told: %s", all, err, w.degraded())
+			t.Errorf("got %v, %v; degraded: %s", all, err, w.degraded())
 		}
 	})
 }
@@ -230,14 +230,14 @@ func TestUnusableAutomationState(t *testing.T) {
 			told := strings.Join(next.snap.Load().Degraded, "\n")
 			if c.why == "" {
 				if err == nil || told != "" {
-					t.Errorf("kept %q, told %q", kept, told)
+					t.Errorf("kept %q, reported %q", kept, told)
 				}
 			} else if string(kept) != c.file || !strings.Contains(told, c.why) ||
 				!strings.Contains(told, ".gc/automations.json.bad") {
-				t.Errorf("kept %q (%v), told %q", kept, err, told)
+				t.Errorf("kept %q (%v), reported %q", kept, err, told)
 			}
 			if n := len(known); n != c.known {
-				t.Errorf("%d automations are remembered", n)
+				t.Errorf("got %d automations with saved state", n)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 			}
 			m := line.FindStringSubmatch(text)
 			if m == nil || !strings.HasPrefix(m[1], typed) {
-				t.Fatalf("not a figure of %s: %q", typed, text)
+				t.Fatalf("not a sample of metric %s: %q", typed, text)
 			}
 			v, err := strconv.ParseFloat(m[3], 64)
 			if _, twice := got[m[1]+m[2]]; err != nil || twice {
@@ -86,7 +86,7 @@ func TestMetrics(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("missing or too small:%s\n%s", missing, w.Body)
+			t.Fatalf("metrics are missing or too small:%s\n%s", missing, w.Body)
 		}
 	}
 }

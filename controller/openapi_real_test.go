@@ -140,7 +140,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 		kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 		media, ok := content[kind].(map[string]any)
 		if !ok {
-			t.Errorf("%s comes as %s, and the document says %v", asked, kind, content)
+			t.Errorf("%s: got content type %s, want %v", asked, kind, content)
 			continue
 		}
 		if shape, ok := media["schema"].(map[string]any); ok && kind != "text/plain" {
@@ -155,7 +155,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 		seen++
 	}
 	if seen < 50 {
-		t.Errorf("only %d answers were looked at", seen)
+		t.Errorf("only %d responses were checked", seen)
 	}
 	shape := at(doc, "components", "responses", "Refused", "content", "application/json",
 		"schema").(map[string]any)
@@ -189,9 +189,9 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	if heard := a.heard.String(); strings.Contains(heard, secret) {
 		at := strings.Index(heard, secret)
-		t.Errorf("a secret was told: …%s…", heard[max(0, at-300):at])
+		t.Errorf("a response contains a secret: …%s…", heard[max(0, at-300):at])
 	} else if !strings.Contains(heard, "CANARY_API_KEY") {
-		t.Error("nothing was said of the variable that has a secret: was it looked at?")
+		t.Error("no response mentions the variable with a secret")
 	}
 }
 
@@ -245,7 +245,7 @@ func check(doc map[string]any, shape map[string]any, v any, where string) (wrong
 				kid, ok = shape["additionalProperties"].(map[string]any)
 			}
 			if !ok {
-				wrong = append(wrong, fmt.Sprintf("%s.%s is in no shape", where, name))
+				wrong = append(wrong, fmt.Sprintf("the schema does not contain %s.%s", where, name))
 				continue
 			}
 			wrong = append(wrong, check(doc, kid, value, where+"."+name)...)
@@ -322,8 +322,8 @@ func TestFleetHidesSecrets(t *testing.T) {
 	}
 	if heard := a.heard.String(); strings.Contains(heard, secret) {
 		at := strings.Index(heard, secret)
-		t.Errorf("a secret was told: …%s…", heard[max(0, at-300):at])
+		t.Errorf("a response contains a secret: …%s…", heard[max(0, at-300):at])
 	} else if !strings.Contains(heard, "CANARY_API_KEY") {
-		t.Error("nothing was said of the variable that has a secret: was it looked at?")
+		t.Error("no response mentions the variable with a secret")
 	}
 }

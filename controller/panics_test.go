@@ -123,7 +123,7 @@ patrol_interval = "100ms"
 	same := func(_ *Controller, now map[string]int) {
 		for name, pid := range now {
 			if was, known := pids[name]; known && was != pid {
-				t.Errorf("%s is %d now, and was %d", name, pid, was)
+				t.Errorf("pid of %s: got %d, want %d", name, pid, was)
 			}
 			pids[name] = pid
 		}
@@ -151,11 +151,11 @@ patrol_interval = "100ms"
 		{"in the loop", func(step any) bool { _, ok := step.(effect.List); return ok }},
 		{"in an effect", func(step any) bool { _, ok := step.(effect.Listed); return ok }},
 		{"beside the controller", nil},
-		{"with a lock in its hand", func(step any) bool { _, ok := step.(effect.List); return ok }},
+		{"while it holds a lock", func(step any) bool { _, ok := step.(effect.List); return ok }},
 	} {
 		t.Run(at.what, func(t *testing.T) {
-			if at.what == "with a lock in its hand" && testing.Short() {
-				t.Skip("what does not end is waited for a while")
+			if at.what == "while it holds a lock" && testing.Short() {
+				t.Skip("waits for a timeout")
 			}
 			h.t = t
 			var armed atomic.Bool
@@ -166,7 +166,7 @@ patrol_interval = "100ms"
 					if at.what == "with a lock in its hand" {
 						broken.runner.Sessions.Mu.Lock()
 					}
-					panic("nobody thought of this")
+					panic("an unexpected state")
 				}
 				return true
 			}
@@ -175,7 +175,7 @@ patrol_interval = "100ms"
 				broken = c
 				armed.Store(true)
 				if at.step == nil {
-					faults <- recovery.Catch(func() { panic("nobody thought of this") })
+					faults <- recovery.Catch(func() { panic("an unexpected state") })
 				}
 				// Do returns an error at the latest when the controller ends, and does not block forever.
 				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil {
@@ -194,8 +194,8 @@ patrol_interval = "100ms"
 			}
 			found, err := r.Find(t.Context(), events.Query{Limit: 1})
 			if err != nil || len(found) != 1 || found[0].Type != events.CityCrashed ||
-				!strings.Contains(found[0].Message, "nobody thought of this") {
-				t.Errorf("the newest event: %+v, %v", found, err)
+				!strings.Contains(found[0].Message, "an unexpected state") {
+				t.Errorf("the newest event: got %+v, %v", found, err)
 			}
 		})
 	}
@@ -204,7 +204,7 @@ patrol_interval = "100ms"
 	goleak.VerifyNone(t, before)
 	for name, pid := range pids {
 		if runs(pid) {
-			t.Errorf("%s runs on as %d", name, pid)
+			t.Errorf("%s is still running, pid %d", name, pid)
 		}
 	}
 	clear(pids)

@@ -51,11 +51,11 @@ func TestEventsOfPeers(t *testing.T) {
 		`{"type":"deploy.done","emitted_by":"controller","peer":"nobody"}`: 200,
 	} {
 		if got := post("/v0/events", body); got != want {
-			t.Errorf("%s: %d, want %d", body, got, want)
+			t.Errorf("%s: got %d, want %d", body, got, want)
 		}
 	}
 	if got := post("/v0/automation/chore/run", `{"by":"worker"}`); got != 403 {
-		t.Errorf("a run in another name: %d", got)
+		t.Errorf("run with a different author: got status %d, want 403", got)
 	}
 	for _, path := range []string{"/v0/agent/worker/restart", "/v0/agent/worker/suspend",
 		"/v0/agent/worker/resume"} {
@@ -83,7 +83,7 @@ func TestEventsOfPeers(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(started, func(e events.Event) bool {
 		return e.Peer != ""
 	}) {
-		t.Errorf("the restart: %+v %v", started, err)
+		t.Errorf("the restart: got %+v %v", started, err)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestEventsOfForwardedAgents(t *testing.T) {
 		resp.Body.Close()
 		all, err := c.History(t.Context(), events.Query{Types: []string{"deploy.done"}, Limit: 1})
 		if err != nil || len(all) != 1 || all[0].EmittedBy != sent.by {
-			t.Errorf("%s: %s, %+v, %v", sent.by, resp.Status, all, err)
+			t.Errorf("%s: got %s, %+v, %v", sent.by, resp.Status, all, err)
 		}
 	}
 }

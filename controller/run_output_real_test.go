@@ -36,7 +36,7 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 			return *a.Last
 		}
 	}
-	t.Fatalf("the run %s does not end", run)
+	t.Fatalf("run %s did not end in time", run)
 	return city.Run{}
 }
 
@@ -77,10 +77,11 @@ func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	}
 	// A line break may be inserted after a gap.
 	if got := <-other; got < flood || got > flood+flood/64 {
-		t.Errorf("the other reader accounts for %d bytes of %d", got, flood)
+		t.Errorf("bytes read or skipped by the other reader: got %d, want %d", got, flood)
 	}
 	if total < flood || total > flood+2 || missed == 0 {
-		t.Errorf("the slow one accounts for %d bytes of %d, %d of them missed", total, flood,
+		t.Errorf("bytes read or skipped by the slow reader: got %d, want %d; %d skipped",
+			total, flood,
 			missed)
 	}
 }
@@ -105,14 +106,14 @@ func TestOutputEndsWithController(t *testing.T) {
 		}
 	}
 	if ctx.Err() != nil || text != "here\n" {
-		t.Fatalf("it continues after %q", text)
+		t.Fatalf("the stream did not end after %q", text)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
 	for _, err := range c.RunOutput(ctx, run) {
 		if err != nil {
-			t.Errorf("after the end: %v", err)
+			t.Errorf("RunOutput after the end: %v", err)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func (p deliberate) List(ctx context.Context) ([]session.Status, error) {
 
 // FirstList's channel is closed only after the first response to a list of sessions.
 func TestLooked(t *testing.T) {
-	for name, answer := range map[string]error{"who runs is known": nil,
-		"the look fails": errors.New("broken")} {
+	for name, answer := range map[string]error{"the sessions are listed": nil,
+		"the list fails": errors.New("broken")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newTown(t, two)
@@ -212,7 +212,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		s.Vanish("slow")
 		for w.fake.Started("quick") < 2 || s.Started("slow") < 2 {
 			if since := time.Since(began); since > 3*time.Minute {
-				t.Fatalf("after %s quick has begun %d times, slow %d times", since,
+				t.Fatalf("after %s: got %d starts of quick and %d of slow, want 2 each", since,
 					w.fake.Started("quick"), s.Started("slow"))
 			}
 			time.Sleep(time.Second)
@@ -222,7 +222,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 				t.Fatalf("%q, %v", snap.Degraded, err)
 			}
 			if s.Started("slow") == 2 && w.fake.Started("quick") < 2 {
-				t.Fatal("the quick one waited for the slow one")
+				t.Fatal("quick was not restarted before slow")
 			}
 		}
 		if _, err := w.Do(t.Context(), city.Nudge{Agent: "slow", Text: "take your time"}); err !=
@@ -237,11 +237,11 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		end()
 		all, err := s.Provider.List(t.Context())
 		if err != nil || len(all) != 0 {
-			t.Errorf("left behind: %+v, %v", all, err)
+			t.Errorf("left behind: got %+v, %v", all, err)
 		}
 		// one event for the lost session, and one for the stop at the end
 		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 {
-			t.Errorf("it ended %d times:\n%s", n, w.types())
+			t.Errorf("end events of slow: got %d, want 2:\n%s", n, w.types())
 		}
 	})
 }
@@ -317,7 +317,7 @@ func TestTheSlowAreAdopted(t *testing.T) {
 			}
 			w.Controller = next
 			if !w.fake.Vanish("quick") {
-				t.Error("quick does not run")
+				t.Error("quick is not running")
 			}
 			if settle {
 				if err := w.RunOnce(t.Context()); err != nil {
@@ -328,7 +328,8 @@ func TestTheSlowAreAdopted(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
 				if n := w.fake.Started("quick"); n != 1 {
-					t.Errorf("quick was started though it may run by the slow one: %d", n)
+					t.Errorf("quick was started, although the slow provider might run it: got %d "+
+						"starts", n)
 				}
 				time.Sleep(15 * time.Second)
 				synctest.Wait()
@@ -339,7 +340,8 @@ func TestTheSlowAreAdopted(t *testing.T) {
 				t.Errorf("quick is %s, slow is %s", q, l)
 			}
 			if q, l := w.fake.Started("quick"), s.Started("slow"); q != 2 || l != 1 {
-				t.Errorf("settle %v: quick was started %d times, slow %d times", settle, q, l)
+				t.Errorf("settle %v: got %d starts of quick and %d of slow, want 2 and 1",
+					settle, q, l)
 			}
 		})
 	}
@@ -381,7 +383,7 @@ func TestASwapBetweenSlowProviders(t *testing.T) {
 			if time.Since(began) > 10*time.Minute {
 				snap, err := w.Snapshot(t.Context())
 				a, _ := snap.Agent("slow")
-				t.Fatalf("it is not moved: %+v, %v", a, err)
+				t.Fatalf("slow was not moved: %+v, %v", a, err)
 			}
 		}
 	})

@@ -74,7 +74,7 @@ func TestCityWithAHungStore(t *testing.T) {
 		before := store.calls()
 		time.Sleep(time.Hour)
 		if n := store.calls() - before; n > 70 { // three calls, and one probe per minute
-			t.Errorf("a store that hangs was asked %d times within an hour", n)
+			t.Errorf("queries to a hung store in an hour: got %d, want at most 70", n)
 		}
 		s, _ := w.Snapshot(t.Context())
 		if len(s.Degraded) != 1 || !strings.HasPrefix(s.Degraded[0],
@@ -92,17 +92,17 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("a list: %v", err)
 		}
 		if _, err := w.Bead(t.Context(), here.ID); err == nil {
-			t.Error("a bead came out of a store that hangs")
+			t.Error("a hung store returned a bead")
 		}
 		if b, err := w.Bead(t.Context(), there.ID); err != nil || b.ID != there.ID {
-			t.Errorf("the other store: %v", err)
+			t.Errorf("bead of the other store: got %v", err)
 		}
 		if r, err := w.Do(t.Context(), city.UpdateBead{ID: there.ID,
 			Patch: beads.Closing()}); err != nil || r.Bead.Status != beads.StatusClosed {
-			t.Errorf("a change in the other store: %+v, %v", r, err)
+			t.Errorf("update in the other store: got %+v, %v", r, err)
 		}
 		if took := time.Since(began); took != 0 {
-			t.Errorf("somebody waited %v for a store that was known to hang", took)
+			t.Errorf("calls waited %v for a store that is known to hang", took)
 		}
 		time.Sleep(time.Minute)
 		if n := pool(); n != 1 { // the latest count of the hung store is still used
@@ -175,7 +175,7 @@ func TestPagesOfWorkInSeveralStores(t *testing.T) {
 				q.Before = got[len(got)-1]
 			}
 			if !slices.Equal(got, ids(all)) {
-				t.Errorf("by %d: %v, want %v", size, got, ids(all))
+				t.Errorf("by %d: got %v, want %v", size, got, ids(all))
 			}
 		}
 	})

@@ -71,7 +71,7 @@ func TestNext(t *testing.T) {
 func TestNextRun(t *testing.T) {
 	for due, want := range map[string]string{"in 24s": "next run in 24s", "ready in 24s": "ready in 24s", "": ""} {
 		if got := NextRun(due); got != want {
-			t.Errorf("%q: %q, want %q", due, got, want)
+			t.Errorf("%q: got %q, want %q", due, got, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestEveryFlippedBit(t *testing.T) {
 		}
 		n, damage := r.Damaged()
 		if n == 0 || damage[0].From != int64(ends[0]) && damage[len(damage)-1].From != int64(ends[0]) {
-			t.Fatalf("bit %d: damage %v", bit, damage)
+			t.Fatalf("bit %d: got damage %v", bit, damage)
 		}
 	}
 }
@@ -79,11 +79,11 @@ func TestGarbageBetweenLines(t *testing.T) {
 			r := &Reader{dir: dir}
 			newest, err := r.Find(t.Context(), Query{})
 			if err != nil || fmt.Sprint(seqsOf(newest)) != "[2 1]" {
-				t.Fatalf("newest first: %v, %v", seqsOf(newest), err)
+				t.Fatalf("newest first: got %v, %v", seqsOf(newest), err)
 			}
 			oldest, err := r.Find(t.Context(), Query{Forward: true})
 			if err != nil || fmt.Sprint(seqsOf(oldest)) != "[1 2]" {
-				t.Fatalf("oldest first: %v, %v", seqsOf(oldest), err)
+				t.Fatalf("oldest first: got %v, %v", seqsOf(oldest), err)
 			}
 			n, damage := r.Damaged()
 			if c.bad < maxCountedOnce && n != c.bad || n < c.bad {
@@ -154,15 +154,15 @@ func FuzzEncode(f *testing.F) {
 		}
 		raw, err := os.ReadFile(filepath.Join(l.dir, activeName))
 		if err != nil || len(raw) > maxLine || bytes.Count(raw, []byte{'\n'}) != 1 || !json.Valid(raw) {
-			t.Fatalf("%d bytes, %v: %.200q", len(raw), err, raw)
+			t.Fatalf("got %d bytes, %v: %.200q", len(raw), err, raw)
 		}
 		got := all(t, l.dir)
 		live, _, ok := l.recent.since(0, make([]Event, 0, 1))
 		if !ok || len(got) != 1 || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", live) {
-			t.Fatalf("files give %.300q, memory gives %.300q", fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", live))
+			t.Fatalf("from files %.300q, from memory %.300q", fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", live))
 		}
 		if len(message) < 1000 && json.Valid([]byte(message)) && got[0].Message != message {
-			t.Fatalf("message %q became %q", message, got[0].Message)
+			t.Fatalf("message %q: got %q", message, got[0].Message)
 		}
 	})
 }

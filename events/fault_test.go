@@ -55,7 +55,7 @@ func settled(t testing.TB, dir string, given, queue int) {
 	gapless(t, got, 1)
 	lost := gaps(t, got)
 	if lost == 0 || len(got)-1+lost != given {
-		t.Fatalf("%d events appended, %d read, %d counted as lost", given, len(got)-1, lost)
+		t.Fatalf("got %d events appended, %d read, %d counted as lost", given, len(got)-1, lost)
 	}
 	for i, e := range got[len(got)-queue:] {
 		if e.Subject != fmt.Sprint(given-queue+i) {
@@ -156,7 +156,7 @@ func TestSyncError(t *testing.T) {
 	default:
 	}
 	if h := l.Health(); h.Degraded != "" {
-		t.Fatalf("the new file is fine, but: %s", h.Degraded)
+		t.Fatalf("health with a new file: got %s", h.Degraded)
 	}
 	got := all(t, dir)
 	gapless(t, got, 1)
@@ -164,7 +164,7 @@ func TestSyncError(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	if seq, err := headOf(filepath.Join(dir, activeName)); seq != 4 || err != nil {
-		t.Fatalf("the new file begins with %d, %v", seq, err)
+		t.Fatalf("first event of the new file: got %d, %v", seq, err)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestReadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := r.Find(t.Context(), Query{}); err != nil || len(got) != 0 {
-		t.Errorf("an empty city: %v, %v", got, err)
+		t.Errorf("an empty city: got %v, %v", got, err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, activeName), 0o700); err != nil {
 		t.Fatal(err)

@@ -105,8 +105,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns nil if the file does not exist. It rejects any file that is not regular, because opening it could
-// block.
+// statFile describes a regular file, and returns nil if the file does not exist. It rejects any other file, because
+// opening it could block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

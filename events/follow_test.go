@@ -88,7 +88,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	for after := uint64(0); after < total; after += 77 { // any segment can contain the cursor
 		page, err := l.Find(t.Context(), Query{After: after, Forward: true, Limit: 3})
 		if err != nil || len(page) == 0 || page[0].Seq != after+1 {
-			t.Fatalf("after %d: %v, %v", after, seqsOf(page), err)
+			t.Fatalf("page after %d: got %v, %v", after, seqsOf(page), err)
 		}
 	}
 }
@@ -123,13 +123,13 @@ func TestChangedAndClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-ended; !errors.Is(err, ErrClosed) {
-		t.Fatalf("Follow ended with %v", err)
+		t.Fatalf("end of Follow: got %v", err)
 	}
 	if _, more := <-ended; more {
 		t.Fatal("Follow did not end")
 	}
 	if _, err := l.Append(Event{Type: "a.b"}); !errors.Is(err, ErrClosed) {
-		t.Fatalf("Append after Close: %v", err)
+		t.Fatalf("Append after Close: got %v", err)
 	}
 }
 

@@ -212,7 +212,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 // Last returns the highest known seq, or 0 if there are no events.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// The wait before a retry doubles from minWait to maxWait.
+// Changed returns a channel that is closed when there is an event after a seq.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
@@ -322,12 +322,12 @@ func (l *Log) Health() Health {
 
 type health struct {
 	write  error // error from the last write; nil = it succeeded
-	sync   error // error from flushing the suspect file
+	sync   error // error from the last failed flush; nil after a successful flush
 	rotate error
 	read   error
 
 	suspect *os.File
-	renewed time.Time // when a suspect file was last replaced with a new one
+	renewed time.Time // when a file was last replaced after a failed flush
 	retry   time.Time // the next write is not attempted before this time
 	backoff time.Duration
 	rotated time.Time

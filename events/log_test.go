@@ -83,7 +83,7 @@ func TestAppendFind(t *testing.T) {
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, activeName))
 	if err != nil || strings.ContainsAny(string(raw), "\x1b\u009b") {
-		t.Fatalf("control characters in the file (L12), %v: %q", err, raw)
+		t.Fatalf("control characters in the file (L12), %v: got %q", err, raw)
 	}
 	for _, c := range []struct {
 		q    Query

@@ -151,7 +151,8 @@ func TestKilledWriters(t *testing.T) {
 	}
 	for name, seq := range acknowledged {
 		if seq == 0 || newest[name] < seq {
-			t.Errorf("%s: event %d was acknowledged, but the newest in the log is %d", name, seq, newest[name])
+			t.Errorf("%s: event %d was acknowledged, but the newest event in the log is %d",
+				name, seq, newest[name])
 		}
 	}
 }
@@ -191,7 +192,8 @@ func wait(t testing.TB, l *Log, seq uint64) {
 		select {
 		case <-l.Changed(l.Last()):
 		case <-deadline:
-			t.Fatalf("event %d is not in the log; newest %d, health %+v", seq, l.Last(), l.Health())
+			t.Fatalf("event %d is missing from the log; newest %d, health %+v",
+				seq, l.Last(), l.Health())
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear does not count the events as dropped, because their callers get an error.
+// clear removes all queued events. It does not count them as dropped, because their callers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
 func (q *queue) trim(limit int) {

@@ -56,7 +56,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	own := 0
 	for range reserveLow/maxLine + 1 { // more events than fit into the reserve before a refill
 		if _, err := l.Append(big("controller")); err != nil {
-			t.Fatalf("the controller's event %d on a full disk: %v", own, err)
+			t.Fatalf("event %d of the controller on a full disk: %v", own, err)
 		}
 		own++
 	}
@@ -64,7 +64,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		t.Fatalf("AppendNow on a full disk = %d, %v", seq, err)
 	}
 	if _, err := l.AppendNow(t.Context(), Event{Type: "bead.closed"}, UseReserve); err != nil {
-		t.Fatalf("an event that may use the reserve: %v", err)
+		t.Fatalf("an event that may use the reserve: got %v", err)
 	}
 	own++
 	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "those from the controller use the disk reserve") || !strings.Contains(h.Degraded, "Free some space") {
@@ -77,7 +77,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		own++
 	}
 	if !errors.Is(err, ErrQueued) || own < reserveSize/maxLine/2 {
-		t.Fatalf("%d events, then %v", own, err)
+		t.Fatalf("got %d events, then %v", own, err)
 	}
 	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); !errors.Is(err, ErrNotWritten) {
 		t.Fatalf("AppendNow while events are queued: %v", err)
@@ -125,7 +125,7 @@ func TestReserveOfASegment(t *testing.T) {
 	}
 	for _, f := range files {
 		if taken := f.info.Sys().(*syscall.Stat_t).Blocks * 512; taken > f.info.Size()+8192 {
-			t.Errorf("%s has %d bytes and takes %d", f.name(), f.info.Size(), taken)
+			t.Errorf("%s has %d bytes, but uses %d on the disk", f.name(), f.info.Size(), taken)
 		}
 	}
 	info, err := os.Stat(filepath.Join(dir, activeName))
@@ -148,7 +148,7 @@ func TestAppendNowFileSizeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got) != acknowledged {
-		t.Fatalf("%d events in the log, %d were acknowledged", len(got), acknowledged)
+		t.Fatalf("got %d events in the log, %d acknowledged", len(got), acknowledged)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestOwnTypesAreReserved(t *testing.T) {
 		return true
 	})
 	if found < 40 {
-		t.Errorf("only %d types were found", found)
+		t.Errorf("found only %d types", found)
 	}
 	for _, kind := range []string{"deploy.done", "agents.met", "x", "my/agent.done"} {
 		if err := Reserved(kind); err != nil {

@@ -49,7 +49,7 @@ func heal(t testing.TB, dir string, raw []byte) []Event {
 	}
 	got := all(t, dir)
 	if len(got) == 0 || got[len(got)-1].Seq != last || got[len(got)-1].Type != "test.next" {
-		t.Fatalf("the appended event %d is not the last of %+v", last, got)
+		t.Fatalf("appended event %d is not the last one in %+v", last, got)
 	}
 	return got
 }
@@ -104,13 +104,13 @@ func FuzzTail(f *testing.F) {
 		seen := map[uint64]bool{}
 		for i, e := range got {
 			if seen[e.Seq] || i > 0 && e.Seq <= got[i-1].Seq {
-				t.Fatalf("seq %d is a duplicate or out of order", e.Seq)
+				t.Fatalf("event %d is a duplicate or out of order", e.Seq)
 			}
 			seen[e.Seq] = true
 		}
 		for _, seq := range want {
 			if !seen[seq] {
-				t.Fatalf("intact event %d is not read", seq)
+				t.Fatalf("intact event %d was not read", seq)
 			}
 		}
 	})
@@ -143,6 +143,6 @@ func TestDamagedLastLineKeepsItsSeq(t *testing.T) {
 	}
 	var d Damage
 	if err := json.Unmarshal(got[3].Payload, &d); err != nil || d.From != int64(ends[2]) || d.To != int64(ends[3]) {
-		t.Fatalf("the repair names %+v, %v", d, err)
+		t.Fatalf("repair event: got %+v, %v", d, err)
 	}
 }

@@ -25,7 +25,7 @@ const (
 // flush writes the queued events. If spare is true, it does not use the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
-	// only the reserve failed; the file itself was written
+	// an error of the reserve does not count, because the file itself was written
 	if err == nil || err == l.reserve.err {
 		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
 		return err

@@ -78,7 +78,7 @@ func TestLimits(t *testing.T) {
 		"size":  {strings.Repeat("#", MaxSize+1), "f: the file is larger than 256 kB; is this the right file?"},
 	} {
 		if _, err := Parse("f", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %.120v, want %s", name, err, c.want)
+			t.Errorf("%s: got %.120v, want %s", name, err, c.want)
 		}
 	}
 }

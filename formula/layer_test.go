@@ -58,7 +58,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 	}
 	// A broken formula is an error. The version in a lower layer does not replace it.
 	if _, err := Find("b", got); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(high, "b.formula.toml")+":1:") {
-		t.Errorf("a broken formula: %v", err)
+		t.Errorf("a broken formula: got %v", err)
 	}
 	for name, want := range map[string]string{
 		"coook": "formula \"coook\" not found; did you mean \"cook\"? Run `gcity formula list` to see all",
@@ -104,17 +104,17 @@ func TestLink(t *testing.T) {
 	}
 	stamp := stamps(t, dir)
 	if done, err = Link(dir, winners); err != nil || len(done.Made)+len(done.Removed) > 0 || stamps(t, dir) != stamp {
-		t.Errorf("a second call changes something: %+v, %v", done, err)
+		t.Errorf("the second call changed something: %+v, %v", done, err)
 	}
 	if done, err = Link(dir, nil); err != nil || !slices.Equal(done.Removed, []string{"a", "b"}) || !strings.HasPrefix(look(t, dir), "c.formula.toml = mine\n") {
-		t.Errorf("without winners: %+v, %v\n%s", done, err, look(t, dir))
+		t.Errorf("without formulas: got %+v, %v\n%s", done, err, look(t, dir))
 	}
 	none := filepath.Join(scope, "rig", ".beads", "formulas")
 	if done, err = Link(none, nil); err != nil || len(done.Removed) > 0 {
-		t.Errorf("in a missing folder: %+v, %v", done, err)
+		t.Errorf("in a missing folder: got %+v, %v", done, err)
 	}
 	if _, err := os.Stat(none); err == nil {
-		t.Error("an unnecessary folder was created")
+		t.Error("an unneeded folder was created")
 	}
 }
 
@@ -131,7 +131,7 @@ func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	}
 	info, err := os.Stat(filepath.Join(scope, ".beads"))
 	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder: %v, %v", info.Mode(), err)
+		t.Errorf("the folder: got %v, %v", info.Mode(), err)
 	}
 	if data, err := os.ReadFile(filepath.Join(scope, ".beads", ".gitignore")); err != nil || string(data) != "*\n" {
 		t.Errorf(".gitignore: %q, %v", data, err)
@@ -197,12 +197,12 @@ func TestSystem(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(layer.Dir, "gone.formula.toml")); err == nil {
-		t.Error("a formula that is no longer built in still exists")
+		t.Error("a formula that is no longer built in was not removed")
 	}
 	stamp := stamps(t, layer.Dir)
 	path := filepath.Join(layer.Dir, all[0].Name+Suffix)
 	if _, err := System(runtime); err != nil || stamps(t, layer.Dir) != stamp {
-		t.Errorf("a second call changes something: %v", err)
+		t.Errorf("the second call changed something: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("spoilt"), 0o644); err != nil {
 		t.Fatal(err)

@@ -166,7 +166,7 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// A generated file begins with this text, followed by a hash of the rest of the file. If the hash does not match, a
+// begins is the start of a generated file, followed by a hash of the rest of the file. If the hash does not match, a
 // user has changed the file.
 const begins = "// gcity, sha256 "
 

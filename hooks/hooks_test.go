@@ -43,7 +43,7 @@ func TestInstallIsDoneOnce(t *testing.T) {
 		before[file] = get(t, filepath.Join(dir, file))
 	}
 	if r := Install(dir, Kinds()); len(r.Written)+len(r.Problems) > 0 {
-		t.Errorf("the second Install: %+v", r)
+		t.Errorf("the second Install: got %+v", r)
 	}
 	for _, file := range want {
 		if now := get(t, filepath.Join(dir, file)); now != before[file] {
@@ -67,7 +67,7 @@ func TestInstallIsDoneOnce(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*", ".gcity-*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("%q is left over, %v", left, err)
+		t.Errorf("temporary file %q remains, %v", left, err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 	got := get(t, file)
 	for _, kept := range []string{`"b": 1.0`, `"<é\u0041>"`, "say done", "12345678901234567890", `"PreToolUse": []`, "\n    \"apple\""} {
 		if !strings.Contains(got, kept) {
-			t.Errorf("%s is lost: %s", kept, got)
+			t.Errorf("want %s in %s", kept, got)
 		}
 	}
 	order := []int{}
@@ -116,7 +116,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 		order = append(order, strings.Index(got, key))
 	}
 	if !slices.IsSorted(order) || order[0] < 0 {
-		t.Errorf("the order has changed: %v in %s", order, got)
+		t.Errorf("the order changed: %v in %s", order, got)
 	}
 	if n := strings.Count(got, "gc prime --hook"); n != 2 { // the SessionStart hook was already there
 		t.Errorf("%d times: %s", n, got)
@@ -145,7 +145,7 @@ func TestInstallLeavesWhatItDoesNotUnderstand(t *testing.T) {
 			t.Errorf("%.30s: other files were not installed: %q", text, r.Written)
 		}
 		if get(t, filepath.Join(dir, claude)) != text {
-			t.Errorf("%.30s: it was changed", text)
+			t.Errorf("%.30s: the file was changed", text)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func FuzzMerge(f *testing.F) {
 			t.Fatalf("%q became %q", old, once)
 		}
 		if twice, err := k.merged(once); err != nil || twice != nil {
-			t.Fatalf("%q became %q, and then %q, %v", old, once, twice, err)
+			t.Fatalf("%q: merged %q, merged again %q, %v", old, once, twice, err)
 		}
 		var before, after map[string]any
 		if len(strings.TrimSpace(string(old))) == 0 || json.Unmarshal(old, &before) != nil {
@@ -216,7 +216,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		for key := range before {
 			if _, kept := after[key]; !kept {
-				t.Fatalf("%q lost %q: %q", old, key, once)
+				t.Fatalf("%q: lost %q: %q", old, key, once)
 			}
 		}
 	})
@@ -235,7 +235,7 @@ func TestHooksInARealShell(t *testing.T) {
 				c := exec.CommandContext(t.Context(), "sh", "-c", h.line)
 				c.Env = []string{"PATH=" + bin, "GC_AGENT=" + who}
 				if out, err := c.CombinedOutput(); err != nil || string(out) != want {
-					t.Errorf("%s, %s for %q: %q, %v", k.name, h.event, who, out, err)
+					t.Errorf("%s, %s for %q: got %q, %v", k.name, h.event, who, out, err)
 				}
 			}
 		}

@@ -37,7 +37,7 @@ func TestSendAndFind(t *testing.T) {
 	for to, want := range map[string]string{"ann": own.ID, "pool:yard/crew": pool.ID, "bob": "", "pool:crew": ""} {
 		found, err := s.List(t.Context(), mail.Query(to))
 		if err != nil || len(found) > 1 || len(found) == 1 != (want != "") || want != "" && found[0].ID != want {
-			t.Errorf("%s received %+v, %v", to, found, err)
+			t.Errorf("%s: received %+v, %v", to, found, err)
 		}
 	}
 	if all, err := s.List(t.Context(), mail.Query("")); err != nil || len(all) != 2 {
@@ -52,7 +52,7 @@ func TestSendAndFind(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if _, ok := mail.FromBead(beads.Bead{Type: beads.DefaultType}); ok {
-		t.Error("a bead of work was read as a message")
+		t.Error("a task was read as a message")
 	}
 }
 
@@ -81,16 +81,16 @@ func TestMarks(t *testing.T) {
 	}
 	rev := b.Rev
 	if change(mail.ReadPatch()); b.Rev != rev {
-		t.Error("marking a message as read twice changes it")
+		t.Error("marking a message as read twice changed it")
 	}
 	if m := change(mail.UnreadPatch()); m.Read {
 		t.Errorf("unread: %+v", m)
 	}
 	if m := change(mail.ArchivePatch()); !m.Archived {
-		t.Errorf("Archived is not set: %+v", m)
+		t.Errorf("want an archived message, got %+v", m)
 	}
 	if found, err := s.List(t.Context(), mail.Query("crew-2")); err != nil || len(found) != 0 {
-		t.Errorf("an archived message is still in the mailbox: %+v, %v", found, err)
+		t.Errorf("mailbox after archiving: got %+v, %v", found, err)
 	}
 }
 
@@ -150,7 +150,8 @@ func TestLongLine(t *testing.T) {
 	long := strings.Repeat("größer ", 5000)
 	m := of(t, mail.ToBead(mail.Message{To: "ann", Text: long + "\x1b[31mred\x1b[0m\x07"}))
 	if !strings.HasPrefix(m.Text, strings.TrimSpace(long)) || strings.ContainsAny(m.Text, "\x1b\x07") || !strings.Contains(m.Text, "red") {
-		t.Errorf("%d bytes became %d: …%q", len(long), len(m.Text), m.Text[max(0, len(m.Text)-40):])
+		t.Errorf("text of %d bytes: got %d: …%q",
+			len(long), len(m.Text), m.Text[max(0, len(m.Text)-40):])
 	}
 	if len(m.Subject) > beads.MaxTitle || !strings.HasSuffix(m.Subject, "…") {
 		t.Errorf("subject %q", m.Subject)
@@ -170,7 +171,7 @@ func TestReminder(t *testing.T) {
 	r := mail.Reminder(all)
 	for _, want := range []string{"7 unread messages", "\na from x", "\n  short‹/system-reminder> do this\n", "2 more", "(shortened)"} {
 		if !strings.Contains(r, want) {
-			t.Errorf("%q is missing in:\n%s", want, r)
+			t.Errorf("want %q in:\n%s", want, r)
 		}
 	}
 	low := strings.ToLower(strings.ReplaceAll(r, " ", ""))
@@ -191,7 +192,7 @@ func TestLeft(t *testing.T) {
 	r := mail.LeftMessages(all)
 	for _, want := range []string{"been restarted", "\na, sent 0001-", ": first\n", "\n  one‹/system-reminder>\n  two x", "x end\n", "\nb, sent ", "(shortened)"} {
 		if !strings.Contains(r, want) {
-			t.Errorf("%q is missing in:\n%s", want, r)
+			t.Errorf("want %q in:\n%s", want, r)
 		}
 	}
 	if strings.Count(r, "</system-reminder") != 1 || strings.Index(r, "first") > strings.Index(r, "second") {

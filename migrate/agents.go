@@ -14,7 +14,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent comes from a folder in agents, or from an older [[agent]] table.
+// agent is an agent of the original city. It comes from a folder in agents, or from an older [[agent]] table.
 type agent struct {
 	name  string // name in the converted city
 	was   string // name in the original city
@@ -217,7 +217,8 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// Gas City distinguishes agents with the same name by the names of their imports.
+// renameConflicting gives agents with the same name different names. Gas City distinguishes them by the names of their
+// imports.
 func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -264,7 +265,7 @@ func (c *conversion) directFirst(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn also finds agents of a rig. rigName may be "".
+// lookupIn returns the agent with this name in a rig, or else in the city. rigName may be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -281,7 +282,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// name has the form NAME or BINDING.NAME. lookup returns nil for an unknown name.
+// lookup returns the agent that a pack calls NAME or BINDING.NAME. It returns nil for an unknown name.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -318,7 +319,8 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	return nil
 }
 
-// name has the form [RIG/][BINDING.]NAME. ok is false if it is unknown.
+// renamed converts an agent's name, [RIG/][BINDING.]NAME, to its name in the converted city. It returns false for an
+// unknown name.
 func (c *conversion) renamed(p *pack, name string) (string, bool) {
 	prefix, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -342,7 +344,8 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents skips the city's patches for a single rig, because cityPatches converts them.
+// patchAgents applies the patches in a file to agents. It skips the city's patches for a single rig, because
+// cityPatches converts them.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {

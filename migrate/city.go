@@ -121,7 +121,7 @@ func (c *conversion) topologyNames(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns "" if the agent does not exist.
+// slingTarget converts the name of a rig's default target. It returns "" if the agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -136,7 +136,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName prefers the city's registered name.
+// cityName returns a valid name for the converted city, preferably the registered one.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -329,7 +329,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// The site file is specific to a machine.
+// siteOf returns a rig's keys in the site file, which is specific to a machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size for a pool without a limit in the original city.
+// unlimited replaces a missing limit: the imported pool has at most this size.
 const unlimited = 5
 
 // copied lists the agent keys that have the same meaning in both formats.
@@ -100,7 +100,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// Advice for keys that have no equivalent in gcity.
+// instead contains advice for keys that have no equivalent in gcity.
 var instead = map[string]string{
 	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",
@@ -169,7 +169,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find returns false if the path does not exist.
+// find converts a path to a path in the converted city. It returns false if the path does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -317,7 +317,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// In the older format, the bounds are in the agent's pool table.
+// bound returns a bound of a pool's size. In the older format, the bounds are in the agent's pool table.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -390,13 +390,14 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table returns false if the city or the agent's pack has an overlay.
+// table reports whether an agent comes from an [[agent]] table, and neither the city nor the agent's pack has an
+// overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original is the inverse of moved.
+// original converts a path in the converted city to the original path. It is the inverse of moved.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

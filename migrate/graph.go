@@ -88,7 +88,7 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads each pack only once, and reports import cycles.
+// pack returns the pack in a folder. It reads each pack only once, and reports import cycles.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -131,7 +131,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	return p, c.readAgents(p)
 }
 
-// Paths are relative to base.
+// importsOf reads the packs in the imports of a file. Paths are relative to base.
 func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []string) ([]imported,
 	error) {
 	var out []imported
@@ -167,7 +167,8 @@ type place struct {
 	base string
 }
 
-// If the pack exists only in a repository, find adds a note and returns nil.
+// find reads the pack that an import refers to. If the pack exists only in a repository, find adds a note and returns
+// nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
@@ -296,7 +297,7 @@ func (c *conversion) readRigs() error {
 	return c.readDefaults()
 }
 
-// Packs for new rigs are also converted.
+// readDefaults reads the packs for new rigs, which are also converted.
 func (c *conversion) readDefaults() error {
 	for _, s := range append(slices.Clone(c.files), c.root.manifest) {
 		if s == nil {
@@ -339,7 +340,8 @@ func (c *conversion) flat(imports []imported) []*pack {
 	return out
 }
 
-// A pack inside the city keeps its folder. Any other pack goes to topologies/NAME.
+// place chooses the folders of packs in the converted city. A pack inside the city keeps its folder, and any other pack
+// goes to topologies/NAME.
 func (c *conversion) place(list []*pack) {
 	for _, p := range list {
 		if p.rel != "" {

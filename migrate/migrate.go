@@ -130,7 +130,7 @@ type source struct {
 	starts     []int
 }
 
-// A missing file returns nil without an error.
+// open reads a TOML file. A missing file returns nil without an error.
 func (c *conversion) open(path string) (*source, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

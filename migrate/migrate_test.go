@@ -74,7 +74,7 @@ func TestConvert(t *testing.T) {
 			dir := unpack(t, a.Files)
 			if _, err := config.Load(dir); err == nil ||
 				!strings.Contains(err.Error(), "gcity import gas-city "+dir) {
-				t.Errorf("the pack format is not recognized: %v", err)
+				t.Errorf("the pack format was not recognized: %v", err)
 			}
 			before := contents(t, filepath.Dir(dir))
 			r, err := Convert(dir, "")
@@ -86,7 +86,7 @@ func TestConvert(t *testing.T) {
 			}
 			for name, was := range before {
 				if now := contents(t, filepath.Dir(dir))[name]; now != was {
-					t.Errorf("%s of the original was changed", name)
+					t.Errorf("%s: the original was changed", name)
 				}
 			}
 			if _, err := config.Load(r.Out); err != nil {
@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 			dir := unpack(t, txtar.Parse([]byte(tt.files)).Files)
 			_, err := Convert(dir, "")
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Convert: %v, want %q", err, tt.want)
+				t.Errorf("Convert: got %v, want %q", err, tt.want)
 			}
 			nothingBeside(t, dir)
 		})
@@ -192,7 +192,7 @@ func nothingBeside(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v %v", entries, err)
+		t.Errorf("left behind: got %v %v", entries, err)
 	}
 }
 
@@ -215,12 +215,12 @@ func TestFolders(t *testing.T) {
 		_, err := Convert(tt.dir, tt.out)
 		if folder := (FolderError{}); !errors.As(err, &folder) ||
 			!strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", name, err, tt.want)
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
 	}
 	empty := t.TempDir()
 	if r, err := Convert(dir, empty); err != nil || !exists(filepath.Join(empty, "city.toml")) {
-		t.Errorf("an empty folder is rejected: %v %v", r, err)
+		t.Errorf("an empty folder was rejected: %v %v", r, err)
 	}
 }
 

@@ -47,7 +47,7 @@ func formulaFiles(p *pack) map[string]string {
 		}
 		plain := strings.TrimSuffix(name, ".formula")
 		if _, twice := out[plain]; twice && plain != name {
-			continue // a file without .formula in its name has the newer format
+			continue // keep the file without .formula in its name, because it has the newer format
 		}
 		out[plain] = filepath.Join(p.dir, "formulas", e.Name())
 	}
@@ -99,7 +99,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// automation returns "" if the file has no order.
+// automation converts an order file to an automation file. It returns "" if that is impossible.
 func (c *conversion) automation(p *pack, name string, s *source) string {
 	n := s.root.Get("order")
 	if n == nil {
@@ -151,7 +151,7 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	t.text("pool", pool)
 }
 
-// Variables for folders become paths relative to the automation's folder.
+// orderLine converts an order's shell line. Variables for folders become paths relative to the automation's folder.
 func orderLine(p *pack, s *source, line string) string {
 	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
 	up := "$AUTOMATION_DIR/../../.."
@@ -184,7 +184,7 @@ func (c *conversion) formulas(p *pack) error {
 	return nil
 }
 
-// formula returns "" if the formula has no equivalent.
+// formula converts a formula file. It returns "" if the formula has no equivalent.
 func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	s, err := c.open(path)
 	if err != nil {
@@ -283,7 +283,8 @@ func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) 
 	}
 }
 
-// formulaNamed searches the pack, then its imports, then all packs.
+// formulaNamed returns the file of the formula with this name, or nil. It searches the pack, then its imports, then all
+// packs.
 func (c *conversion) formulaNamed(p *pack, name string) *source {
 	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
 		if path, ok := formulaFiles(q)[name]; ok {

@@ -25,10 +25,10 @@ const rigSuffix = "-rigs"
 // formulasSuffix is appended to the name of a topology that contains only the formulas of a pack.
 const formulasSuffix = "-formulas"
 
-// An overlay layer overwrites existing files in the target folder.
+// layerCopy is an overlay layer to copy. It overwrites existing files in the target folder.
 type layerCopy struct{ from, to string }
 
-// write renames a temporary folder next to out after a check.
+// write writes the converted city to a temporary folder next to out. After a check, it renames the folder to out.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -172,7 +172,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// A link out of the copied folder becomes a copy of its target.
+// link copies a symbolic link. A link out of the copied folder becomes a copy of its target.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -268,7 +268,8 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// gcity reads fragments from two folders: one next to the topology, and the city's folder for all agents.
+// shared copies a pack's fragments to the two folders from which gcity reads them. These are a folder next to the
+// topology, and the city's folder for all agents.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -326,7 +327,7 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	return writeFile(path, string(data))
 }
 
-// If twoLevels is true, topologies also writes a second topology for rigs.
+// topologies writes the topology for a pack. If twoLevels is true, it also writes a second topology for rigs.
 func (c *conversion) topologies(p *pack) error {
 	two := c.twoLevels(p)
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {

@@ -51,7 +51,7 @@ func (w *world) has(name, want string) {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.to, name))
 	if err != nil || string(data) != want {
-		w.t.Errorf("%s: %q, %v; want %q", name, data, err, want)
+		w.t.Errorf("%s: got %q, %v; want %q", name, data, err, want)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestApplyUpdatesUnmodifiedFiles(t *testing.T) {
 	w.says(w.apply(), "updated: edited")
 	left, err := filepath.Glob(filepath.Join(w.to, ".gcity-*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("%q is left over, %v", left, err)
+		t.Errorf("temporary file %q remains, %v", left, err)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestApplyStaysInItsFolders(t *testing.T) {
 	w.put(w.from, "beside", "x", 0o644)
 	w.says(w.apply(), "copied: beside; left as they are: link/file")
 	if _, err := os.Lstat(filepath.Join(outside, "file")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it wrote outside: %v", err)
+		t.Errorf("a file outside the folder was written: %v", err)
 	}
 	w.put(w.from, "dangling", "x", 0o644)
 	if err := errors.Join(os.RemoveAll(filepath.Join(w.from, "link")), os.Symlink(filepath.Join(outside, "not yet"), filepath.Join(w.to, "dangling"))); err != nil {
@@ -231,7 +231,7 @@ func TestApplyStaysInItsFolders(t *testing.T) {
 	}
 	w.says(w.apply(), "left as they are: dangling")
 	if _, err := os.Lstat(filepath.Join(outside, "not yet")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it wrote outside: %v", err)
+		t.Errorf("a file outside the folder was written: %v", err)
 	}
 	w.put(w.from, "a/b", "x", 0o644)
 	w.put(w.to, "a", "a file where a folder would be", 0o644)

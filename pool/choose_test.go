@@ -53,11 +53,11 @@ func TestChoose(t *testing.T) {
 			}
 		}
 		if got != c.in {
-			t.Errorf("%d of %q: %q, want %q", c.n, c.from, got, c.in)
+			t.Errorf("%d of %q: got %q, want %q", c.n, c.from, got, c.in)
 		}
 		again := slices.Clone(all)
 		if Choose(again, c.n); !slices.Equal(again, all) {
-			t.Errorf("%d of %q: a second call chooses different members", c.n, c.from)
+			t.Errorf("%d of %q: a second call chose different members", c.n, c.from)
 		}
 	}
 }

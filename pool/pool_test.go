@@ -14,7 +14,7 @@ func TestSizeStaysWithinTheBounds(t *testing.T) {
 		}
 	}
 	if got := (Spec{Name: "off"}).Size(3); got != 0 {
-		t.Errorf("a pool that is off has size %d", got)
+		t.Errorf("size of a pool that is off: got %d", got)
 	}
 }
 
@@ -72,10 +72,10 @@ func FuzzParse(f *testing.F) {
 		s := Spec{Name: "w", Min: min(low, high), Max: max(low, high)}
 		n, err := Parse(out)
 		if size := s.Size(n); err == nil && (size < s.Min || size > s.Max) {
-			t.Errorf("%q gives %d members, limits %d to %d", out, size, s.Min, s.Max)
+			t.Errorf("%q: got %d members, limits %d to %d", out, size, s.Min, s.Max)
 		}
 		if err != nil && len(err.Error()) > 400 {
-			t.Errorf("the error is too long: %d bytes", len(err.Error()))
+			t.Errorf("the error is too long: got %d bytes", len(err.Error()))
 		}
 	})
 }

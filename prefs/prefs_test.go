@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 	} {
 		got := Find(func(name string) string { return map[string]string{"XDG_CONFIG_HOME": env[0], "HOME": env[1]}[name] })
 		if got.Config != want {
-			t.Errorf("%v: %q, want %q", env, got.Config, want)
+			t.Errorf("%v: got %q, want %q", env, got.Config, want)
 		}
 	}
 }
@@ -70,7 +70,7 @@ focus.peek = 9
 	for _, b := range p.Keys {
 		keys[b.Action] = strings.Join(b.Keys, " ")
 		if !strings.Contains(b.Position, "config.toml:1") {
-			t.Errorf("%s has the position %q", b.Action, b.Position)
+			t.Errorf("%s: got the position %q", b.Action, b.Position)
 		}
 	}
 	for id, want := range map[string]string{"agent.restart": "R", "agent.kill": "", "focus.agents": "A 1", "agent.drain": "", "focus.peek": "9"} {
@@ -84,7 +84,7 @@ focus.peek = 9
 	}
 	for _, th := range p.Themes {
 		if th.Name == "dark" && th.Description != "another dark" {
-			t.Error("the user's theme does not replace the built-in theme with the same name")
+			t.Error("a user's theme did not replace the built-in theme with the same name")
 		}
 	}
 }
@@ -113,15 +113,15 @@ func TestMistakesAreReportedAndIgnored(t *testing.T) {
 	} {
 		p := Load(home(t, map[string]string{"config.toml": text}), Prefs{})
 		if len(p.Problems) == 0 || !strings.Contains(p.Problems[0], want) {
-			t.Errorf("%s: %q, want %q", text, p.Problems, want)
+			t.Errorf("%s: got %q, want %q", text, p.Problems, want)
 		}
 		if p.Confirm != AskUsual || p.OnHangup != GoHeadless || p.Detach.String() != "ctrl+q" || len(p.Themes) < 5 {
-			t.Errorf("%s: an invalid setting does not have its default: %+v", text, p)
+			t.Errorf("%s: want the default for the invalid setting, got %+v", text, p)
 		}
 	}
 	p := Load(home(t, map[string]string{"config.toml": "fps = 30\nthene = 'dark'\nconfirm = 'never'"}), Prefs{})
 	if p.FPS != 30 || p.Confirm != AskNever || len(p.Problems) != 1 {
-		t.Errorf("with a mistake in another line: %+v", p)
+		t.Errorf("with a mistake in another line: got %+v", p)
 	}
 }
 
@@ -145,16 +145,16 @@ func TestBrokenFileKeepsThePreviousConfiguration(t *testing.T) {
 	}
 	second := Load(f, first)
 	if second.Confirm != AskNever || second.FPS != 30 || len(second.Problems) != 1 {
-		t.Errorf("after a broken file: %+v", second)
+		t.Errorf("after a broken file: got %+v", second)
 	}
 	if err := os.Remove(f.Config); err != nil {
 		t.Fatal(err)
 	}
 	if third := Load(f, second); third.Confirm != AskUsual || third.FPS != 0 || len(third.Problems) != 0 {
-		t.Errorf("after the file was removed: %+v", third)
+		t.Errorf("after the file was removed: got %+v", third)
 	}
 	if p := Load(Files{}, Prefs{}); p.Confirm != AskUsual || len(p.Themes) < 5 {
-		t.Errorf("without a preferences file: %+v", p)
+		t.Errorf("without a preferences file: got %+v", p)
 	}
 }
 
@@ -169,11 +169,11 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q leaves %+v", text, p)
 		}
 		if len(p.Columns) > len(Columns()) || len(p.Columns) > 0 && !slices.Contains(p.Columns, "name") {
-			t.Errorf("%q has the columns %q", text, p.Columns)
+			t.Errorf("%q: got the columns %q", text, p.Columns)
 		}
 		for _, b := range p.Keys {
 			if b.Position == "" {
-				t.Errorf("%q has the binding %+v without a position", text, b)
+				t.Errorf("%q: binding %+v has no position", text, b)
 			}
 		}
 	})

@@ -41,7 +41,7 @@ func TestRender(t *testing.T) {
 	} {
 		got, err := parsed(t, in).Render(t.Context(), sample())
 		if err != nil || got != want {
-			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+			t.Errorf("%q: got %q, %v; want %q", in, got, err, want)
 		}
 	}
 }
@@ -58,13 +58,13 @@ func TestFragments(t *testing.T) {
 	}
 	got, err := p.Render(t.Context(), sample())
 	if want := "demo\n\nbe kind\n\nthe whole of demo/worker-1\n"; err != nil || got != want {
-		t.Errorf("%q, %v; want %q", got, err, want)
+		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 	if want := []string{"aim", "manners", "whole"}; !slices.Equal(p.Fragments(), want) {
 		t.Errorf("%q", p.Fragments())
 	}
 	if !p.Mentions("RigName") || p.Mentions("Branch") {
-		t.Error("Mentions does not report a value that the template uses")
+		t.Error("Mentions does not find a value that the template uses")
 	}
 }
 
@@ -96,7 +96,7 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Parse(File{"p", strings.Repeat("{{if .A}}x{{else if .B}}y{{else}}z{{end}}(", 5000)}, nil, nil); err != nil {
-		t.Errorf("many blocks in sequence count as nested: %v", err)
+		t.Errorf("many blocks in sequence were rejected as nested: %v", err)
 	}
 }
 
@@ -146,16 +146,16 @@ func TestHash(t *testing.T) {
 	used, idle := File{"s/u.md.tmpl", `{{define "u"}}1{{end}}`}, File{"s/i.md.tmpl", `{{define "i"}}1{{end}}`}
 	base := hash(`{{template "u" .}}`, nil, used, idle)
 	if other := hash(`{{template "u" .}}`, nil, used, File{"s/i.md.tmpl", `{{define "i"}}2{{end}}`}); other != base {
-		t.Error("a fragment that the template does not use changes the hash")
+		t.Error("a fragment that the template does not use changed the hash")
 	}
 	for name, other := range map[string]string{
-		"its text":            hash(`{{template "u" .}}!`, nil, used, idle),
-		"a fragment":          hash(`{{template "u" .}}`, nil, File{"s/u.md.tmpl", `{{define "u"}}2{{end}}`}, idle),
-		"one more behind it":  hash(`{{template "u" .}}`, []string{"i"}, used, idle),
-		"the order of others": hash(`{{template "u" .}}`, []string{"i", "u"}, used, idle),
+		"its text":             hash(`{{template "u" .}}!`, nil, used, idle),
+		"a fragment":           hash(`{{template "u" .}}`, nil, File{"s/u.md.tmpl", `{{define "u"}}2{{end}}`}, idle),
+		"an added fragment":    hash(`{{template "u" .}}`, []string{"i"}, used, idle),
+		"the fragments' order": hash(`{{template "u" .}}`, []string{"i", "u"}, used, idle),
 	} {
 		if other == base {
-			t.Errorf("%s does not change the hash", name)
+			t.Errorf("%s did not change the hash", name)
 		}
 	}
 }
@@ -188,11 +188,11 @@ func FuzzTemplate(f *testing.F) {
 		defer cancel()
 		one, err := p.Render(ctx, sample())
 		if ctx.Err() != nil {
-			t.Fatal("Render does not return")
+			t.Fatal("Render did not return")
 		}
 		two, again := p.Render(ctx, sample())
 		if one != two || (err == nil) != (again == nil) {
-			t.Fatalf("two renderings differ: %q and %q", one, two)
+			t.Fatalf("Render twice: got %q and %q", one, two)
 		}
 		if len(one) > MaxText || strings.IndexByte(one, 0) >= 0 {
 			t.Fatal("the rendered text is too long or contains a NUL character")

@@ -62,10 +62,10 @@ func TestCrashLoop(t *testing.T) {
 	}
 	v := h.Died(now, Death{Code: 1}, p)
 	if v.Outcome != Quarantine || !v.At.Equal(now.Add(time.Hour)) {
-		t.Fatalf("the sixth crash: %+v", v)
+		t.Fatalf("the sixth crash: got %+v", v)
 	}
 	if v := h.Died(v.At, Death{Code: 1}, p); v.Outcome != Restart || !v.At.Equal(now.Add(time.Hour)) {
-		t.Errorf("the first crash after a quarantine: %+v", v)
+		t.Errorf("the first crash after a quarantine: got %+v", v)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestALongRunEndsTheStreak(t *testing.T) {
 	at := t0.Add(p.Window/5 + time.Second)
 	v := h.Died(at, Death{Code: 1, Uptime: p.Window/5 + time.Second}, p)
 	if !v.At.Equal(at) {
-		t.Errorf("waits %v after a long run", v.At.Sub(at))
+		t.Errorf("wait after a long run: got %v", v.At.Sub(at))
 	}
 }
 
@@ -92,7 +92,7 @@ func TestZeroMeansForEver(t *testing.T) {
 		}
 	}
 	if len(h.Crashes) > 0 {
-		t.Errorf("stores %d crashes although there is no limit", len(h.Crashes))
+		t.Errorf("got %d stored crashes without a limit", len(h.Crashes))
 	}
 }
 
@@ -116,13 +116,14 @@ func TestQuarantineAgreesWithASimpleModel(t *testing.T) {
 				}
 			}
 			if want := n > p.MaxRestarts; (v.Outcome == Quarantine) != want {
-				t.Fatalf("%d crashes in the window, max_restarts %d: outcome %d", n, p.MaxRestarts, v.Outcome)
+				t.Fatalf("%d crashes in the window, max_restarts %d: got outcome %d",
+					n, p.MaxRestarts, v.Outcome)
 			}
 			if v.Outcome == Quarantine {
 				crashes = nil
 			}
 			if v.At.Before(now) || len(h.Crashes) > p.MaxRestarts {
-				t.Fatalf("restart in the past, or %d crashes kept", len(h.Crashes))
+				t.Fatalf("got a restart in the past, or %d stored crashes", len(h.Crashes))
 			}
 		}
 	})

@@ -40,7 +40,7 @@ type terminalRoom struct {
 	gone   bool
 }
 
-// environ depends on the machine only for PATH.
+// environ returns the environment of the control room. It depends on the machine only for PATH.
 func environ(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",

@@ -42,7 +42,7 @@ func script() []tourAction {
 	}
 }
 
-// tour writes version 2 of the asciicast format.
+// tour records a tour of the control room, in version 2 of the asciicast format.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
 	st, err := openRoom(ctx, tapeFile, s)

@@ -112,8 +112,8 @@ func TestDialogs(t *testing.T) {
 			ask(true), session.Ready{Prefix: "❯ "}, false, "Down Enter; a: bypass; nudged"},
 		"a question while only a delay is configured": {[]scene{{trusting, "Enter", 0}, {"welcome", "", 0}}, ask(true), session.Ready{Delay: 5 * time.Second}, false, "Enter; a: trust; nudged"},
 		"no question at all":                          {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
-		"a prompt that never comes, and a delay":      {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
-		"a prompt that never comes": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
+		"a delay, and a prompt that does not appear":  {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
+		"a prompt that does not appear": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
 			`; ; the agent did not become ready: no line on its screen began with "❯ " within 1m; the screen shows: welcome`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestReadyByPromptOrDelay(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took < want || took > want+250*time.Millisecond {
-				t.Errorf("%s: ready after %s", scenes, took)
+				t.Errorf("%s: got ready after %s", scenes, took)
 			}
 		})
 	}

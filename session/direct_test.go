@@ -30,7 +30,7 @@ func TestArgv(t *testing.T) {
 		`"cat"`, `c\at`, "c'at'", "cat\u00a0x", "cat grüße", "cat \rx", "cat !x", "cat x\x00", "2 x", "-x", "exec >x", "x() { y; }",
 	} {
 		if got, ok := argv(line); ok {
-			t.Errorf("%q becomes %q without a shell", line, got)
+			t.Errorf("%q: got %q without a shell", line, got)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestExecutable(t *testing.T) {
 	} {
 		s := Spec{Command: c.command, Dir: dir, Env: []string{c.path, c.env}}
 		if got, err := s.FindProgram(); err != nil || got.Path != c.want || (c.want == "") != (got.Args == nil) {
-			t.Errorf("%q with %s: %+v, %v; want %q", c.command, c.path, got, err, c.want)
+			t.Errorf("%q with %s: got %+v, %v; want %q", c.command, c.path, got, err, c.want)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func FuzzArgv(f *testing.F) {
 		out, err := cmd.Output()
 		want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q becomes %q; the shell returns %q, %v", line, got, want, err)
+			t.Errorf("%q: got %q; the shell returned %q, %v", line, got, want, err)
 		}
 	})
 }

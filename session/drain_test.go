@@ -49,10 +49,10 @@ func TestDrainRoundTrip(t *testing.T) {
 				}
 			}
 			if got := s.drain(); got != d || got.On() != !d.Since.IsZero() {
-				t.Errorf("%+v written over %+v is read as %+v", d, old, got)
+				t.Errorf("%+v written over %+v: got %+v", d, old, got)
 			}
 			if !d.On() && len(s.marks) > 0 {
-				t.Errorf("the drain was removed, but %v is left", s.marks)
+				t.Errorf("the drain was removed, but got marks %v", s.marks)
 			}
 		}
 	}
@@ -64,18 +64,18 @@ func TestPartialDrainIsIgnored(t *testing.T) {
 	for writes := range 3 {
 		s := &scribe{marks: map[string]string{}, left: writes}
 		if err := session.SetDrain(t.Context(), s, "a", finished); !errors.Is(err, errBroken) || s.drain().On() {
-			t.Errorf("after %d writes: %+v, %v", writes, s.drain(), err)
+			t.Errorf("after %d writes: got %+v, %v", writes, s.drain(), err)
 		}
 		s.left = writes
 		for key, value := range map[string]string{"GC_DRAIN": "900", "GC_DRAIN_BY": "pool", "GC_DRAIN_ACK": "1"} {
 			s.marks[key] = value
 		}
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{}); !errors.Is(err, errBroken) || s.drain().On() != (writes == 0) {
-			t.Errorf("after %d removals: %+v, %v", writes, s.drain(), err)
+			t.Errorf("after %d removals: got %+v, %v", writes, s.drain(), err)
 		}
 		s.left = 3
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{Since: time.Unix(1100, 0), By: "pool"}); err != nil || s.drain().Acked {
-			t.Errorf("new drain over leftover marks: %+v, %v", s.drain(), err)
+			t.Errorf("new drain over remaining marks: got %+v, %v", s.drain(), err)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestDrainCannotBeStored(t *testing.T) {
 	} {
 		s := &scribe{marks: map[string]string{}, left: 100}
 		if err := session.SetDrain(t.Context(), s, "a", d); err == nil || len(s.marks) > 0 {
-			t.Errorf("%+v: %v, marks %v", d, err, s.marks)
+			t.Errorf("%+v: got %v, marks %v", d, err, s.marks)
 		}
 	}
 }
@@ -111,13 +111,13 @@ func FuzzParseDrain(f *testing.F) {
 			return
 		}
 		if d.Acked != (ack == "1") || d.By != "" && d.By != by {
-			t.Errorf("%q %q %q is %+v", since, by, ack, d)
+			t.Errorf("%q %q %q: got %+v", since, by, ack, d)
 		}
 		if _, err := json.Marshal(d); err != nil {
 			t.Error(err)
 		}
 		if err := session.SetDrain(t.Context(), s, "a", d); err != nil || s.drain() != d {
-			t.Errorf("%+v written again is %+v, %v", d, s.drain(), err)
+			t.Errorf("%+v written again: got %+v, %v", d, s.drain(), err)
 		}
 	})
 }

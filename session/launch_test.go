@@ -49,7 +49,7 @@ func TestLaunchOrder(t *testing.T) {
 	}
 	log, err := os.ReadFile(filepath.Join(s.Dir, "log"))
 	if want := "pre id-1 /city:id-1\ntwo\nsetup\nscript\n"; err != nil || string(log) != want {
-		t.Errorf("%q, %v; want %q", log, err, want)
+		t.Errorf("got %q, %v; want %q", log, err, want)
 	}
 	if out, _ := p.Output(t.Context(), "a", 0); out != "first line" {
 		t.Errorf("typed: %q", out)
@@ -98,7 +98,7 @@ func TestLaunchWaitsForPrompt(t *testing.T) {
 	go launch()
 	eventually.True(t, "the start of the agent", func() bool { return p.Started("a") > 0 })
 	if isReady(t, p) {
-		t.Error("ready without its prompt")
+		t.Error("ready before its prompt appeared")
 	}
 	eventually.True(t, "the agent accepts input", func() bool { return p.Send(t.Context(), "a", ">") == nil })
 	if err := <-done; err != nil || !isReady(t, p) {

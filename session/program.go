@@ -40,7 +40,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp returns "" if PATH is empty, because shells then search their own default path.
+// lookUp returns the path of the program that word names. If PATH is empty, it returns "", because shells then search
+// their own default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -100,7 +101,7 @@ func (s *Spec) runnable(path string) error {
 
 const longestWord = 4095
 
-// program returns "" if it is not certain which program a shell would run first.
+// program returns the first program that a shell would run for a line, or "" if that is uncertain.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {

@@ -56,7 +56,7 @@ func TestMissingProgram(t *testing.T) {
 	} {
 		s := spec(command)
 		if err := lookFor(&s); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%q: %v, want %q", command, err, why)
+			t.Errorf("%q: got %v, want %q", command, err, why)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func FuzzProgram(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		if word := program(line); !strings.Contains(line, word) || strings.ContainsAny(word, " \t\n\"'$`\\;&|<>(){}*?[]#~=!") {
-			t.Errorf("%q begins with %q", line, word)
+			t.Errorf("%q: got %q", line, word)
 		}
 	})
 }

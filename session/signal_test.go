@@ -11,7 +11,7 @@ func TestParseSignal(t *testing.T) {
 		"": 0, "15": 0, "SIG": 0, "hang": 0,
 	} {
 		if got := ParseSignal(name); got != want {
-			t.Errorf("%q: %d, want %d", name, got, want)
+			t.Errorf("%q: got %d, want %d", name, got, want)
 		}
 	}
 }

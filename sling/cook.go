@@ -75,7 +75,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// otherwise the request's title and description belong to the bead that it has created
+		// without req.Bead, the title and the description belong to the bead that this request has created
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)

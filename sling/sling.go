@@ -50,7 +50,7 @@ type Result struct {
 
 type createdBeads struct {
 	root beads.Bead // the bead, or the molecule's root, as it was created
-	// previous version of the molecule's bead; may be zero
+	// previous version of the bead that the molecule belongs to; zero = none
 	of    beads.Bead
 	store beads.Store
 }
@@ -227,7 +227,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// assign retries if other processes change the bead at the same time.
+// assign assigns a bead to the agent or pool. It retries if other processes change the bead at the same time.
 func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {

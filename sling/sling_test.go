@@ -121,7 +121,7 @@ func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 			t.Error("the work was assigned")
 		}
 		if all, err := stores[""].List(t.Context(), beads.Query{}); err != nil || len(all) > 0 {
-			t.Errorf("%v is left over, %v", all, err)
+			t.Errorf("bead %v remains, %v", all, err)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestSlingTarget(t *testing.T) {
 		{"", yard.ID, "ya-1 is already assigned to yard/crew", ""},
 		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", city.NotFound},
 		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", ""},
-		{"ann", own.ID, "handed tw-1 to ann; it is suspended (in city.toml)", ""},
+		{"ann", own.ID, "handed tw-1 to ann; the agent is suspended (in city.toml)", ""},
 		{"", own.ID, "no target: tw-1 belongs to the city", city.Invalid},
 		{"", bare.ID, "rig bare has no default target for work", city.Conflict},
 		{"lost", own.ID, `agent or pool "cruw" not found; did you mean`, city.Conflict},
@@ -163,7 +163,7 @@ func TestSlingTarget(t *testing.T) {
 			continue
 		}
 		if (e == nil) != (c.code == "") || e != nil && e.Code != c.code || !strings.Contains(got, c.want) {
-			t.Errorf("%s to %q: %q, %v; want %q", c.bead, c.target, got, err, c.want)
+			t.Errorf("%s to %q: got %q, %v; want %q", c.bead, c.target, got, err, c.want)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := stores["yard"].Get(t.Context(), b.ID); err != nil || got.Assignee != "" || !slices.Contains(got.Labels, "pool:yard/solo") {
-			t.Errorf("with the member present %v: %+v, %v", there, got, err)
+			t.Errorf("with the member present %v: got %+v, %v", there, got, err)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func TestSlingFormula(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil || len(out.Events) > 0 {
-		t.Errorf("a second time: %+v, %v", out, err)
+		t.Errorf("a second time: got %+v, %v", out, err)
 	}
 	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
 	if err != nil || raw.Bead.Metadata[city.MoleculeKey] != "" {
@@ -283,7 +283,7 @@ func TestSlingUndoes(t *testing.T) {
 	}
 	_, _ = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}) // fails as before
 	if got, err := stores[""].Get(t.Context(), b.ID); err != nil || got.Metadata[city.MoleculeKey] != "tw-0" {
-		t.Errorf("the bead refers to a different molecule: %+v, %v", got, err)
+		t.Errorf("molecule of the bead: got %+v, %v", got, err)
 	}
 	open, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}})
 	if err != nil || len(open) != 1 || open[0].ID != b.ID || open[0].Assignee != "" {
@@ -303,9 +303,9 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 		deed     beads.Patch
 		left     bool
 	}{
-		{"the bead was given", "tw-1", beads.Patch{Assignee: new("odd")}, true}, {"the bead is begun", "tw-1", begun, true},
-		{"the molecule was given", "tw-2", beads.Patch{Assignee: new("odd")}, true}, {"a step is begun", "tw-3", begun, true},
-		{"only a note was made", "tw-2", beads.Patch{SetMetadata: map[string]string{"note": "x"}}, false},
+		{"the bead was assigned", "tw-1", beads.Patch{Assignee: new("odd")}, true}, {"the bead is in progress", "tw-1", begun, true},
+		{"the molecule was assigned", "tw-2", beads.Patch{Assignee: new("odd")}, true}, {"a step is in progress", "tw-3", begun, true},
+		{"only a note was added", "tw-2", beads.Patch{SetMetadata: map[string]string{"note": "x"}}, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			s, stores := slinger(t)
@@ -336,7 +336,7 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 				want = "tw-2 was created for it and could not be closed"
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want an error with %q", err, want)
+				t.Errorf("got %v, want an error with %q", err, want)
 			}
 			of, _ := stores[""].Get(t.Context(), b.ID)
 			root, _ := stores[""].Get(t.Context(), "tw-2")

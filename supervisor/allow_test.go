@@ -18,7 +18,7 @@ func TestAllow(t *testing.T) {
 		l.city("/c/two").snap = city.Snapshot{Name: "two", Agents: []city.Agent{{Name: "a"}, {Name: "p-1", Pool: "p"}}, Pools: []city.Pool{{Name: "p", Max: 2}}}
 		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // city two already declares 3 agents
 			if err := l.s.Allow(t.Context(), path, most); err != nil {
-				t.Errorf("%s with %d: %v", path, most, err)
+				t.Errorf("%s with %d: got %v", path, most, err)
 			}
 		}
 		if err := l.s.Allow(t.Context(), "/c/one", 4); err == nil || !strings.Contains(err.Error(), "so tenant acme would have 7 agents in total; max_agents") {

@@ -88,7 +88,8 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock retries for a short time. A child of a killed process holds a copy of the lock until its exec.
+// tryLock takes a lock, and retries for a short time. A child of a killed process holds a copy of the lock until its
+// exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -100,8 +101,8 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord returns the path of the second record. It is for supervisors with the same socket folder and a different
-// home.
+// socketRecord returns the path of a copy of the record, which is in the socket folder. Supervisors with a different
+// home, but the same socket folder, read this copy.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 func (h Home) holder(lock string) Running {

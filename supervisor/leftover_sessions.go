@@ -10,8 +10,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for sessions from an earlier run of a city that cannot be opened. No controller watches these sessions.
-
+// Time limits for counting and stopping sessions from an earlier run of a city that cannot be opened. No controller
+// watches these sessions.
 const (
 	countLimit = 10 * time.Second
 	endLimit   = 90 * time.Second
@@ -42,7 +42,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 		w.discardOpening()
 		return
 	}
-	// a user has stopped the city, so newer sessions do not belong to the supervisor
+	// after a stop by a user, new sessions belong to someone else
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return

@@ -38,7 +38,7 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 func TestSessionsOfUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
-		ended := l.leaves(map[string]error{"/c/hard": errors.New("one does not end"), "/c/taken": errBusy})
+		ended := l.leaves(map[string]error{"/c/hard": errors.New("one does not exit"), "/c/taken": errBusy})
 		hang := make(chan struct{})
 		for _, p := range []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"} {
 			l.wrong[p] = errors.New("no")
@@ -58,7 +58,7 @@ func TestSessionsOfUnopenableCity(t *testing.T) {
 		l.stop()
 		l.want("bad stopping, busy stopped, hard stopping, mute stopping, taken stopping")
 		err = <-l.end
-		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents from an earlier run might still be running: one does not end") ||
+		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents from an earlier run might still be running: one does not exit") ||
 			!strings.Contains(err.Error(), "mute (/c/mute): the city's agents might still be running: the city's folder does not respond") {
 			t.Errorf("%v", err)
 		}

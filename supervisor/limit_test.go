@@ -38,7 +38,7 @@ func TestResourceLimit(t *testing.T) {
 	}
 	write(t, h.Settings(), tenant+"resource_limit = { disk = 4 }\n")
 	if s, err := ReadSettings(h); err != nil || len(s.Warnings) != 1 {
-		t.Errorf("an unknown limit: %+v, %v", s, err)
+		t.Errorf("an unknown limit: got %+v, %v", s, err)
 	}
 }
 
@@ -68,6 +68,6 @@ func TestTenantToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ReadSettings(h); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a file that other users can read: %v", err)
+		t.Errorf("a file that other users can read: got %v", err)
 	}
 }

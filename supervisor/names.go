@@ -8,8 +8,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// A city's name is its address. Two workers therefore never have the same name.
-
+// takenError means that another city uses a name. A city's name is its address, so two workers never have the same
+// name.
 type takenError struct {
 	name, path string // name and path of the other city
 	next       string // the other city's next name; "" = that city is stopping

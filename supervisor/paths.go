@@ -72,6 +72,23 @@ func makePrivate(dir string) error {
 	return nil
 }
 
+// ListTimes contains the times at which the registry and the recently opened cities were last changed, in nanoseconds.
+// A time is 0 if the file does not exist.
+type ListTimes struct{ registry, recent int64 }
+
+// ListTimes returns when the lists of cities were last changed.
+func (h Home) ListTimes() ListTimes {
+	return ListTimes{changeTime(h.Registry()), changeTime(h.recentFolder())}
+}
+
+func changeTime(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.ModTime().UnixNano()
+}
+
 // Registry returns the path of the list of registered cities.
 func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 

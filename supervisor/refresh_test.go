@@ -38,7 +38,7 @@ func TestRegistryKeepsChanging(t *testing.T) {
 			was := l.beaten()
 			time.Sleep(time.Second)
 			if l.beaten() == was {
-				t.Error("the supervisor does not report its status")
+				t.Error("the supervisor did not report its status")
 			}
 		}
 		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing; its current content would stop cities, and is not applied") {
@@ -93,7 +93,7 @@ func TestRegistryDoesNotRespond(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if looks != 1 {
-			t.Errorf("%d reads in progress", looks)
+			t.Errorf("got %d reads in progress", looks)
 		}
 		hung <- readResult{} // a result without cities
 		time.Sleep(2 * quietPeriod)
@@ -164,7 +164,7 @@ func TestUnregisterDuringRead(t *testing.T) {
 		}
 		l.want("a running")
 		if n, m := l.count("/c/b"), l.count("/c/slow"); n != 1 || m != 1 {
-			t.Errorf("the cities were started %d and %d times", n, m)
+			t.Errorf("starts of the cities: got %d and %d, want 1 each", n, m)
 		}
 		l.over("")
 	})

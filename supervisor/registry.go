@@ -151,7 +151,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone returns true only if the folder is known not to exist.
+// gone reports whether a folder is known not to exist. It returns false if the file system does not respond.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -291,7 +291,8 @@ func removeEntry(data []byte, all []Entry, path string) []byte {
 	return marshalRegistry(rest)
 }
 
-// cutLines keeps comments directly above the next header, because they belong to the next entry.
+// cutLines removes a city's entry from the registry's text. It keeps comments directly above the next header, because
+// they belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
 	var from []int // line number of each entry's header

@@ -96,14 +96,14 @@ func TestRegistry(t *testing.T) {
 	}
 	err := Add(ctx, h, Entry{"/e", "b"})
 	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
-		t.Errorf("a taken name: %v", err)
+		t.Errorf("taken name: got %v", err)
 	}
 	if err == nil || !strings.Contains(err.Error(), "which no longer exists: if the city has moved to /e, run `gcity unregister /b` to free the name") {
-		t.Errorf("a name that a moved city has: %v", err)
+		t.Errorf("name of a moved city: got %v", err)
 	}
 	there := t.TempDir()
 	if err := NameConflict([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set a different [workspace] name") || strings.Contains(err.Error(), "gone") {
-		t.Errorf("a name that an existing city has: %v", err)
+		t.Errorf("name of an existing city: got %v", err)
 	}
 	if err := Add(ctx, h, Entry{"/e", ".."}); err == nil {
 		t.Error("an invalid name was accepted")
@@ -289,7 +289,7 @@ func FuzzRegistry(f *testing.F) {
 		}
 		rest := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Path == path })
 		if now, err := parseRegistry("f", removeEntry(data, all, path)); err != nil || !slices.Equal(now, rest) {
-			t.Fatalf("without %q: %q, %v", path, now, err)
+			t.Fatalf("without %q: got %q, %v", path, now, err)
 		}
 		e := Entry{filepath.Clean("/new/" + path), "new"}
 		if strings.ContainsRune(path, 0) || slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path || o.Name == e.Name }) {
@@ -299,7 +299,7 @@ func FuzzRegistry(f *testing.F) {
 			return
 		}
 		if now, err := parseRegistry("f", addEntry(data, all, e)); err != nil || !slices.Contains(now, e) {
-			t.Fatalf("with %q: %q, %v\n%s", e, now, err, addEntry(data, all, e))
+			t.Fatalf("with %q: got %q, %v\n%s", e, now, err, addEntry(data, all, e))
 		}
 	})
 }
@@ -329,6 +329,6 @@ func TestOtherProcessIsNotSupervisor(t *testing.T) {
 	}
 	defer look.Release()
 	if r, runs, err := Find(h); runs || err != nil {
-		t.Errorf("%+v counts as running, %v", r, err)
+		t.Errorf("supervisor of %+v counts as running, %v", r, err)
 	}
 }

@@ -260,7 +260,7 @@ func TestCityCrashes(t *testing.T) {
 		}
 		l.mu.Unlock()
 		if !strings.Contains(l.logs.String(), "supervisor.(*testCity).Run") {
-			t.Errorf("no stack in the log:\n%s", &l.logs)
+			t.Errorf("want a stack in the log:\n%s", &l.logs)
 		}
 		for _, wait := range []string{"20s", "40s", "1m20s", "2m40s", "5m0s", "5m0s"} {
 			c, err := l.s.City("b")
@@ -330,10 +330,10 @@ func TestCityCannotBeOpened(t *testing.T) {
 			}
 		}
 		if n := l.count("/c/busy"); n < 3 {
-			t.Errorf("a busy city was tried %d times", n)
+			t.Errorf("got %d attempts for a busy city", n)
 		}
 		if l.most > 7 { // three cities, and four calls that never returned
-			t.Errorf("%d cities were opened at the same time", l.most)
+			t.Errorf("got %d cities opening at the same time", l.most)
 		}
 		l.mu.Lock()
 		clear(l.wrong)
@@ -529,7 +529,7 @@ func TestNamesAreUnique(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		l.want("a running, b running")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/b" {
-			t.Error("the cities have not swapped their names")
+			t.Error("the cities did not swap their names")
 		}
 		l.over("")
 	})
@@ -558,7 +558,7 @@ func TestRenameWhileOpening(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		l.want("a running, n running")
 		if c := must(l.s.City("n")); must(c.Snapshot(t.Context())).Name != "n" {
-			t.Error("the city was opened under another name")
+			t.Error("the city was opened with a different name")
 		}
 		l.over("")
 	})
@@ -578,7 +578,7 @@ func TestStop(t *testing.T) {
 		was := l.beaten()
 		time.Sleep(10 * time.Second)
 		if l.beaten() == was {
-			t.Error("no status reports while the supervisor waits for its cities")
+			t.Error("got no status reports while the supervisor waits for its cities")
 		}
 		close(slow.slow)
 		l.want("a stopped, b stopped, c stopping")
@@ -605,7 +605,7 @@ func TestUntilEmpty(t *testing.T) {
 			}
 		case <-time.After(time.Minute):
 			l.over("")
-			t.Error("the supervisor continues without cities")
+			t.Error("the supervisor does not exit without cities")
 		}
 	})
 }
@@ -635,10 +635,10 @@ func TestStopOfCityNotRunning(t *testing.T) {
 		close(answer)
 		l.over("odd (/c/odd): the city's agents keep running, because the city cannot be opened again to stop them: no")
 		if !l.city("/c/late").ended {
-			t.Error("its agents are still running")
+			t.Error("agents of the late city are still running")
 		}
 		if n := l.count("/c/refused"); n != 1 {
-			t.Errorf("a stopped city was opened %d times", n)
+			t.Errorf("got %d starts of a stopped city, want 1", n)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -691,7 +691,7 @@ func TestLeaveWithUnresponsiveCity(t *testing.T) {
 		l.over("b (/c/b): the city did not stop in time; its agents keep running")
 		synctest.Wait()
 		if deaf.ended || l.city("/c/a").ended {
-			t.Error("agents were asked to stop")
+			t.Error("the supervisor asked agents to stop")
 		}
 		deaf.fails <- nil
 	})

@@ -26,13 +26,13 @@ func TestFolderDoesNotRespond(t *testing.T) {
 			}
 		}
 		if n := named.Load(); n != 1 {
-			t.Errorf("%d reads in progress", n)
+			t.Errorf("got %d reads in progress", n)
 		}
 		close(free)
 		synctest.Wait()
 		if d, err := s.Preview(t.Context(), dir); err != nil || d.Name != "a" ||
 			counted.Load() != 1 {
-			t.Errorf("%+v, %v, counted %d times", d, err, counted.Load())
+			t.Errorf("got %+v, %v, counted %d times", d, err, counted.Load())
 		}
 	})
 }

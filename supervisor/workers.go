@@ -60,7 +60,7 @@ func (s *Supervisor) addWorker(e Entry) *worker {
 	return w
 }
 
-// removeWorker runs at the end of a worker's goroutine. A city that was registered again gets a new worker.
+// removeWorker removes a worker at the end of its goroutine. A city that was registered again gets a new worker.
 func (s *Supervisor) removeWorker(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

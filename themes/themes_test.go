@@ -17,14 +17,14 @@ func TestEmbeddedThemesLoad(t *testing.T) {
 			continue
 		}
 		if th.Description == "" || th.Style(Bad) == (Style{}) || th.Style(Accent) == (Style{}) {
-			t.Errorf("%s lacks a description or a style that matters", name)
+			t.Errorf("%s: the description or a required style is missing", name)
 		}
 	}
 	if len(Names()) < 5 {
 		t.Errorf("names: %v", Names())
 	}
 	if _, err := Load("../go.mod"); err == nil || !strings.Contains(err.Error(), "terminal") {
-		t.Errorf("an unknown theme must name those there are, got %v", err)
+		t.Errorf("unknown theme: want the valid names, got %v", err)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestDefaultUsesTerminalColors(t *testing.T) {
 	for k := range Tokens {
 		s := th.Style(k)
 		if n, err := strconv.Atoi(s.Text); s.Ground != "" || s.Text != "" && (err != nil || n > 15) {
-			t.Errorf("token %d paints %+v", k, s)
+			t.Errorf("token %d: got %+v", k, s)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestParseStyle(t *testing.T) {
 		"faint italic underline reverse 007": {Faint: true, Italic: true, Underline: true, Reverse: true, Text: "7"},
 	} {
 		if got, err := parse(in); err != nil || got != want {
-			t.Errorf("%q: %+v, %v; want %+v", in, got, err, want)
+			t.Errorf("%q: got %+v, %v; want %+v", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"blod", "#12", "256", "bright-", "red on on-blue"} {
@@ -87,7 +87,7 @@ func TestGlyphsAreOneColumn(t *testing.T) {
 		}
 		walk(reflect.ValueOf(g), func(s string) {
 			if ansi.StringWidth(s) != 1 || name == "ascii" && len(s) != 1 {
-				t.Errorf("%s: %q is not one column", name, s)
+				t.Errorf("%s: %q does not have one column", name, s)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Repaired {
-			t.Errorf("%s: the copy was not repaired: %+v, %v", what, got, err)
+			t.Errorf("%s: Fetch after the repair: got %+v, %v", what, got, err)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
@@ -143,7 +143,7 @@ func TestRefs(t *testing.T) {
 	for ref, want := range map[string]string{"": third, "main": third, "v1": first, "side/line": second, first: first, second[:10]: second} {
 		w := Remote{Name: "x", Source: repo, From: repo, Ref: ref}
 		if got, err := Fetch(limited(t), t.TempDir(), w, false, environ(t)); err != nil || got.Commit != want {
-			t.Errorf("%q: %+v, %v, want %s", ref, got, err, want)
+			t.Errorf("%q: got %+v, %v, want %s", ref, got, err, want)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestFetchFails(t *testing.T) {
 			t.Errorf("%s: left %v", c.says, entries)
 		}
 		if is, _ := os.ReadFile(lock); string(is) != c.lock {
-			t.Errorf("the lock has changed to\n%s", is)
+			t.Errorf("lock file: got\n%s", is)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestGitIsRestricted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(mark); err == nil {
-		t.Error("git has run a hook")
+		t.Error("git ran a hook")
 	}
 	mute, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

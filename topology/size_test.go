@@ -37,7 +37,7 @@ func TestBounds(t *testing.T) {
 	}
 	slow := bounds{size: 1000, files: 10, interval: time.Hour}
 	if err := slow.watch(t.Context(), dir, func(context.Context) error { return nil }); err == nil {
-		t.Error("the size at the end was not checked")
+		t.Error("the size was not checked at the end")
 	}
 	many := bounds{size: 1 << 20, files: 2, interval: time.Hour}
 	if err := many.watch(t.Context(), dir, func(context.Context) error { return nil }); err == nil || !strings.Contains(err.Error(), "2 files") {

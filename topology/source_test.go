@@ -79,7 +79,7 @@ func TestRejectReason(t *testing.T) {
 			t.Errorf("%s: %v", source, err)
 		}
 		if left, err := os.ReadDir(city); err != nil || len(left) > 0 {
-			t.Errorf("%s left %v, %v", source, left, err)
+			t.Errorf("%s: remaining files: got %v, %v", source, left, err)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestLinksStayInside(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if _, err := Fetched(city, w); err != nil {
-		t.Errorf("a link within the repository: %v", err)
+		t.Errorf("a link within the repository: got %v", err)
 	}
 	for i, to := range []string{"/etc/passwd", "../../secret", "../prompts/../../secret", "/", "../.."} {
 		name := filepath.Join("prompts", "x.md")
@@ -151,7 +151,7 @@ func TestLinksStayInside(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if after, err := ReadLock(city); err != nil || after["x"] != before["x"] {
-			t.Errorf("the lock has changed to %v, %v", after, err)
+			t.Errorf("lock file: got %v, %v", after, err)
 		}
 		if err := os.Remove(filepath.Join(repo, name)); err != nil {
 			t.Fatal(err)
@@ -161,6 +161,6 @@ func TestLinksStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Fetched(city, w); err == nil || !strings.Contains(err.Error(), "late.md") {
-		t.Errorf("a copy with a link out of it: %v", err)
+		t.Errorf("a copy with a link out of it: got %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func TestJudge(t *testing.T) {
 	} {
 		_, refused := Judge(city, c.rec, c.now, c.heads)
 		if (refused == nil) != c.ok {
-			t.Errorf("%s: refused = %v", name, refused)
+			t.Errorf("%s: got refused = %v", name, refused)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestJudgeRestarts(t *testing.T) {
 
 func TestZeroGrantRefuses(t *testing.T) {
 	if (Grant{}).Err() == nil {
-		t.Error("the zero grant lets programs run")
+		t.Error("the zero Grant allows programs")
 	}
 }
 
@@ -81,7 +81,7 @@ func TestSum(t *testing.T) {
 	other.Line = "y"
 	script.Sums = []string{"1"}
 	if p.Sum() != same.Sum() || p.Sum() == other.Sum() || p.Sum() == script.Sum() {
-		t.Error("the sum does not change with the program")
+		t.Error("Sum does not depend on the program")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestLedger(t *testing.T) {
 	}
 	l := Open(env("XDG_STATE_HOME="+state), nil)
 	if l.Check(city, programs).Err() == nil {
-		t.Fatal("a city without a record may run")
+		t.Fatal("a city without a record is trusted")
 	}
 	all, _ := programs()
 	if err := l.Trust(city, all, time.Now()); err != nil {
@@ -113,7 +113,7 @@ func TestLedger(t *testing.T) {
 		t.Error(err)
 	}
 	if err := Open(env("HOME="+state), nil).Check(city, programs).Err(); err == nil {
-		t.Error("another user's ledger is used")
+		t.Error("another user's record was used")
 	}
 	fresh := append(all, program("y", filepath.Join(city, "city.toml")))
 	if err := l.Extend(city, fresh); err != nil {
@@ -129,7 +129,7 @@ func TestLedger(t *testing.T) {
 		t.Error(was, err)
 	}
 	if l.Check(city, programs).Err() == nil {
-		t.Error("a city may run after its trust was revoked")
+		t.Error("a city is trusted after its trust was revoked")
 	}
 	for name, l := range map[string]*Ledger{
 		"all":    Open(env("GCITY_TRUST=all"), nil),
@@ -141,7 +141,7 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	if Open(env("GCITY_TRUST=1"), func() []string { return []string{city[:len(city)-1]} }).Check(city, programs).Err() == nil {
-		t.Error("part of a folder's name, or another value of GCITY_TRUST, trusts a city")
+		t.Error("a city is trusted because of a part of a folder's name, or an invalid GCITY_TRUST")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestLedgerRefusesForeignRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Load(city); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
-		t.Errorf("a record with mode 0666 is used: %v", err)
+		t.Errorf("a record with mode 0666 was used: %v", err)
 	}
 }
 
@@ -194,12 +194,12 @@ func TestCheckouts(t *testing.T) {
 	git(t, t.TempDir(), "clone", "-q", origin, dir)
 	cloned := head().Commit
 	if got := Origin(dir); got != origin {
-		t.Errorf("the origin is %q", got)
+		t.Errorf("origin: got %q", got)
 	}
 	commit(dir, "mine")
 	mine := head()
 	if mine.Commit == cloned || !mine.Since(cloned) {
-		t.Error("a local commit counts as one from elsewhere")
+		t.Error("a local commit counts as a foreign commit")
 	}
 	git(t, dir, "reset", "-q", "--hard", cloned)
 	commit(origin, "2")
@@ -214,12 +214,12 @@ func TestCheckouts(t *testing.T) {
 	}
 	git(t, dir, "pack-refs", "--all")
 	if head().Commit == "" {
-		t.Error("packed refs are not read")
+		t.Error("packed refs were not read")
 	}
 	tree := filepath.Join(t.TempDir(), "tree")
 	git(t, dir, "worktree", "add", "-q", tree, "-b", "other")
 	if Heads(tree, nil)[tree].Commit != head().Commit {
-		t.Error("the commit of a worktree is not read")
+		t.Error("the commit of a worktree was not read")
 	}
 	for _, name := range append(interrupted(), "index.lock", "HEAD.lock") {
 		file := filepath.Join(dir, ".git", name)
@@ -227,14 +227,14 @@ func TestCheckouts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !head().Busy {
-			t.Errorf("a checkout with %s is not busy", name)
+			t.Errorf("a checkout with %s does not count as busy", name)
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if head().Busy {
-		t.Error("a checkout that git does not write to is busy")
+		t.Error("a checkout that git does not write to counts as busy")
 	}
 }
 
@@ -321,11 +321,11 @@ func TestScripts(t *testing.T) {
 		write("2")
 		after := p.WithScripts("", dir)
 		if len(before.Files) != 1 || before.Files[0] != filepath.Join(dir, "run.sh") || before.Sum() == after.Sum() {
-			t.Errorf("%s: %v, then %v", line, before, after)
+			t.Errorf("%s: got %v, then %v", line, before, after)
 		}
 	}
 	p := Program{Line: "cat /etc/hostname ../x"}
 	if p = p.WithScripts(dir); len(p.Files) != 0 {
-		t.Errorf("files outside the folders are included: %v", p.Files)
+		t.Errorf("files outside the folders: got %v, want none", p.Files)
 	}
 }

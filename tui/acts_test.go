@@ -158,7 +158,7 @@ func TestActsOnMail(t *testing.T) {
 	s.write("yes")
 	s.act("enter")
 	if !s.m.Mail.Rows[len(s.m.Mail.Rows)-1].Read {
-		t.Error("the message that was read is unread")
+		t.Error("the message is unread after it was read")
 	}
 	s.act("t")
 	s.sees("Re: may I merge?")
@@ -167,7 +167,7 @@ func TestActsOnMail(t *testing.T) {
 	}
 	s.act("u")
 	if s.m.Mail.Row().Read {
-		t.Error("the message that was marked as unread is read")
+		t.Error("the message is read after it was marked as unread")
 	}
 	s.act("A")
 	for _, r := range s.m.Mail.Visible() {

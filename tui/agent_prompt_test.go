@@ -40,8 +40,8 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Requests, Inspection: bare}}})
 	s.shows("This agent starts without a prompt.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Requests, Problem: "the city did not say"}}})
-	s.shows("The prompt is not available: the city did not say")
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Requests, Problem: "the city did not respond"}}})
+	s.shows("The prompt is not available: the city did not respond")
 	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[1:] })
 	s.shows("This agent is no longer part of the city.")
 }

@@ -412,7 +412,7 @@ func TestEnteringAutomationsMovesNoCursor(t *testing.T) {
 	before := s.m.Automations.SelectedKey
 	s.press("4")
 	if now := s.m.Automations.SelectedKey; before != "nightly" || now != before {
-		t.Errorf("4 moves the cursor from %s to %s", before, now)
+		t.Errorf("key 4 moved the cursor from %s to %s", before, now)
 	}
 	fail("release")
 	s.press("1", "4")

@@ -211,6 +211,18 @@ func TestQuestionsNameTheFolder(t *testing.T) {
 			t.Errorf("the question says %q", text)
 		}
 		s.press("esc")
+		s.line("details city", "enter")
+		s.shows("━ bright-lights (hillside) ━")
+		s.press("esc", "@")
+		s.typeIn("harbourside")
+		s.press("enter")
+		s.shows("switching to bright-lights (harbourside)")
+		s.press("esc")
+		s.m.Mode, s.m.Fleet.Unmaintained = state.Hosting, true
+		if text := strings.Join(state.NoDirectory(s.m), " "); !strings.Contains(text, "runs bright-lights (hillside).") {
+			t.Errorf("the explanation says %q", text)
+		}
+		s.m.Mode, s.m.Fleet.Unmaintained = state.Joined, false
 		s.line("city.suspend", "enter")
 		s.shows("Suspend bright-lights (hillside)?")
 		s.press("esc")
@@ -219,6 +231,10 @@ func TestQuestionsNameTheFolder(t *testing.T) {
 		s.choose("shop/writer")
 		s.press("s")
 		s.shows("Resume bright-lights (hillside)?")
+		s.press("esc")
+		s.change(func(n *city.Snapshot) { n.Agents = nil })
+		s.press("x")
+		s.shows("Actions for bright-lights (hillside) ━")
 	}
 }
 

@@ -89,7 +89,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 	held := make(chan struct{})
 	a.OnDo(func(city.Command) (city.Receipt, error) {
 		<-held
-		return city.Receipt{Message: "alpha is slow, but has done it"}, nil
+		return city.Receipt{Message: "alpha responded late"}, nil
 	})
 	d := citytest.NewDirectory(a, b)
 	ctl, err := d.City("alpha")
@@ -114,7 +114,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 	}
 	close(held)
 	c.to("alpha")
-	c.sees("alpha is slow, but has done it")
+	c.sees("alpha responded late")
 	c.sees("0 two")
 	c.until("beta is left alone", streams("beta", 0))
 	if n := len(b.Commands()); n > 0 {

@@ -18,7 +18,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if n := panel.Typical([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
-		t.Errorf("the usual width is %d columns", n)
+		t.Errorf("usual width: got %d columns", n)
 	}
 }
 
@@ -44,15 +44,15 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 			t.Fatalf("%d columns show %v", w, got)
 		}
 		if len(got) > 1 && c.Why < 44 {
-			t.Errorf("%d columns show %v and leave %d to the reasons", w, got, c.Why)
+			t.Errorf("%d columns: got %v, and %d columns for the reasons", w, got, c.Why)
 		}
 		last = len(got)
 	}
 	if last != 0 {
-		t.Errorf("50 columns show %d figures", last)
+		t.Errorf("50 columns: got %d figures", last)
 	}
 	if c := panel.AgentColumns(200, panel.Widths{Name: 12, Names: 12, Why: 60}); c.CPU != 0 || c.Mem != 0 || c.PID == 0 {
-		t.Errorf("no usage is measured: %+v", c)
+		t.Errorf("columns without usage: got %+v", c)
 	}
 }
 

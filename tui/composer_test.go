@@ -143,11 +143,11 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	}
 	s.press("down")
 	if got := s.m.Dialogs.Composer().Text(); got != "two\nlines" {
-		t.Errorf("down within the text: %q", got)
+		t.Errorf("down within the text: got %q", got)
 	}
 	s.press("down", "down", "down")
 	if got := s.m.Dialogs.Composer().Text(); got != "mine" {
-		t.Errorf("after the newest message: %q", got)
+		t.Errorf("after the newest message: got %q", got)
 	}
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
@@ -167,13 +167,14 @@ func TestSentIsBounded(t *testing.T) {
 		state.RememberSent(s.m, fmt.Sprint("text ", i))
 	}
 	if len(s.m.Sent) != state.MaxSent || s.m.Sent[state.MaxSent-1] != fmt.Sprint("text ", 3*state.MaxSent-1) {
-		t.Errorf("%d texts, the last %q", len(s.m.Sent), s.m.Sent[len(s.m.Sent)-1])
+		t.Errorf("got %d texts, the last %q", len(s.m.Sent), s.m.Sent[len(s.m.Sent)-1])
 	}
 	for i := range state.MaxSent {
 		state.RememberSent(s.m, strings.Repeat("<", state.MaxSentText-1)+string(rune('a'+i)))
 	}
 	if size := len(strings.Join(s.m.Sent, "")); size > state.MaxSentAll || len(state.SavedRoomOf(s.m).Text()) > feed.MaxSavedRoom {
-		t.Errorf("%d bytes are kept, a file of %d", size, len(state.SavedRoomOf(s.m).Text()))
+		t.Errorf("got %d stored bytes in a file of %d bytes",
+			size, len(state.SavedRoomOf(s.m).Text()))
 	}
 	state.RememberSent(s.m, strings.Repeat("x", state.MaxSentText+1))
 	if len(s.m.Sent[len(s.m.Sent)-1]) > state.MaxSentText {
@@ -259,7 +260,7 @@ func TestComposerAsksForMany(t *testing.T) {
 		t.Errorf("%d commands: %v", len(got), got)
 	}
 	if len(s.m.Drafts) != 0 || len(s.m.Agents.Marks) != 0 {
-		t.Error("what was sent is still a draft, or its marks are still set")
+		t.Error("the draft or the marks remain after the text was sent")
 	}
 }
 
@@ -307,7 +308,7 @@ func TestComposerWithoutColor(t *testing.T) {
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
 		for _, code := range strings.Split(strings.Join(view.Draw(s.m).Lines, "\n"), "\x1b[")[1:] {
 			if code, _, _ = strings.Cut(code, "m"); strings.Trim(code, "0127;") != "" {
-				t.Errorf("%s: a color is painted: %q", name, code)
+				t.Errorf("%s: got the color %q", name, code)
 			}
 		}
 	}
@@ -339,7 +340,7 @@ func TestComposerSheet(t *testing.T) {
 		rows := strings.Split(s.text(), "\n")
 		top := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "send to idle") })
 		if used := size[1] - top; top < 0 || used > max(3, size[1]/3) {
-			t.Errorf("%v: the sheet takes %d rows", size, used)
+			t.Errorf("%v: got a sheet of %d rows", size, used)
 		}
 		if d.Y <= top || d.X != 5 || !strings.Contains(rows[d.Y], "日本") {
 			t.Errorf("%v: the cursor is at %d, %d:\n%s", size, d.X, d.Y, s.text())
@@ -375,7 +376,7 @@ func FuzzComposer(f *testing.F) {
 			}
 			d := view.Draw(s.m)
 			if len(d.Lines) != int(h) || d.X >= int(w) || d.Y >= int(h) {
-				t.Fatalf("%dx%d: %d lines, cursor at %d, %d", w, h, len(d.Lines), d.X, d.Y)
+				t.Fatalf("%dx%d: got %d lines, cursor at %d, %d", w, h, len(d.Lines), d.X, d.Y)
 			}
 			for _, l := range d.Lines {
 				if widget.Width(l) != int(w) {

@@ -94,7 +94,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	if _, ok := effectOf[feed.Copy](s); ok {
 		t.Error("more text is copied than a terminal accepts")
 	}
-	s.shows("too long for a terminal's clipboard: 73 KB, but the limit is 73 KB")
+	s.shows("too long for a terminal's clipboard: 74 KB, but the limit is 73 KB")
 	s.press("y")
 	s.typeIn("copy again")
 	s.press("enter")

@@ -29,6 +29,23 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
+// An agent can crash before the result of its release arrives. The result is then outdated and is not shown.
+func TestACrashBeforeTheResultReplacesIt(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+	id := s.m.Status.ID
+	s.agent("scout", func(a *city.Agent) {
+		a.State, a.Running = city.Quarantined, false
+		a.Exit = &city.Exit{Code: 3, At: s.now, Uptime: time.Second}
+	})
+	s.shows("releasing scout")
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
+	s.shows("scout crashed again: exit 3 after 1s")
+	s.hides("agent scout is running")
+}
+
 func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

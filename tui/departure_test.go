@@ -42,7 +42,7 @@ func TestDrainAllThenLeave(t *testing.T) {
 	s.ended("builder", "idle")
 	s.shows("2 of 3 done")
 	if _, ok := effectOf[feed.Quit](s); ok {
-		t.Fatal("left before all have finished")
+		t.Fatal("the room closed before all agents had finished")
 	}
 	s.ended("chatty")
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
@@ -79,7 +79,7 @@ func TestEscStays(t *testing.T) {
 	s.ended("idle", "chatty")
 	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
-		t.Error("left although the user chose to stay")
+		t.Error("the room closed although the user chose to stay")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.line("stop city", "enter")
 	if !left() {
-		t.Error("no agent is running, but the room asks")
+		t.Error("no agent is running, but the room asks a question")
 	}
 }
 
@@ -134,7 +134,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
-		t.Error("left although the user chose to stay")
+		t.Error("the room closed although the user chose to stay")
 	}
 }
 

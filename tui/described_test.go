@@ -30,7 +30,7 @@ func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s.size(120, 40)
 	s.press("8")
 	if !state.OnScreen(s.m, panel.IDPeek) || !state.OnScreen(s.m, panel.IDDetail) {
-		t.Error("a screen with room for both does not show both")
+		t.Error("a large screen does not show both the pane and the details")
 	}
 	s.press("2") // the pane would show an agent that has nothing to do with the pool
 	if state.OnScreen(s.m, panel.IDPeek) || !state.OnScreen(s.m, panel.IDDetail) {

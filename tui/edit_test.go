@@ -51,7 +51,7 @@ func (f textFile) Plan(ctx context.Context, _ string, data []byte) (feed.Plan, e
 	case bytes.Contains(data, []byte("unplanned")):
 		return feed.Plan{}, errors.New("the loader failed")
 	case bytes.Contains(data, []byte("panic")):
-		panic("as asked in a plan")
+		panic("simulated panic in a plan")
 	case bytes.Contains(data, []byte("endless")):
 		<-ctx.Done()
 		return feed.Plan{}, ctx.Err()
@@ -151,7 +151,7 @@ func TestTerminalEditorThatStops(t *testing.T) {
 
 // The room is visible again before the plan of an edit is known. A panic while planning does not end the process.
 func TestTerminalPlanOfAnEdit(t *testing.T) {
-	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room panicked in editor: as asked in a plan"} {
+	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room panicked in editor: simulated panic in a plan"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
 			path, ed := writing(t, "echo "+word+" >>$file")

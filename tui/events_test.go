@@ -144,7 +144,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	for _, key := range []string{"r", "s", "D", "i", "u", "ctrl+k", "a", "d", ","} {
 		s.press(key)
 		s.wants()
-		s.shows("not about an existing")
+		s.shows("not belong to an agent that exists")
 		noticed := s.closeNotice()
 		if s.m.Dialogs.Choice() != nil || s.m.Dialogs.Reader() != nil ||
 			s.m.Dialogs.Composer() != nil ||
@@ -168,7 +168,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.press("esc", ",")
 	s.shows("only worker-2")
 	if !s.m.Agents.Marks["builder"] {
-		t.Error("a mark is gone")
+		t.Error("a mark was removed")
 	}
 }
 
@@ -198,7 +198,7 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	came(911, "chatty")
 	s.send(tuitest.KeyPress("k"))
 	if got := s.m.Events.Selected().Subject; got != "idle" && got != "builder" || !s.m.Events.Frozen {
-		t.Errorf("up from the visible event selects %s", got)
+		t.Errorf("up from the visible event: got %s", got)
 	}
 	s.send(tuitest.KeyPress("G"))
 	s.send(tuitest.KeyPress("enter"))
@@ -225,7 +225,7 @@ func TestOlderEvents(t *testing.T) {
 	s.press("g")
 	q := asked()
 	if q == nil || q.Before != 2001 {
-		t.Fatalf("the request is %+v", q)
+		t.Fatalf("request for older events: got %+v", q)
 	}
 	s.shows("loading older events")
 	s.press("k")
@@ -242,7 +242,8 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.hear(feed.News{Events: happened(2031, 2000)}) // loaded events stay while the user reads them
 	if s.m.Events.Rows[0].Event.Seq != 1501 || s.m.Events.CursorSeq() != 2001 {
-		t.Errorf("the first is %d, the cursor on %d", s.m.Events.Rows[0].Event.Seq, s.m.Events.CursorSeq())
+		t.Errorf("got the first event %d, the cursor on %d",
+			s.m.Events.Rows[0].Event.Seq, s.m.Events.CursorSeq())
 	}
 	s.press("g")
 	q = asked()
@@ -258,7 +259,7 @@ func TestOlderEvents(t *testing.T) {
 	s.press("G")
 	s.hear(feed.News{Events: happened(4031, 1)})
 	if n := len(s.m.Events.Rows); n != panel.MaxEvents {
-		t.Errorf("%d rows are kept while following", n)
+		t.Errorf("got %d rows while following", n)
 	}
 }
 
@@ -280,7 +281,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 			break
 		}
 		if q.Before != first {
-			t.Fatalf("requested the events before %d, not %d", q.Before, first)
+			t.Fatalf("request: got events before %d, want before %d", q.Before, first)
 		}
 		first -= feed.HistoryPageSize
 		s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.HistoryPageSize)}}})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/tui/feed"
@@ -93,7 +94,8 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 		city, need := s.m.Cities.SelectedKey, s.m.NeedCursor
 		s.click(title)
 		if s.m.Cities.SelectedKey != city || s.m.NeedCursor != need {
-			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.Cities.SelectedKey, s.m.NeedCursor)
+			t.Errorf("a click on %q changed %s, %d to %s, %d",
+				title, city, need, s.m.Cities.SelectedKey, s.m.NeedCursor)
 		}
 	}
 }
@@ -126,5 +128,27 @@ func TestAllCitiesGoBackToTheCity(t *testing.T) {
 	s.press("@")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "orchard" {
 		t.Errorf("%+v", s.out)
+	}
+}
+
+// The room requests the cities when the user opens the list, and every second while it is open.
+func TestAnOpenListOfCitiesIsCurrent(t *testing.T) {
+	for name, f := range map[string]*fleet.List{"several cities": unsupervisedFleet(), "no other city": {Unmaintained: true}} {
+		s := among(t, 80, 24)
+		s.m.Folder = "/srv/demo"
+		s.hear(feed.News{Fleet: f})
+		requested := func() bool { _, ok := effectOf[feed.RefreshCities](s); return ok }
+		if s.wait(time.Second); requested() {
+			t.Errorf("%s: the closed list is requested", name)
+		}
+		if s.press("@"); !requested() {
+			t.Errorf("%s: @ shows an old list", name)
+		}
+		if s.wait(time.Second); !requested() {
+			t.Errorf("%s: the open list becomes outdated", name)
+		}
+		if s.press("esc"); requested() {
+			t.Errorf("%s: the closed list is requested", name)
+		}
 	}
 }

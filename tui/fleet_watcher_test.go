@@ -49,7 +49,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 		fails("the socket is gone")
 		fails("supervisor.json is damaged")
 		if n := strings.Count(log.String(), "the stream of city lists ended"); n != 2 {
-			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
+			t.Errorf("got %d log lines for two reasons:\n%.1000s", n, log.String())
 		}
 		cancel()
 		r.Goroutines.Wait()
@@ -60,8 +60,11 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 type relay struct {
 	city.Directory
 	relayed
-	lists chan []city.Info
+	lists     chan []city.Info
+	refreshes atomic.Int64
 }
+
+func (r *relay) Refresh() { r.refreshes.Add(1) }
 
 // relayed is the city of a relay.
 type relayed struct {
@@ -101,6 +104,30 @@ func (r *relayed) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(r.Snapshot(context.Background())) }
 }
 
+// Refresh reaches the directory. The list that follows is sent without a delay.
+func TestTheListIsSentAtOnceAfterARefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &relay{lists: make(chan []city.Info)}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities.Directory = d
+		l := feed.NewFleetWatcher(r)
+		r.Spawn("cities", l.Run)
+		d.lists <- []city.Info{{Name: "alpha", Path: "/alpha"}}
+		synctest.Wait()
+		l.Refresh()
+		d.lists <- []city.Info{{Name: "alpha", Path: "/alpha"}, {Name: "beta", Path: "/beta"}}
+		synctest.Wait()
+		l.Mu.Lock()
+		if n := len(l.Published.Rows); n != 2 || d.refreshes.Load() != 1 {
+			t.Errorf("%d cities after %d refreshes", n, d.refreshes.Load())
+		}
+		l.Mu.Unlock()
+		cancel()
+		r.Goroutines.Wait()
+	})
+}
+
 // A summary from a controller is not shown for its successor. A city whose controller has just exited is called
 // unresponsive only after its requests have failed for a while.
 func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
@@ -129,16 +156,16 @@ func TestTheListForgetsTheSummaryOfAFormerController(t *testing.T) {
 		d.to.Store(nil)
 		time.Sleep(feed.FleetRefreshGap)
 		if c := row(); d.fails.Load() == 0 || c.Unresponsive != "" {
-			t.Errorf("%d failed requests, and the city is silent at once: %+v", d.fails.Load(), c)
+			t.Errorf("after %d failed requests: got %+v", d.fails.Load(), c)
 		}
 		info.PID, info.Since = 8, time.Now()
 		d.lists <- []city.Info{info}
 		if c := row(); c.Responded || c.Summary.Stopping || c.Summary.Name != "alpha" || c.Unresponsive != "" {
-			t.Errorf("the new controller has not responded yet: %+v", c)
+			t.Errorf("before the new controller responds: got %+v", c)
 		}
 		time.Sleep(feed.SilenceGrace)
 		if c := row(); c.Unresponsive == "" {
-			t.Errorf("the city is silent now: %+v", c)
+			t.Errorf("after the time limit: got %+v", c)
 		}
 		d.to.Store(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 		info.PID, info.Since = 9, time.Now()

@@ -202,7 +202,7 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	s.shows("worker-99")
 	found := s.m.Dialogs.Finder().Found
 	if last := found[len(found)-1].Line; last != first {
-		t.Errorf("%s leaves and is not the last member, but %s", first, last)
+		t.Errorf("the member that leaves: want %s last, got %s", first, last)
 	}
 	if at := s.m.Dialogs.Finder().Current().Line; at != first {
 		t.Errorf("the cursor went from %s to %s", first, at)

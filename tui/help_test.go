@@ -24,17 +24,17 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.press("pgdown")
 	page := s.m.Dialogs.Finder().Cursor
 	if page < 10 {
-		t.Errorf("a page of %d rows", page)
+		t.Errorf("got a page of %d rows", page)
 	}
 	if s.press("pgdown"); s.m.Dialogs.Finder().Cursor < 2*page-2 {
-		t.Errorf("a page of %d rows moves the cursor to %d", page, s.m.Dialogs.Finder().Cursor)
+		t.Errorf("pgdown by %d rows: got the cursor on %d", page, s.m.Dialogs.Finder().Cursor)
 	}
 	s.press("end")
 	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().Cursor != n-1 {
-		t.Errorf("the last of %d entries is %d", n, s.m.Dialogs.Finder().Cursor)
+		t.Errorf("end with %d entries: got the cursor on %d", n, s.m.Dialogs.Finder().Cursor)
 	}
 	if s.press("home"); s.m.Dialogs.Finder().Cursor != 1 {
-		t.Errorf("the first entry is %d", s.m.Dialogs.Finder().Cursor)
+		t.Errorf("home: got the cursor on %d", s.m.Dialogs.Finder().Cursor)
 	}
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")
@@ -173,4 +173,12 @@ func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The help says by which rule actions ask for confirmation.
+func TestHelpExplainsWhichActionsAsk(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.press("?")
+	s.typeIn("asks")
+	s.shows("it asks first: undo cannot restore what it stops", "undo reverts it, so it asks only for several agents")
 }

@@ -26,7 +26,8 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.press("g")
 		rows := len(s.m.Agents.List.Shown) - s.below(t, c.down)
 		if rows < 3 {
-			t.Fatalf("%dx%d: the title says that %d of %d rows are visible:\n%s", c.w, c.h, rows, all, s.text())
+			t.Fatalf("%dx%d: got %d of %d visible rows in the title:\n%s",
+				c.w, c.h, rows, all, s.text())
 		}
 		s.hides("Agents 80 " + c.up)
 		s.press("G")
@@ -117,7 +118,8 @@ func TestHiddenRowsCostNoTrouble(t *testing.T) {
 		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1]
 		s.m.UI++
 		if without := strings.Contains(line(), "failing"); with != without {
-			t.Errorf("%d columns: failing pools are shown: %v; if no rows are hidden: %v: %s", w, with, without, line())
+			t.Errorf("%d columns: failing pools shown %v, without hidden rows %v: %s",
+				w, with, without, line())
 		}
 	}
 }

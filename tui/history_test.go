@@ -82,6 +82,6 @@ func TestAHistoryIsBounded(t *testing.T) {
 		t.Errorf("after two silent hours: %+v", c)
 	}
 	if n := unsafe.Sizeof(widget.AgentHour{}); n > 512 {
-		t.Errorf("an agent takes %d bytes", n)
+		t.Errorf("size of an agent's history: got %d bytes", n)
 	}
 }

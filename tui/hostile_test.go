@@ -116,7 +116,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > most {
-			t.Errorf("%s: %d MB more after the second half", name, grown>>20)
+			t.Errorf("%s: the second half used %d MB more", name, grown>>20)
 		}
 		_, _ = s.Write([]byte("\x1b\\\x18\r\ndone"))
 		if text := ansi.Strip(strings.Join(s.Lines(120, 40), "\n")); !strings.Contains(text, "done") {

@@ -193,7 +193,7 @@ func TestReadingMail(t *testing.T) {
 	was := s.m.Status.Text
 	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "reading", Total: 1, Receipts: []string{"gc-231 is read"}, FailuresOnly: true}}})
 	if s.m.Status.Text != was {
-		t.Errorf("reading a message shows %q", s.m.Status.Text)
+		t.Errorf("status after reading a message: got %q", s.m.Status.Text)
 	}
 	s.press("esc", "enter")
 	s.wantsTasks()
@@ -308,7 +308,7 @@ func TestArchivingMail(t *testing.T) {
 	s.done("gc-231 is updated")
 	s.find(someMail(), "")
 	if s.m.Mail.SelectedKey != "gc-231" {
-		t.Errorf("the cursor is on %q, not on the message that undo has brought back", s.m.Mail.SelectedKey)
+		t.Errorf("the cursor is on %q, not on the restored message", s.m.Mail.SelectedKey)
 	}
 	s.press("t")
 	s.press("g")
@@ -436,7 +436,7 @@ func TestTasks(t *testing.T) {
 	}
 	for _, b := range all {
 		if m, _ := mail.FromBead(b); m.ID == "gc-231" && !m.Read {
-			t.Error("it is not marked as read")
+			t.Error("the message is not marked as read")
 		}
 	}
 	f.fail = map[string]string{"gc-231": "panic"}
@@ -458,7 +458,7 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	})
 	sent := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "sent  ") })
 	if text != 1 || sent < text {
-		t.Errorf("the text is in line %d, the time in line %d", text, sent)
+		t.Errorf("got the text in line %d, the time in line %d", text, sent)
 	}
 }
 

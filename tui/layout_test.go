@@ -20,7 +20,7 @@ func TestListsWidth(t *testing.T) {
 	}
 	for w := 180; w <= 400; w++ {
 		if pane := w - 1 - state.ListsWidth(w); pane < 100 {
-			t.Errorf("%d columns leave %d to the pane", w, pane)
+			t.Errorf("%d columns: got a pane of %d columns", w, pane)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestManyMistakes(t *testing.T) {
 		s.press(string(c))
 	}
 	if len(s.m.Events.List.Shown) != 1 {
-		t.Errorf("the filter finds %d events by the last of the mistakes", len(s.m.Events.List.Shown))
+		t.Errorf("filter for the last mistake: got %d events", len(s.m.Events.List.Shown))
 	}
 }
 
@@ -60,7 +60,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 	lines := state.AlertLines(s.m, 3)[1:]
 	bad, warn := s.m.Look.Paint(themes.Bad, s.m.Look.Glyphs.Alert), s.m.Look.Paint(themes.Warn, s.m.Look.Glyphs.Alert)
 	if bad == warn {
-		t.Fatal("both have the same style")
+		t.Fatal("errors and warnings have the same style")
 	}
 	color := strings.Split(bad, s.m.Look.Glyphs.Alert)[0]
 	if !strings.Contains(lines[0], color) || strings.Contains(lines[1], color) {
@@ -93,6 +93,6 @@ func TestALongFailureIsReadable(t *testing.T) {
 	s := demo(t, 80, 24)
 	state.ShowFailure(s.m, "short")
 	if rows := view.StatusRows(s.m, 80); len(rows) != 1 {
-		t.Errorf("%d rows for one word", len(rows))
+		t.Errorf("got %d status rows for one word", len(rows))
 	}
 }

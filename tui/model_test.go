@@ -78,7 +78,7 @@ func TestNewAgentsComeInWhereTheyBelong(t *testing.T) {
 		n.Agents = append(n.Agents, city.Agent{Name: "beta", State: city.Running, Running: true})
 	})
 	if i, j := slices.Index(s.order(), "builder"), slices.Index(s.order(), "beta"); j != i-1 {
-		t.Errorf("beta belongs before builder: %v", s.order())
+		t.Errorf("want beta before builder in %v", s.order())
 	}
 }
 
@@ -386,7 +386,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		f, left := effectOf[feed.Quit](s)
 		if asks := s.m.Dialogs.Choice() != nil; asks != c.asks || left == c.asks ||
 			left && f.Exit != feed.Leave {
-			t.Errorf("%+v: left %v with %v, asks %v", c, left, f.Exit, asks)
+			t.Errorf("%+v: got left %v with %v, question %v", c, left, f.Exit, asks)
 		}
 		if !c.asks {
 			s.hides("keeps running", "runs elsewhere")

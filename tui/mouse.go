@@ -163,7 +163,8 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel reports whether this event is the first of a batch. If so, the caller starts a timer.
+// addWheel adds an event to the current batch. It reports whether the event is the first one, for which the caller must
+// start a timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {

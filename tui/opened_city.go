@@ -24,7 +24,7 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	state.ListCities(m)
 	actions.RefreshQuestion(m)
 	list := m.Dialogs.Finder()
-	if list == nil || list.About != any(actions.CitiesList{}) {
+	if list == nil || list.About != any(state.CitiesList{}) {
 		return
 	}
 	if !m.Directory {

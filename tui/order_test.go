@@ -114,7 +114,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	}
 	s.press("5", "o")
 	if o, _ := s.m.Focused().Sorting(s.now); o != nil || s.m.Agents.Order.Key != 0 {
-		t.Error("o in Events sorts another list")
+		t.Error("key o in Events sorted a different list")
 	}
 }
 
@@ -253,7 +253,7 @@ func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 		s.now = s.now.Add(late)
 		s.send(tuitest.KeyPress("j"))
 		if seen := late < widget.ReactionTime; (s.m.Agents.SelectedKey == before[at+1]) != seen {
-			t.Errorf("%v after the rows moved, j goes to %s; below the cursor was %s", late,
+			t.Errorf("%v after the rows moved, j selects %s; the row below the cursor was %s", late,
 				s.m.Agents.SelectedKey, before[at+1])
 		}
 	}

@@ -62,7 +62,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 			s.press(c.keys...)
 			s.wants(c.want...)
 			if !s.m.Agents.Marks["builder"] {
-				t.Errorf("%q: another agent's mark is gone", c.line)
+				t.Errorf("%q: the mark of a different agent was removed", c.line)
 			}
 		}
 	}
@@ -102,7 +102,8 @@ func TestPaletteListsFirstWhatWorks(t *testing.T) {
 		for i := range found {
 			why := found[i].WhyUnavailable()
 			if blocked && why == "" {
-				t.Errorf("panel %s: %q is listed after what cannot run", key, found[i].Title)
+				t.Errorf("panel %s: %q is listed after entries that cannot run",
+					key, found[i].Title)
 			}
 			blocked = blocked || why != ""
 		}
@@ -425,7 +426,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	s.press(":")
 	f := s.m.Dialogs.Finder()
 	if f.Found[0].Line != "view.redraw" || f.Found[1].Line != "goto worker-2" {
-		t.Errorf("first are %q and %q", f.Found[0].Line, f.Found[1].Line)
+		t.Errorf("first entries: got %q and %q", f.Found[0].Line, f.Found[1].Line)
 	}
 	s.typeIn("worker")
 	if f.Found[0].Line != "goto worker-2" {

@@ -67,7 +67,7 @@ func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 	s.shows("None of 12 agents")
 	s.press("esc", "/", "d", "e", "m", "o")
 	if got := s.order(); !slices.Equal(got, []string{"builder"}) {
-		t.Errorf("by the description: %v", got)
+		t.Errorf("filter by description: got %v", got)
 	}
 }
 

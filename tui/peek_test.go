@@ -104,12 +104,12 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 		l := terminal.NewSearch(c.text)
 		l.Find([]terminal.PaneLine{{Text: c.in}})
 		if len(l.Hits) != c.want {
-			t.Errorf("%q is in %q %d times: %v", c.text, c.in, c.want, l.Hits)
+			t.Errorf("hits of %q in %q: got %d: %v", c.text, c.in, c.want, l.Hits)
 		}
 	}
 	l := terminal.NewSearch("界")
 	if l.Find([]terminal.PaneLine{{}, {Text: "\x1b[31m世界\x1b[m"}}); len(l.Hits) != 1 || l.Hits[0] != (terminal.Hit{Line: 1, From: 2, To: 4}) {
-		t.Errorf("columns, not bytes: %v", l.Hits)
+		t.Errorf("hits in columns: got %v", l.Hits)
 	}
 	l = terminal.NewSearch(".")
 	if l.Find([]terminal.PaneLine{{Text: "é世e\u0301\U0001F44D\U0001F3FD"}}); len(l.Hits) != 4 || l.Hits[1] != (terminal.Hit{Line: 0, From: 1, To: 3}) || l.Hits[2] != (terminal.Hit{Line: 0, From: 3, To: 4}) {
@@ -134,7 +134,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 	l := terminal.NewSearch("y")
 	l.Find(lines)
 	if n := len(l.Hits); n != terminal.MaxHits || l.Hits[n-1] != (terminal.Hit{Line: len(lines) - 1, From: 2, To: 3}) {
-		t.Errorf("%d matches, the last %v", n, l.Hits[n-1])
+		t.Errorf("got %d matches, the last %v", n, l.Hits[n-1])
 	}
 }
 
@@ -349,7 +349,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 		all := strings.Join(view.Draw(s.m).Lines, "\n")
 		for _, want := range []string{"\x1b[7mrev", "faint", "38;5;208", "48;2;1;2;3", "a       b"} {
 			if !strings.Contains(all, want) {
-				t.Errorf("%q is lost at %d", want, w)
+				t.Errorf("want %q at %d", want, w)
 			}
 		}
 	}
@@ -397,7 +397,7 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	if s.m.Peek.Logs {
 		t.Error("an event without an agent has logs")
 	}
-	s.shows("the event under the cursor is not about an")
+	s.shows("the event under the cursor does not belong to")
 }
 
 // For an event that the selected agent caused, l shows the logs of the agent that the event is about.

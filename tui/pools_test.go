@@ -284,7 +284,7 @@ func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s.press("enter")
 	s.shows("> batch-4", "the selected entry is gone")
 	if _, sent := effectOf[feed.SendCommands](s); sent {
-		t.Error("enter drains the member that is on the line now")
+		t.Error("enter drained the member that replaced the selected one")
 	}
 	s.change(without("batch-4"))
 	s.shows("> batch-2")

@@ -222,12 +222,13 @@ func TestChosenColumns(t *testing.T) {
 			s.m.Agents.Chosen = panel.ChosenColumns(names)
 			c := s.m.Agents.Columns(s.m.Env(), s.m.Agents.Visible(), w)
 			if len(c) == 0 {
-				t.Fatalf("%d columns: nothing is left of %v", w, names)
+				t.Fatalf("%d columns: got none of %v", w, names)
 			}
 			for i := range s.m.Agents.Rows {
 				l := panel.RowLine(&s.m.Look, c, &s.m.Agents.Rows[i], widget.RowState{})
 				if line := l.Fill(w); widget.Width(line) != w {
-					t.Fatalf("%v in %d columns: %d wide, %q", names, w, widget.Width(line), line)
+					t.Fatalf("%v in %d columns: got %d columns, %q",
+						names, w, widget.Width(line), line)
 				}
 			}
 		}
@@ -274,11 +275,12 @@ func TestHowMuchIsAsked(t *testing.T) {
 	s.hear(feed.News{Preferences: &feed.Preferences{Confirm: "never"}})
 	s.press("r")
 	if s.m.Dialogs.Choice() != nil || len(s.commands()) != 1 {
-		t.Errorf("never: asked %v, %d commands", s.m.Dialogs.Choice() != nil, len(s.commands()))
+		t.Errorf("confirm = never: asked %v, got %d commands",
+			s.m.Dialogs.Choice() != nil, len(s.commands()))
 	}
 	s.hear(feed.News{Preferences: &feed.Preferences{}})
 	s.press("r")
 	if s.m.Dialogs.Choice() == nil {
-		t.Error("normal: nothing is asked")
+		t.Error("confirm = normal: got no question")
 	}
 }

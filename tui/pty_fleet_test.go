@@ -136,7 +136,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 		case i == 1:
 			first = n
 		case i > 1 && n > first+1:
-			t.Errorf("after %d switches %d descriptors are open, after two %d", i+1, n, first)
+			t.Errorf("after %d switches: got %d open descriptors, after two %d", i+1, n, first)
 		}
 	}
 	if a, b := strings.Count(c.did("alpha"), "worker"), strings.Count(c.did("beta"), "worker"); a < 3 || b < 3 || strings.Contains(c.did("alpha")+c.did("beta"), "scout") {

@@ -126,14 +126,14 @@ func TestTerminalManyVisits(t *testing.T) {
 		c.keys("\x11")
 		c.sees("0 builder following")
 		if now := c.modes(); !reflect.DeepEqual(room, now) {
-			t.Fatalf("after %d visits the modes are %+v, before %+v", i+1, now, room)
+			t.Fatalf("after %d visits: got modes %+v, before %+v", i+1, now, room)
 		}
 		if i == 1 {
 			first = c.descriptors()
 		}
 	}
 	if n := c.descriptors(); n > first+1 { // the pane might be opening a stream
-		t.Errorf("after %d visits %d descriptors are open, after two %d", visits, n, first)
+		t.Errorf("after %d visits: got %d open descriptors, after two %d", visits, n, first)
 	}
 	c.keys("q")
 	c.insist("h", "exit: ")

@@ -312,7 +312,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		case i == 1:
 			first = n
 		case i > 1 && n > first+1: // the pane might be opening a stream
-			t.Errorf("after %d visits %d descriptors are open, after two %d", i+1, n, first)
+			t.Errorf("after %d visits: got %d open descriptors, after two %d", i+1, n, first)
 		}
 	}
 	c.keys("q")
@@ -345,10 +345,10 @@ func TestTerminalGone(t *testing.T) {
 			timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 			_ = c.cmd.Wait() // its message cannot be written anywhere
 			if !timer.Stop() {
-				t.Fatal("the control room does not notice")
+				t.Fatal("the control room did not notice the hangup")
 			}
 			if got, err := os.ReadFile(c.report); err != nil || !strings.HasPrefix(string(got), "hangup") {
-				t.Errorf("it ended with %q, %v", got, err)
+				t.Errorf("exit report: got %q, %v", got, err)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ type ill struct {
 
 func (i ill) ache(where string) {
 	if i.where == where {
-		panic("as asked in " + where)
+		panic("simulated panic in " + where)
 	}
 }
 
@@ -52,11 +52,11 @@ func (i ill) Attach(ctx context.Context, agent string, v city.Viewer) (city.Term
 // Whichever method of the city panics, the terminal is restored, and the room says where the panic occurred.
 func TestTerminalPanicInTheCity(t *testing.T) {
 	for _, c := range []struct{ where, keys, want string }{
-		{"snapshots", "", "snapshots: as asked"},
-		{"events", "", "events: as asked"},
-		{"watch", "jjjjjj", "pane: as asked"},
-		{"beads", "b", "work: as asked"},
-		{"attach", "jjjjjja", "attach: as asked"},
+		{"snapshots", "", "snapshots: simulated panic"},
+		{"events", "", "events: simulated panic"},
+		{"watch", "jjjjjj", "pane: simulated panic"},
+		{"beads", "b", "work: simulated panic"},
+		{"attach", "jjjjjja", "attach: simulated panic"},
 	} {
 		t.Run(c.where, func(t *testing.T) {
 			t.Parallel()

@@ -149,7 +149,7 @@ func FuzzRebind(f *testing.F) {
 				b := &r.Actions[j]
 				for _, k := range a.Key.Keys() {
 					if a.Overlaps(b) && slices.Contains(b.Key.Keys(), k) {
-						t.Errorf("%s means %s and %s", k, b.ID, a.ID)
+						t.Errorf("key %s is bound to %s and %s", k, b.ID, a.ID)
 					}
 				}
 			}

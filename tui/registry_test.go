@@ -39,7 +39,7 @@ func TestRegistry(t *testing.T) {
 			for _, k := range a.Key.Keys() {
 				at := place{c, k}
 				if other := keys[at]; other != "" {
-					t.Errorf("%s means %s and %s in %q", k, other, a.ID, c)
+					t.Errorf("key %s is bound to %s and %s in %q", k, other, a.ID, c)
 				}
 				keys[at] = a.ID
 			}
@@ -48,7 +48,7 @@ func TestRegistry(t *testing.T) {
 	for at, id := range keys {
 		other := keys[place{keymap.Everywhere, at.key}]
 		if other != "" && other != id && !at.in.Dialog() && !(at.in.ExcludesAgentVerbs() && r.ByID(other).IsAgentVerb()) {
-			t.Errorf("%s means %s everywhere, and %s in %q", at.key, other, id, at.in)
+			t.Errorf("key %s is bound to %s everywhere, and to %s in %q", at.key, other, id, at.in)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 				s.press(k)
 				view.Draw(s.m)
 				if !ran {
-					t.Errorf("%s in %q does not reach %s", k, c, a.ID)
+					t.Errorf("key %s in %q does not run %s", k, c, a.ID)
 				}
 			}
 		}

@@ -134,7 +134,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 		s.agent(name, func(a *city.Agent) { a.NoRestart = "" })
 	}
 	s.press("s")
-	s.shows("Suspend rig api?", "2 sessions stop, and none starts until the rig is resumed.")
+	s.shows("Suspend rig api?", "2 sessions stop, and no new ones start until the rig is resumed.")
 	s.press("y")
 	s.wants(city.SuspendRig{Rig: "api"})
 	s.done("rig api is suspended")

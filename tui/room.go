@@ -96,6 +96,10 @@ func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 			r.r.Discard(e)
 		case feed.SwitchCity:
 			r.switcher.openCity(r.r, e)
+		case feed.RefreshCities:
+			if r.switcher != nil && r.switcher.watcher != nil {
+				r.switcher.watcher.Refresh()
+			}
 		case feed.SendCityCommand:
 			r.r.SendCityCommand(e)
 		case feed.RegisterCity:

@@ -105,6 +105,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	previewTheme(m)
 	state.UpdatePane(m)
 	state.RequestLists(m)
+	state.RequestCities(m)
 	todo, m.Todo = append(append(todo, m.Todo...), state.SaveRoom(m, false)...), nil
 	if !m.Zoomed || m.Focus != panel.IDPeek {
 		m.Peek.Logs = false
@@ -319,6 +320,9 @@ func receiveResult(m *state.Room, r feed.Result) {
 		m.Status.ID, m.Status.Starts = r.ID, starts
 		if failed {
 			m.Status.While = state.UntilConfigValid(m.Status.Text)
+		}
+		if !failed {
+			state.NoteCrash(m) // the snapshot might be newer than the result
 		}
 	}
 }

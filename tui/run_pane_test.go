@@ -88,11 +88,11 @@ func TestPaneFollowsARun(t *testing.T) {
 		})
 		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // output that has been received stays
 		if w := s.m.Watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
-			t.Errorf("%v: after its end, watching %+v", size, w)
+			t.Errorf("%v: watched after the run ended: got %+v", size, w)
 		}
 		s.press("1")
 		if w := s.m.Watched; w.Run != "" || w.Agent == "" {
-			t.Errorf("%v: in Agents, watching %+v", size, w)
+			t.Errorf("%v: watched in Agents: got %+v", size, w)
 		}
 		s.hides("step 64 of 90", "nightly · ok 0s ago")
 	}
@@ -124,19 +124,19 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	s.live("nightly", 3)
 	s.press("p")
 	if s.m.Watched != (feed.Watch{}) {
-		t.Errorf("with a hidden pane, watching %+v", s.m.Watched)
+		t.Errorf("watched with a hidden pane: got %+v", s.m.Watched)
 	}
 	s.press("enter")
 	if s.m.Watched.Run != "gc-230" {
-		t.Errorf("in the details, watching %+v", s.m.Watched)
+		t.Errorf("watched in the details: got %+v", s.m.Watched)
 	}
 	s.press("esc", "p", "0", "f", "f")
 	if s.m.Watched.Run != "gc-230" {
-		t.Errorf("after zooming, watching %+v", s.m.Watched)
+		t.Errorf("watched after zooming: got %+v", s.m.Watched)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	if s.m.Watched.Run != "" || s.m.Watched.Agent == "" {
-		t.Errorf("without automations, watching %+v", s.m.Watched)
+		t.Errorf("watched without automations: got %+v", s.m.Watched)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 			s.closeNotice()
 			if _, ok := effectOf[feed.Attach](s); ok || s.m.Dialogs.Prompt() != nil ||
 				s.m.Dialogs.Choice() != nil {
-				t.Errorf("%s after %s does something to an agent", key, at)
+				t.Errorf("%s after %s acted on an agent", key, at)
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func TestRunOutput(t *testing.T) {
 		p.Add(city.Piece{Text: fmt.Sprintln(i)})
 	}
 	if n := len(p.Lines); n < terminal.MaxRunLines || n > 2*terminal.MaxRunLines || p.Lines[n-1] != fmt.Sprint(5*terminal.MaxRunLines-1) {
-		t.Errorf("%d lines, the last %q", n, p.Lines[n-1])
+		t.Errorf("got %d lines, the last %q", n, p.Lines[n-1])
 	}
 }
 
@@ -250,7 +250,7 @@ func TestRunOutputIsTakenAsItIs(t *testing.T) {
 		next++
 		s.m.Peek.Apply(terminal.News{Run: "gc-215", Text: text, LinesReceived: next}, "")
 	}); n > 10 {
-		t.Errorf("%v allocations for a piece of output", n)
+		t.Errorf("got %v allocations for a piece of output", n)
 	}
 }
 

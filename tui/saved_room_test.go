@@ -50,7 +50,7 @@ func TestSavedRoom(t *testing.T) {
 	next.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	m := next.m
 	if way := m.Orders()["agents"]; way != "name" || len(m.History) != 1 {
-		t.Errorf("restored: agents by %s, history %q", way, m.History)
+		t.Errorf("restored: got agents sorted by %s, history %q", way, m.History)
 	}
 	if m.Focus != panel.IDEvents || !m.Zoomed || !m.Below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
 		t.Errorf("restored: focus %v, zoomed %v, below %v, filter %q", m.Focus, m.Zoomed, m.Below, m.Pools.Filter.Text)
@@ -82,7 +82,7 @@ func TestSavedRoomIsTolerant(t *testing.T) {
 		}
 	}
 	if _, err := feed.ReadSavedRoom(dir); err == nil {
-		t.Error("a folder is read as stored state")
+		t.Error("ReadSavedRoom of a folder succeeded")
 	}
 	if old, err := feed.ReadSavedRoom(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
 		t.Errorf("no file: %+v, %v", old, err)
@@ -103,7 +103,7 @@ func TestKeptFilterIsShown(t *testing.T) {
 	s.shows("restored filter: /shop hides other rows; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
 	if s.m.Agents.Filter.Text != "idle" {
-		t.Errorf("typed over it: %q", s.m.Agents.Filter.Text)
+		t.Errorf("filter after typing: got %q", s.m.Agents.Filter.Text)
 	}
 	s.press("/", "backspace", "enter")
 	if s.m.Agents.Filter.Text != "idl" {
@@ -113,7 +113,7 @@ func TestKeptFilterIsShown(t *testing.T) {
 	s.send(tea.PasteMsg{Content: "scout"})
 	s.press("left", "x", "enter")
 	if s.m.Agents.Filter.Text != "scouxt" {
-		t.Errorf("pasted over it: %q", s.m.Agents.Filter.Text)
+		t.Errorf("filter after pasting: got %q", s.m.Agents.Filter.Text)
 	}
 	s.press("esc")
 	s.shows("1 Agents 12")

@@ -41,12 +41,12 @@ func TestThePaneNamesARowWithoutAnAgent(t *testing.T) {
 	if w := state.Watching(s.m); w.Agent != "" {
 		t.Errorf("the pane shows %q", w.Agent)
 	}
-	s.shows("The event " + s.m.Events.Called() + " is not about an existing agent.")
+	s.shows("The event " + s.m.Events.Called() + " does not belong to an agent that exists.")
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
-	s.shows("The watchdog late is not about an existing agent.")
+	s.shows("The watchdog late does not belong to an agent that exists.")
 	s.press("1")
-	s.hides("is not about an existing agent")
+	s.hides("does not belong to an agent that exists")
 	if w := state.Watching(s.m); w.Agent != "builder" {
 		t.Errorf("the pane shows %q", w.Agent)
 	}

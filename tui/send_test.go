@@ -270,7 +270,7 @@ func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	quickly("s", "a", "y", " ", "y", "e", "s", "enter")
 	s.shows("cannot send text to the agent: scout is quarantined")
 	if s.m.Dialogs.Choice() != nil || len(s.out) > 0 || s.m.Focus != panel.IDAgents {
-		t.Fatalf("the letters are verbs: %v\n%s", s.out, s.text())
+		t.Fatalf("letters ran actions: %v\n%s", s.out, s.text())
 	}
 	s.press("i")
 	quickly("down")

@@ -7,6 +7,7 @@ import (
 	"gcity/city"
 	"gcity/tui/actions"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // Members of a pool with a long name can be told apart at every width at which there is a list.
@@ -77,4 +78,20 @@ func TestRestartOfAStoppedAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("r")
 	s.shows("The session ends and a new one starts.")
+}
+
+// A long text in the status line continues on the next row. The age of a text does not push it there.
+func TestALongStatusContinuesOnTheNextRow(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("builder")
+	s.press("D")
+	s.done("agent builder was asked to finish its current task; it is killed at 10:42:37 if it is still running")
+	s.shows("✓ agent builder was asked to finish its current task; it is killed at 10:42:37", "   if it is still running  u undoes for 30s")
+	state.ShowSuccess(s.m, strings.Repeat("x", 76))
+	s.wait(state.StatusDuration / 2)
+	s.shows(" ✓ " + strings.Repeat("x", 76))
+	s.hides("ago")
+	if n := state.StatusHeight(s.m); n != 1 {
+		t.Errorf("the status line has %d rows", n)
+	}
 }

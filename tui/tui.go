@@ -17,7 +17,7 @@ type Options struct {
 	Mode   state.Mode
 	Folder string          // folder of the city, absolute, without symbolic links; "" = unknown
 	Config feed.ConfigFile // nil = the configuration cannot be edited here
-	// used if neither the user nor the city sets one; the zero value is themes.Default
+	// the theme if neither the user nor the city sets one; the zero value is themes.Default
 	Theme themes.Theme
 
 	NoColor bool // no colors, only bold, faint and reversed text

@@ -7,7 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"gcity/themes"
 	"gcity/tui/actions"
+	"gcity/tui/details"
 	"gcity/tui/keymap"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -64,9 +66,9 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
-	if !m.Status.Failed && !m.Status.Note { // a failure or a note says why
-		m.Status.Text += "; there was no question, so y did nothing"
-	}
+	// the status line keeps the result of the action, or the reason why there was no question
+	state.Record(m, details.Message{Text: "y did nothing: the action before it asked no question",
+		Token: themes.Dim})
 	return true
 }
 

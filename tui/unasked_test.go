@@ -15,7 +15,10 @@ import (
 func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()
-		s.shows("there was no question, so y did nothing")
+		if last := s.m.Messages[len(s.m.Messages)-1]; !strings.Contains(last.Text, "asked no question") ||
+			strings.Contains(s.m.Status.Text, "question") {
+			t.Errorf("the status %q, the last message %q", s.m.Status.Text, last.Text)
+		}
 		if s.m.Dialogs.Top() != nil {
 			t.Errorf("y opened %T", s.m.Dialogs.Top())
 		}
@@ -32,7 +35,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 		s.wait(answerWindow)
 		s.press("y")
 		if s.m.Dialogs.Finder() == nil {
-			t.Error("a later y does not copy")
+			t.Error("a later y did not copy")
 		}
 	})
 	t.Run("pool", func(t *testing.T) {
@@ -91,7 +94,7 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 		s.send(tuitest.KeyPress(string(k)))
 	}
 	if s.m.Focus != before || len(s.commands()) > 0 {
-		t.Error("the typed name ran verbs")
+		t.Error("the typed name ran actions")
 	}
 }
 
@@ -105,7 +108,7 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 		s.send(tuitest.KeyPress(k))
 	}
 	if s.m.Focus != before || len(s.commands()) > 0 {
-		t.Error("the typed name ran verbs")
+		t.Error("the typed name ran actions")
 	}
 }
 

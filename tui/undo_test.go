@@ -42,6 +42,16 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	}
 }
 
+// The time left never exceeds the time limit, although the time of a frame can be older than the action.
+func TestUndoIsNotOfferedForTooLong(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.wait(s.now.Truncate(time.Second).Add(1100 * time.Millisecond).Sub(s.now))
+	s.shows("builder") // the first frame of this second
+	s.press("D")
+	s.shows("u undoes for 30s")
+}
+
 // The time limit for undo starts when the verb has ended.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -303,7 +313,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
 	s.press("D", "y")
-	s.shows("u undoes for 30s", "u undo draining builder", "a attach")
+	s.shows("u undoes for 29s", "u undo draining builder", "a attach")
 	s.done("agent builder drains")
 	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
 	s.shows("u undoes for")
@@ -440,10 +450,8 @@ func suspendedBuilder(t *testing.T) *stage {
 	return s
 }
 
-// A verb that cannot be undone ends the undo of an earlier verb.
-func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
-	why := map[string]string{"restart": "restarting builder", "kill": "killing builder",
-		"release": "releasing scout", "mail": "sending mail to builder", "undrain": "releasing deployer"}
+// A verb that cannot be undone leaves the undo of an earlier verb. The footer names what undo reverts.
+func TestUndoSkipsVerbsWithoutUndo(t *testing.T) {
 	for name, act := range map[string]func(s *stage){
 		"restart": func(s *stage) { s.press("r", "y") },
 		"kill":    func(s *stage) { s.press("ctrl+k"); s.typeIn("builder"); s.press("enter") },
@@ -455,47 +463,73 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 			s := suspendedBuilder(t)
 			act(s)
 			s.choose("builder")
-			s.hides("undo")
+			s.shows("u undo suspending builder")
 			s.press("u")
-			s.wants()
-			s.shows(why[name] + " has no undo")
+			s.wants(city.Resume{Agent: "builder"})
 		})
 	}
 }
 
-// The refusal says why the latest verb has no undo. If an earlier drain still runs, it says how to cancel it.
-func TestUndoNamesTheKeyThatCancelsTheDrain(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.choose("builder")
-	s.press("D")
-	s.wants(city.Drain{Agent: "builder"})
-	s.done("agent builder drains")
-	s.agent("builder", func(a *city.Agent) {
-		a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now}
+// Each undo reverts the newest action that can still be undone. Every action has its own deadline.
+func TestUndoRevertsOneActionAfterTheOther(t *testing.T) {
+	stages := func() *stage {
+		s := suspendedBuilder(t)
+		s.wait(10 * time.Second)
+		s.choose("idle")
+		s.press("D")
+		s.done("agent idle drains")
+		s.agent("idle", func(a *city.Agent) { a.State = city.Draining })
+		s.press("r", "y") // has no undo
+		return s
+	}
+	s := stages()
+	s.shows("u undo draining idle")
+	s.press("u")
+	s.wants(city.Undrain{Agent: "idle"})
+	s.done("agent idle no longer drains")
+	s.agent("idle", func(a *city.Agent) { a.State = city.Running })
+	s.shows("u undoes suspending builder for", "u undo suspending builder")
+	s.press("u")
+	s.wants(city.Resume{Agent: "builder"})
+	s.done("agent builder is resumed")
+	s.hides("u undo")
+	s.press("u")
+	s.wants()
+	s.shows("the latest action was an undo")
+
+	// the newest action no longer has a target
+	s = stages()
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "idle" })
 	})
-	s.choose("scout")
-	s.press("u")
-	s.wants(city.Release{Agent: "scout"})
-	s.done("agent scout is released")
-	s.line("undo", "enter")
-	s.wants()
-	s.shows("cannot undo the latest action: releasing scout has no undo; D on the row of builder cancels its drain")
-	s.choose("idle")
-	s.press("u")
-	s.wants()
-	s.shows("releasing scout has no undo; D on the row of builder cancels its drain")
-	s.hides("only agents in quarantine")
 	s.choose("builder")
-	s.press("D")
-	s.wants(city.Undrain{Agent: "builder"})
-	s.done("agent builder no longer drains")
-	s.agent("builder", func(a *city.Agent) { a.State, a.Drain = city.Running, nil })
+	s.shows("u undo suspending builder")
+	s.press("u")
+	s.wants(city.Resume{Agent: "builder"})
+
+	// the time of the older action has passed
+	s = stages()
+	s.wait(21 * time.Second)
+	s.press("u")
+	s.wants(city.Undrain{Agent: "idle"})
+	s.done("agent idle no longer drains")
+	s.agent("idle", func(a *city.Agent) { a.State = city.Running })
+	s.hides("undo suspending")
+	s.press("u")
+	s.wants()
+}
+
+// If no action can be undone, the refusal says why the latest one has no undo.
+func TestUndoRefusalNamesTheLatestVerb(t *testing.T) {
+	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
 	s.line("undo", "enter")
-	s.shows("restarting idle has no undo")
-	s.hides("cancels its drain")
+	s.wants()
+	s.shows("cannot undo the latest action: restarting idle has no undo")
+	s.press("esc", "u")
+	s.shows("restarting idle has no undo; only agents in quarantine")
 }
 
 // If u releases the selected agent, the palette line "undo" undoes the latest verb. The footer shows both.

@@ -394,3 +394,27 @@ func TestARoomReachesTheControllerThatItStarts(t *testing.T) {
 	c.answer("y")
 	c.until("the command arrives", func() bool { return len(b.Commands()) == 1 })
 }
+
+// A room of a city that a supervisor ran finds the controller that another program starts afterwards.
+func TestARoomFindsTheNewControllerOfItsCity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	fake := func(name, agent string) *citytest.Fake {
+		return citytest.NewFake(name, city.Agent{Name: agent, Running: true})
+	}
+	a, b := fake("alpha", "one"), fake("beta", "fresh")
+	d := &restarter{Directory: citytest.NewDirectory(a, fake("beta", "two")), alone: citytest.NewDirectory(a, b)}
+	d.until, d.start = context.WithCancel(t.Context())
+	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
+	c.sees("0 one")
+	c.to("beta")
+	c.sees("0 two")
+	d.SetCondition("beta", city.CityStopped, "")
+	c.sees("@ starts it")
+	d.start()
+	c.sees("0 fresh")
+	c.coax("r", "Restart fresh?")
+	c.answer("y")
+	c.until("the command arrives", func() bool { return len(b.Commands()) == 1 })
+}

@@ -138,7 +138,7 @@ func TestViewerAsksForKeptOutput(t *testing.T) {
 		v.Show(feed.Watch{Agent: "late"}) // the output is stored after the end is reported
 		time.Sleep(time.Minute)
 		if p := seen(t, b); len(p.Text) != 1 {
-			t.Errorf("the late output is %q", p.Text)
+			t.Errorf("late output: got %q", p.Text)
 		}
 		v.Show(feed.Watch{Agent: "zeta"})
 		time.Sleep(time.Minute)
@@ -176,7 +176,7 @@ func TestMailboxNeverWaits(t *testing.T) {
 	}
 	n, _ := b.Take(epoch)
 	if last := n.Events[len(n.Events)-1].Seq; len(n.Events) < feed.MaxPending || len(n.Events) > 2*feed.MaxPending || last != 10*feed.MaxPending {
-		t.Errorf("%d events up to %d", len(n.Events), last)
+		t.Errorf("got %d events up to %d", len(n.Events), last)
 	}
 	if n.Snap.Rev != 10*feed.MaxPending || n.Pane.LinesReceived != 10*feed.MaxPending {
 		t.Errorf("snapshot %d, pane %d", n.Snap.Rev, n.Pane.LinesReceived)
@@ -198,7 +198,7 @@ func TestMailboxPacesThePane(t *testing.T) {
 		t.Error("the first update is delayed")
 	}
 	if ok, next := look(100*time.Millisecond, false); ok || !next.Equal(epoch.Add(500*time.Millisecond)) {
-		t.Errorf("too early: %v, next %v", ok, next)
+		t.Errorf("update too early: got %v, next %v", ok, next)
 	}
 	if ok, _ := look(200*time.Millisecond, true); !ok {
 		t.Error("the first output of a session is delayed")
@@ -225,11 +225,11 @@ func TestPump(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if n := sent.Swap(0); n < 90 || n > 101 || full.Load() < 980 {
-			t.Errorf("%d messages with %d events in 10 s", n, full.Load())
+			t.Errorf("got %d messages with %d events in 10 s", n, full.Load())
 		}
 		time.Sleep(10 * time.Second)
 		if n := sent.Load(); n < 9 || n > 12 {
-			t.Errorf("%d messages in 10 idle seconds", n)
+			t.Errorf("got %d messages in 10 idle seconds", n)
 		}
 		cancel()
 		r.Wait()

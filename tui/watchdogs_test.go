@@ -25,14 +25,14 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	}
 	s.press(".")
 	if s.m.Focus != panel.IDAgents || s.m.Agents.SelectedKey != "worker-1" {
-		t.Errorf(". goes to panel %s, %s", s.m.Focus, s.m.Agents.SelectedKey)
+		t.Errorf("key . selected panel %s, agent %s", s.m.Focus, s.m.Agents.SelectedKey)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
 	s.press("r")
 	s.shows("the watched agent does not exist")
 	if len(s.commands()) > 0 || s.m.Dialogs.Choice() != nil {
-		t.Errorf("r acts on another agent: %+v", s.commands())
+		t.Errorf("key r acted on a different agent: %+v", s.commands())
 	}
 	s.press("esc", ".")
 	s.shows("gone does not exist")
@@ -63,7 +63,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.hides("calling", "calls overseer")
 	s.press("u")
 	if got := s.commands(); len(got) > 0 {
-		t.Errorf("u without a call does %+v", got)
+		t.Errorf("key u without a call: got %+v", got)
 	}
 	s.press("d")
 	s.shows("very stale", "seen by operator")
@@ -155,7 +155,7 @@ func TestHiddenWatchdogsAreSkipped(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.hides("Watchdogs")
 	if why := state.NothingSelected(s.m, s.m.Watchdogs); why != "there are no watchdogs" {
-		t.Errorf("a key for a hidden panel: %q", why)
+		t.Errorf("key of a hidden panel: got %q", why)
 	}
 	if slices.Contains(ring(s), panel.IDWatchdogs) {
 		t.Error("tab goes to the hidden Watchdogs")

@@ -8,7 +8,7 @@ import "time"
 type Chain struct {
 	Failed int // consecutive actions that did not help
 	Wakes  int // consecutive failed wakes
-	// consecutive decisions of a triage agent that were milder than the thresholds'
+	// consecutive decisions of a triage agent that were milder than those of the thresholds
 	Spared int
 
 	did   Decision // the latest action, until it is known whether it helped; "" = none

@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 	} {
 		v := Judge(spec, c.f)
 		if v.Decision != c.want || v.Freshness != c.is || !strings.Contains(v.Reason, c.says) {
-			t.Errorf("%s: %q, %q, %q", c.name, v.Decision, v.Freshness, v.Reason)
+			t.Errorf("%s: got %q, %q, %q", c.name, v.Decision, v.Freshness, v.Reason)
 		}
 	}
 }
@@ -76,17 +76,18 @@ func FuzzJudge(f *testing.F) {
 		facts.Age = time.Duration(b)
 		old := Judge(spec, facts)
 		if rank[old.Decision] < rank[young.Decision] {
-			t.Errorf("%s at age %s, but only %s at age %s", young.Decision, time.Duration(a), old.Decision, time.Duration(b))
+			t.Errorf("got %s at age %s, but only %s at age %s",
+				young.Decision, time.Duration(a), old.Decision, time.Duration(b))
 		}
 		for _, v := range []Verdict{young, old} {
 			if v.Reason == "" {
 				t.Error("no reason")
 			}
 			if (mute || !alive) && (v.Decision == Wake || v.Decision == Nudge) {
-				t.Errorf("%s although text cannot be typed", v.Decision)
+				t.Errorf("got %s although text cannot be typed", v.Decision)
 			}
 			if alive && v.Decision == Start {
-				t.Error("a live agent is started")
+				t.Error("got start for a live agent")
 			}
 		}
 	})
@@ -106,7 +107,7 @@ func TestSight(t *testing.T) {
 		t.Error("age at the first read:", got)
 	}
 	if s.Update(at(-4), noon, at(3)) != s || s.Update(time.Time{}, noon, at(3)) != s {
-		t.Error("an unchanged or missing timestamp changes the Sighting")
+		t.Error("an unchanged or missing timestamp changed the Sighting")
 	}
 	// The local clock was set forward, or the writer's clock is slow.
 	if got := age(s.Update(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute {
@@ -125,7 +126,7 @@ func TestSight(t *testing.T) {
 		{"dated before the read that did not see it", s.Update(at(-600), at(3), at(6)), true},
 	} {
 		if c.s.After(at(4)) != c.want {
-			t.Errorf("%s: After = %t", c.name, !c.want)
+			t.Errorf("%s: got After = %t", c.name, !c.want)
 		}
 	}
 	future := s.Update(at(600), at(3), at(6))
@@ -158,7 +159,7 @@ func TestParse(t *testing.T) {
 		strings.Repeat(" ", MaxHeartbeat+1): "is larger than 64 KiB", "[]": "is not a JSON object",
 	} {
 		if got, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.60q: %v, %v, want %q", text, got, err, says)
+			t.Errorf("%.60q: got %v, %v, want %q", text, got, err, says)
 		}
 	}
 }
@@ -177,7 +178,7 @@ func TestReportedAgents(t *testing.T) {
 	} {
 		got, err := Parse([]byte(`{"timestamp": "2026-01-02T18:30:00Z"` + says + "}"))
 		if have := text(got.Healthy) + " " + text(got.Unhealthy); err != nil || have != want {
-			t.Errorf("%s: %s, %v, want %s", says, have, err, want)
+			t.Errorf("%s: got %s, %v, want %s", says, have, err, want)
 		}
 	}
 }
@@ -260,7 +261,7 @@ func TestChain(t *testing.T) {
 			now = now.Add(every)
 		}
 		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+			t.Errorf("%s: got %s, want %s", c.name, text, c.want)
 		}
 	}
 }
@@ -292,7 +293,7 @@ func TestFrozen(t *testing.T) {
 			now = now.Add(3 * time.Minute)
 		}
 		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.beats, text, c.want)
+			t.Errorf("%s: got %s, want %s", c.beats, text, c.want)
 		}
 	}
 }
@@ -332,7 +333,7 @@ func TestSpare(t *testing.T) {
 			got = append(got, fmt.Sprint(chain.Spared))
 		}
 		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.says, text, c.want)
+			t.Errorf("%s: got %s, want %s", c.says, text, c.want)
 		}
 	}
 }

@@ -79,7 +79,8 @@ func dialFor(serverName, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect never reuses the connection of an earlier exchange, because the transport would not retry a request on it.
+// connect opens a connection for the HTTP transport. It never returns the connection of an earlier exchange, because
+// the transport would not retry a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {

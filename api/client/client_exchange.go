@@ -35,7 +35,7 @@ func closedByPeer(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// Closing the response's body keeps or closes conn.
+// exchangeOn sends a request on conn and reads the response's header. Closing the response's body keeps or closes conn.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	// a deadline in the past unblocks a read or write
@@ -59,7 +59,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 			c.keepIdle(conn)
 			return
 		}
-		_ = conn.Close() // everything was read, or the rest is not needed
+		_ = conn.Close() // an error does not matter, because the caller needs nothing more
 	}}
 	return resp, nil
 }

@@ -64,7 +64,7 @@ func TestExchangesShareAConnection(t *testing.T) {
 		}
 	}
 	if n := accepted.Load(); n != 1 {
-		t.Errorf("the client opened %d connections, want 1", n)
+		t.Errorf("got %d connections, want 1", n)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestExchangeAfterServerClosed(t *testing.T) {
 		_ = (<-idle).Close()
 	}
 	if n := accepted.Load(); n != 2 {
-		t.Errorf("the client opened %d connections, want 2", n)
+		t.Errorf("got %d connections, want 2", n)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestExchangeWithoutResponse(t *testing.T) {
 			t.Errorf("Snapshot with %d aborted requests: %v", aborted, err)
 		}
 		if n := requests.Load(); n != 2 {
-			t.Errorf("the client sent %d requests, want 2", n)
+			t.Errorf("got %d requests, want 2", n)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestPendingExchangeIsCanceled(t *testing.T) {
 			}
 			err := <-failed
 			if err == nil || !byClose && !errors.Is(err, context.Canceled) {
-				t.Errorf("begun %v, by Close %v: %v", begun, byClose, err)
+				t.Errorf("in progress %v, by Close %v: got %v", begun, byClose, err)
 			}
 		}
 	}

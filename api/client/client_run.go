@@ -98,7 +98,7 @@ func (h *pieceQueue) wakeReader() {
 	}
 }
 
-// ok is false after the last piece.
+// take waits for the next piece and removes it from the queue. ok is false after the last piece.
 func (h *pieceQueue) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

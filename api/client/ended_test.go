@@ -43,7 +43,7 @@ func TestControllerEndsBetweenRequests(t *testing.T) {
 		go srv.Close()
 		err = c.call(ctx, post, &struct{}{})
 		if err != nil && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrNotRunning) {
-			t.Errorf("%v: want ErrEnded or ErrNotRunning", err)
+			t.Errorf("got %v, want ErrEnded or ErrNotRunning", err)
 		}
 		select {
 		case <-idle:

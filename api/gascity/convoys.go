@@ -115,7 +115,8 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns "" for the city's store.
+// storeRig returns the rig that has a convoy's store: the rig of the first item, or else the named rig. "" is the
+// city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -191,7 +192,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 	return out, nil
 }
 
-// Closed beads come last, because a convoy without open beads closes.
+// join adds items to a convoy. Closed beads come last, because a convoy without open beads closes.
 func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {

@@ -50,7 +50,7 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended returns true for suspend and false for resume.
+// suspended returns the value of the field suspended in the request's body. Any other field is an error.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {

@@ -64,7 +64,7 @@ func countMail(ctx context.Context, r *Request) (any, error) {
 	return n, nil
 }
 
-// The ID can be that of any message in the thread.
+// thread returns the messages of a thread. The ID can be that of any message in the thread.
 func thread(ctx context.Context, r *Request) (any, error) {
 	first, _, err := city.GetMail(ctx, r.City, r.Target)
 	if err != nil {

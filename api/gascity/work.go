@@ -149,7 +149,7 @@ func deps(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// The result is never nil.
+// children returns the children of a bead, oldest first. The result is never nil.
 func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error) {
 	found, err := r.City.Beads(ctx, beads.Query{Parent: id, Limit: -1})
 	if err != nil {

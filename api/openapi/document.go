@@ -96,8 +96,8 @@ func (o Operation) describe(s *shapes, path string) schema {
 }
 
 func (o Operation) response(s *shapes) schema {
-	headers := schema{"X-GC-Index": schema{"description": "number of the newest event that the " +
-		"response contains", "schema": schema{"type": "integer"}}}
+	headers := schema{"X-GC-Index": schema{"description": "sequence number of the newest event " +
+		"that the response contains", "schema": schema{"type": "integer"}}}
 	switch {
 	case o.Text != "":
 		return schema{"description": o.Summary,

@@ -19,7 +19,7 @@ type shapes struct {
 	types map[string]reflect.Type
 }
 
-// Response fields are required unless they have omitempty.
+// of returns the schema of a type. In a response, fields are required unless they have omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -88,7 +88,7 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields treats hidden fields as encoding/json does.
+// fields adds the schemas of a struct's fields to props. It treats hidden fields as encoding/json does.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

@@ -162,7 +162,8 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}]. The name can contain "/". The last part is the request if it is a valid request.
+// parseTarget sets the target and the kind from {name}[/{what}]. The name can contain "/", and the last part is the
+// request if it is a valid request.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -206,7 +207,7 @@ func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }
 
-// kindOfPart returns "" if the part selects no request. For a command, name is the verb.
+// kindOfPart returns the kind of request that the last part of a path selects, or "". For a command, name is the verb.
 func kindOfPart(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name

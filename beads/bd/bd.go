@@ -76,7 +76,8 @@ type backend struct {
 	env []string
 }
 
-// environment passes on only a few variables, so that the caller's environment does not affect the tool.
+// environment returns the environment for the tool. It passes on only a few variables, so that the caller's environment
+// does not affect the tool.
 func environment(o Options, at string) []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
@@ -196,7 +197,7 @@ func missing(args []string, why string) error {
 	return nil
 }
 
-// bd reports the reason as JSON on stdout or stderr, or as text.
+// failure returns the error for a failed call. bd reports the reason as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.CallResult) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
@@ -233,7 +234,7 @@ func failure(args []string, got shell.CallResult) error {
 		foreign.FirstLine(why))
 }
 
-// Other lines can precede the JSON.
+// payload returns the JSON value in bd's output. Other lines can precede it.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {

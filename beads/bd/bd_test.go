@@ -54,16 +54,15 @@ func open(t *testing.T, dir string) *bd.Store {
 }
 
 func lacks() map[string]string {
-	const ids, order, times = "ids that are counted: bd gives its own",
-		"labels in the order in which they came: bd sorts them",
-		"times and revisions of gcity's own"
+	const ids, order, times = "consecutive IDs: bd assigns its own",
+		"the order of labels: bd sorts them",
+		"gcity's times and revisions"
 	return map[string]string{
 		"ids have consecutive numbers": ids, "an explicit ID": ids, "created beads are stored": order,
 		"a patch changes only its fields": order,
 		"labels append":                   order, "defaults": times, "closing a closed bead has no effect": times,
-		"links cannot form a cycle": "two links between the same two beads",
-		"a batch creates all its beads": "beads that are made at once: bd makes one after the other, " +
-			"those first that others need",
+		"links cannot form a cycle":     "two links between the same beads",
+		"a batch creates all its beads": "atomic batches: bd creates the beads one by one",
 	}
 }
 
@@ -93,8 +92,7 @@ func TestRealTool(t *testing.T) {
 		t.Skip("bd is not on the PATH")
 	}
 	if os.Getenv("GCITY_REAL_BD") == "" {
-		t.Skip("each bd call takes a second, and the suite a quarter of an hour: " +
-			"GCITY_REAL_BD=1 runs it")
+		t.Skip("takes a quarter of an hour; run with GCITY_REAL_BD=1")
 	}
 	suite(t)
 }
@@ -124,7 +122,7 @@ func TestBeadInBd(t *testing.T) {
 	}
 	s := open(t, dir)
 	if all, err := s.List(t.Context(), beads.Query{}); err != nil || len(all) != 0 {
-		t.Errorf("List of an empty store: %v, %v", all, err)
+		t.Errorf("List of an empty store: got %v, %v", all, err)
 	}
 	root, err := s.Create(t.Context(), beads.Bead{Title: "-root", Type: "run",
 		Labels: []string{"of the root"}})
@@ -155,7 +153,7 @@ func TestBeadInBd(t *testing.T) {
 	got := calls(t, dir)
 	if len(got) != 4 || !strings.HasPrefix(got[2], "update "+child.ID+
 		" --json --remove-label=of the root") {
-		t.Errorf("labels of the parent: %q", got)
+		t.Errorf("labels of the parent: got %q", got)
 	}
 	if read, err := s.Get(t.Context(), child.ID); err != nil || !read.Same(child) ||
 		read.Rev != child.Rev || child.Ref != "r/1" ||
@@ -167,7 +165,7 @@ func TestBeadInBd(t *testing.T) {
 	}
 	all, err := s.List(t.Context(), beads.Query{Parent: root.ID})
 	if err != nil || len(all) != 1 || all[0].Rev != child.Rev {
-		t.Errorf("List and Get return different revisions: %+v, %v", all, err)
+		t.Errorf("revisions of List and Get differ: %+v, %v", all, err)
 	}
 	calls(t, dir)
 	p := beads.Closing()
@@ -182,17 +180,17 @@ func TestBeadInBd(t *testing.T) {
 		"close " + child.ID + " --json --force --reason=done", "show " + child.ID + " --json"})
 	if again, err := s.Update(t.Context(), child.ID, beads.Closing()); err != nil ||
 		again.Rev != closed.Rev {
-		t.Errorf("closed twice: %+v, %v", again, err)
+		t.Errorf("closed twice: got %+v, %v", again, err)
 	}
 	if _, err := s.Update(t.Context(), child.ID, p); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("update of a changed bead: %v", err)
+		t.Errorf("update of a changed bead: got %v", err)
 	}
 }
 
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: calls of bd:\n%s\nwant\n%s", what, strings.Join(got, "\n"),
+		t.Errorf("%s: got calls\n%s\nwant\n%s", what, strings.Join(got, "\n"),
 			strings.Join(want, "\n"))
 	}
 }
@@ -230,7 +228,7 @@ func TestOutputOfBd(t *testing.T) {
 		`{"schema_version":1,"data":[` + one + `,"status":"deferred"}]}`:           "open",
 		one + `,"schema_version":1,"status":"tombstone"}`:                          "closed",
 		`[` + one + `,"status":"open","metadata":{"n":3,"o":{"a": [1]},"s":"t"}}]`: `{"a":[1]}`,
-		`Error: all is lost`: `printed "Error: all is lost"`,
+		`Error: disk failure`: `printed "Error: disk failure"`,
 		`[{"id":"b-1","title":"\u001b[2J","status":"open","issue_type":"task","priority":2}]`:                   "cannot read the record",
 		`[` + one + `,"status":"open","dependencies":[{"id":"b-9","dependency_type":"blocks"},{"id":"b-8"}]}]`:  "b-9",
 		`[` + one + `,"status":"closed","close_reason":"given up","closed_at":"2026-04-02T10:00:00Z"}]`:         "given up",
@@ -278,7 +276,7 @@ func TestFailingBd(t *testing.T) {
 		with(t, first)
 		if all, err := open(t, dir).List(t.Context(), beads.Query{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v, want %q", first, all, err, want)
+			t.Errorf("%s: got %v, %v, want %q", first, all, err, want)
 		}
 	}
 	with(t, `echo '{"error":"no issue found matching b-1"}'; exit 1`)

@@ -61,7 +61,7 @@ func (t *tool) run(args []string) error {
 		return errors.New("no command")
 	}
 	if os.Getenv("BEADS_DIR") == "" || os.Getenv("SECRET") != "" {
-		return errors.New("the environment is not as it should be")
+		return errors.New("unexpected environment")
 	}
 	if args[0] == "init" {
 		return t.init(args[1:])

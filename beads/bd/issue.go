@@ -42,7 +42,8 @@ type issue struct {
 	Links       []link                     `json:"dependencies"`
 }
 
-// "bd list" prints the linked issue's ID, and "bd show" prints the linked issue itself.
+// link is a dependency of an issue. "bd list" prints the linked issue's ID, and "bd show" prints the linked issue
+// itself.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -92,7 +93,7 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata also sets the bead's fields that gcity keeps in the issue's metadata.
+// metadata copies the issue's metadata to a bead. It also sets the bead's fields that gcity keeps there.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string

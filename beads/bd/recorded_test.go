@@ -142,7 +142,7 @@ func TestSimulatedToolMatchesBd(t *testing.T) {
 		}
 		played := recording{Args: args, Code: cmd.ProcessState.ExitCode(), Stdout: out.String(), Stderr: complaint.String()}
 		if played.Code != r.Code {
-			t.Errorf("%s: exit %d, bd %d: %s%s", r.what(), played.Code, r.Code, played.Stdout, played.Stderr)
+			t.Errorf("%s: got exit %d, bd %d: %s%s", r.what(), played.Code, r.Code, played.Stdout, played.Stderr)
 			continue
 		}
 		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {

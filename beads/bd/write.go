@@ -58,7 +58,8 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return k.closeIncomplete(ctx, got, err)
 }
 
-// linked reads the bead again, because "bd create" does not print links.
+// linked returns a new bead with its links, which "bd create" does not print. If the bead differs from want, linked
+// corrects it.
 func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -204,7 +205,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		}
 	}
 	if closing {
-		// without --force, bd rejects a bead that has open needs, which gcity allows
+		// unlike gcity, bd closes a bead with open needs only with --force
 		args := []string{"close", now.ID, "--json", "--force"}
 		if why := now.Metadata[beads.CloseReason]; why != "" {
 			args = append(args, "--reason="+why)
@@ -225,7 +226,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// Other calls change the needs and close the bead.
+// update returns the arguments for "bd update". Other calls change the needs and close the bead.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {

@@ -224,7 +224,7 @@ func defaults(t *testing.T, h Harness) {
 	}
 	if b = create(t, s, beads.Bead{Title: "x", Status: beads.StatusClosed}); b.ClosedAt == nil ||
 		!b.ClosedAt.Equal(b.CreatedAt) {
-		t.Errorf("created closed: %+v", b)
+		t.Errorf("a bead created as closed: got %+v", b)
 	}
 }
 
@@ -247,7 +247,7 @@ func ownID(t *testing.T, h Harness) {
 		t.Errorf("taken: %v", err)
 	}
 	if b := titled(t, s, "c"); !strings.HasSuffix(b.ID, "-41") {
-		t.Errorf("the next id is %s", b.ID)
+		t.Errorf("next ID: got %s, want one that ends in -41", b.ID)
 	}
 	titles(t, s, beads.Query{}, "c a")
 }
@@ -272,7 +272,7 @@ func unknownIDs(t *testing.T, h Harness) {
 	wantInvalid(t, "unknown dependency in a patch", err)
 	_, err = s.List(t.Context(), beads.Query{Before: "gc-99"})
 	if !errors.Is(err, beads.ErrNotFound) {
-		t.Errorf("list before an unknown ID: %v", err)
+		t.Errorf("List before an unknown ID: got %v", err)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
@@ -330,13 +330,13 @@ func anyText(t *testing.T, h Harness) {
 			Description: text + "\n\n\t" + text + "\n", Metadata: map[string]string{"k": text}})
 		if got := get(t, s, b.ID); got.Title != text || got.Description !=
 			text+"\n\n\t"+text+"\n" || got.Metadata["k"] != text {
-			t.Errorf("%q was stored as %+v", text, got)
+			t.Errorf("stored %q, got %+v", text, got)
 		}
 	}
 	long := strings.Repeat("0123456789abcde\n", beads.MaxText/16)
 	if got := get(t, s, create(t, s, beads.Bead{Title: "long", Description: long}).
 		ID); got.Description != long {
-		t.Errorf("%d bytes were stored as %d", len(long), len(got.Description))
+		t.Errorf("stored %d bytes, got %d", len(long), len(got.Description))
 	}
 }
 
@@ -390,7 +390,7 @@ func sharedStore(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
 	o := h.Reopen(t, s)
-	same(t, "seen by the other", get(t, o, a.ID), a)
+	same(t, "the bead in the other client", get(t, o, a.ID), a)
 	b := titled(t, o, "b")
 	if b.ID == a.ID {
 		t.Errorf("both clients created %s", a.ID)

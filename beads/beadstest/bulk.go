@@ -41,16 +41,16 @@ func batchCreatesAll(t *testing.T, h Harness) {
 	for i, m := range made {
 		same(t, m.Title, get(t, s, m.ID), m)
 		if i > 0 && !m.CreatedAt.After(made[i-1].CreatedAt) {
-			t.Errorf("%s was created at %v, the bead before it at %v", m.Title, m.CreatedAt,
+			t.Errorf("CreatedAt of %s: got %v, want after %v", m.Title, m.CreatedAt,
 				made[i-1].CreatedAt)
 		}
 		if strings.Contains(m.ID, "$") {
-			t.Errorf("a placeholder was stored as ID: %s", m.ID)
+			t.Errorf("a placeholder was stored as the ID: %s", m.ID)
 		}
 	}
 	titles(t, s, beads.Query{}, "dry sand brush paint before")
 	if none, err := b.CreateAll(t.Context(), nil); err != nil || len(none) != 0 {
-		t.Errorf("an empty batch: %v, %v", none, err)
+		t.Errorf("CreateAll of an empty batch: got %v, %v", none, err)
 	}
 }
 
@@ -78,7 +78,7 @@ func batchAllOrNone(t *testing.T, h Harness) {
 	batch := cooked()
 	batch[3].ID = first.ID
 	if _, err := b.CreateAll(t.Context(), batch); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("an ID in use: %v", err)
+		t.Errorf("CreateAll with a used ID: got %v", err)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{first})
 }
@@ -93,16 +93,16 @@ func molecule(t *testing.T, h Harness) {
 		steps := list(t, s, beads.Query{Parent: made[0].ID})
 		next, ok := beads.Next(steps)
 		if !ok || next.Title != want {
-			t.Fatalf("the next step is %q, %v, want %q", next.Title, ok, want)
+			t.Fatalf("next step: got %q, %v, want %q", next.Title, ok, want)
 		}
 		update(t, s, next.ID, beads.Patch{Status: new(beads.StatusInProgress)})
 		if next, ok := beads.Next(list(t, s, beads.Query{Parent: made[0].ID})); ok {
-			t.Fatalf("while %s is in progress, the next step is %s", want, next.Title)
+			t.Fatalf("next step while %s is in progress: got %s, want none", want, next.Title)
 		}
 		update(t, s, next.ID, beads.Closing())
 	}
 	if next, ok := beads.Next(everything(t, s)); ok {
-		t.Errorf("after the last step, the next step is %s", next.Title)
+		t.Errorf("next step after the last one: got %s, want none", next.Title)
 	}
 }
 
@@ -120,7 +120,7 @@ func purged(t *testing.T, s beads.Store, q beads.Query, before time.Time, want i
 	t.Helper()
 	n, err := optional[beads.Purger](t, s).Purge(t.Context(), q, before)
 	if err != nil || n != want {
-		t.Errorf("a purge with %+v removed %d, %v, want %d", q, n, err, want)
+		t.Errorf("Purge with %+v: got %d, %v, want %d", q, n, err, want)
 	}
 }
 
@@ -144,7 +144,7 @@ func purge(t *testing.T, h Harness) {
 	// a need for a removed bead does not block
 	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)})
 	if b := titled(t, s, "new"); b.ID == root.ID {
-		t.Errorf("the ID %s was used again", b.ID)
+		t.Errorf("the ID %s was used twice", b.ID)
 	}
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 0)
 }
@@ -205,7 +205,7 @@ func restoreKeepsFields(t *testing.T, h Harness) {
 	titles(t, s, beads.Query{Labels: []string{"x"}}, "seven")
 	titles(t, s, beads.Query{Ready: true}, "now part") // a missing need does not block
 	if b := titled(t, s, "next"); !strings.HasSuffix(b.ID, "-21") {
-		t.Errorf("after old-7 and %s, with a bead that needs old-20, the next ID is %s", now.ID,
+		t.Errorf("next ID after old-7 and %s, if a bead needs old-20: got %s", now.ID,
 			b.ID)
 	}
 }
@@ -235,7 +235,7 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-// The error names a bead in the cycle.
+// restoreNamesCycle tests that the error names a bead in the cycle.
 func restoreNamesCycle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)

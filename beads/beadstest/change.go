@@ -23,7 +23,7 @@ func patchChanges(t *testing.T, h Harness) {
 	want.ID, want.ParentID, want.Needs = a.ID, root.ID, []string{root.ID}
 	want.CreatedAt, want.UpdatedAt, want.Rev = a.CreatedAt, got.UpdatedAt, 2
 	if got.UpdatedAt.Before(a.UpdatedAt) {
-		t.Errorf("updated at %v, previously at %v", got.UpdatedAt, a.UpdatedAt)
+		t.Errorf("UpdatedAt: got %v, want %v or later", got.UpdatedAt, a.UpdatedAt)
 	}
 	same(t, "updated", got, want)
 	same(t, "read", get(t, s, a.ID), want)
@@ -110,7 +110,7 @@ func noCycles(t *testing.T, h Harness) {
 	same(t, "the child", get(t, s, k.ID), k)
 }
 
-// The close reason stays only while the bead is closed.
+// closeReasons tests that the close reason stays only while the bead is closed.
 func closeReasons(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
@@ -131,13 +131,13 @@ func compareAndSwap(t *testing.T, h Harness) {
 	b := update(t, s, a.ID, beads.Patch{Title: new("b"), IfRev: &a.Rev})
 	for _, p := range []beads.Patch{{Title: new("c"), IfRev: &a.Rev}, {IfRev: &a.Rev}} {
 		if _, err := s.Update(t.Context(), a.ID, p); !errors.Is(err, beads.ErrConflict) {
-			t.Errorf("with the old revision: %v", err)
+			t.Errorf("Update with the old revision: got %v", err)
 		}
 	}
 	same(t, "the bead", get(t, s, a.ID), b)
 }
 
-// Concurrent edits to the same revision do not overwrite each other.
+// thirtyEdits tests that concurrent edits to the same revision do not overwrite each other.
 func thirtyEdits(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})
@@ -201,12 +201,12 @@ func manyCreates(t *testing.T, h Harness) {
 		ids[b.ID] = true
 	}
 	if len(ids) != workers*each {
-		t.Errorf("%d IDs for %d beads", len(ids), workers*each)
+		t.Errorf("got %d different IDs, want %d", len(ids), workers*each)
 	}
 	for w := range workers {
 		if n := len(list(t, s, beads.Query{Labels: []string{fmt.Sprint("w:", w)}, Limit: -1})); n !=
 			each {
-			t.Errorf("%d beads of worker %d", n, w)
+			t.Errorf("got %d beads of worker %d", n, w)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func version(t *testing.T, h Harness) {
 		t.Helper()
 		n := now()
 		if (n != last) != want {
-			t.Errorf("%s: %d after %d", what, n, last)
+			t.Errorf("%s: got version %d after %d", what, n, last)
 		}
 		last = n
 	}
@@ -256,7 +256,7 @@ func probe(t *testing.T, h Harness) {
 	s := h.New(t)
 	p := optional[beads.Prober](t, s)
 	if err := p.Probe(t.Context()); err != nil {
-		t.Errorf("an empty store: %v", err)
+		t.Errorf("Probe of an empty store: got %v", err)
 	}
 	titled(t, s, "a")
 	before := everything(t, s)
@@ -274,7 +274,7 @@ func probe(t *testing.T, h Harness) {
 		t.Error(err)
 	}
 	if now := version(); now != was {
-		t.Errorf("the version changed from %d to %d", was, now)
+		t.Errorf("version: got %[2]d, want %[1]d", was, now)
 	}
 	same(t, "the store", everything(t, s), before)
 	gone, cancel := context.WithCancel(t.Context())

@@ -27,7 +27,7 @@ func pages(t *testing.T, h Harness) {
 			Labels: []string{"all", fmt.Sprint("mod:", i%3)}, Assignee: fmt.Sprint("a", i%2)})
 	}
 	if got := len(list(t, s, beads.Query{})); got != min(n, beads.DefaultLimit) {
-		t.Errorf("without a limit: %d", got)
+		t.Errorf("List without a limit: got %d beads", got)
 	}
 	if got := len(list(t, s, beads.Query{Limit: -1})); got != n {
 		t.Errorf("all: %d", got)

@@ -54,7 +54,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// checkBatch makes only one call to the backend.
+// checkBatch checks the batch's external links and given IDs. It makes only one call to the backend.
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	external, given := batch.ExternalLinks(), batch.GivenIDs()
 	if len(external)+len(given) == 0 {
@@ -98,7 +98,7 @@ type batchWriter struct {
 	made []beads.Bead // created beads, at the same indexes as in want; no ID = not created yet
 }
 
-// run creates linked beads first. If beads link to each other, it adds some links at the end.
+// run creates each bead after the beads that it links to. If beads link to each other, run adds some links at the end.
 func (m *batchWriter) run(ctx context.Context) error {
 	var later []int
 	for range m.want {

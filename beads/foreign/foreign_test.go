@@ -81,7 +81,7 @@ func open(t *testing.T, breaks string) (*foreign.Store, *keeper) {
 
 // A store on top of a simple program passes the test suite.
 func TestSuite(t *testing.T) {
-	const times = "times and revisions of its own: the program of this test gives them"
+	const times = "its own times and revisions: the program of this test assigns them"
 	beadstest.Run(t, beadstest.Harness{
 		New: func(t *testing.T) beads.Store {
 			s, _ := open(t, "")
@@ -122,7 +122,7 @@ func TestWaitForReady(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := s.Get(t.Context(), "fo-1"); !errors.Is(err, beads.ErrNotFound) || k.readies.Load() != 1 {
-			t.Errorf("%v, %d calls of Ready", err, k.readies.Load())
+			t.Errorf("got %v with %d calls of Ready", err, k.readies.Load())
 		}
 	})
 }
@@ -161,14 +161,14 @@ func TestNumberOfCalls(t *testing.T) {
 		needs = append(needs, b.ID)
 	}
 	if k.found != 0 {
-		t.Errorf("creating beads without links called Find %d times", k.found)
+		t.Errorf("creating beads without links: got %d calls of Find, want 0", k.found)
 	}
 	b, err := s.Create(t.Context(), beads.Bead{Title: "all", Needs: needs})
 	if err != nil || k.found != 1 {
-		t.Errorf("a bead with five needs: %d calls of Find, %v", k.found, err)
+		t.Errorf("a bead with five needs: got %d calls of Find, %v", k.found, err)
 	}
 	if _, err := s.Update(t.Context(), b.ID, beads.Patch{Needs: &[]string{}, ParentID: &needs[0]}); err != nil || k.found != 2 {
-		t.Errorf("other links: %d calls of Find, %v", k.found, err)
+		t.Errorf("other links: got %d calls of Find, %v", k.found, err)
 	}
 	if _, err := s.Purge(t.Context(), beads.Query{}, time.Now()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a purge: %v", err)

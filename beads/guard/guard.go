@@ -176,7 +176,7 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// A store with its own call timeout is probed with that timeout.
+// probe returns the time limit for a probe. A store with its own call timeout is probed with that timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.CallLimiter); ok {
 		return max(probeLimit, g.limit())

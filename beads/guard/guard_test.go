@@ -66,7 +66,7 @@ func TestHungStore(t *testing.T) {
 			t.Errorf("the breaker is open, but the store got %d calls", store.calls())
 		}
 		if _, err := other.Create(t.Context(), beads.Bead{Title: "y"}); err != nil {
-			t.Errorf("a replaced store: %v", err)
+			t.Errorf("a replaced store: got %v", err)
 		}
 		if len(told) != 1 || len(told[0].Stores) != 1 || !told[0].Stores[0].Writes || told[0].Stores[0].Reads {
 			t.Fatalf("told %+v", told)
@@ -179,7 +179,7 @@ func TestSlowStoreRecovers(t *testing.T) {
 		g := New(func(Report) {}).StoreFor("", store)
 		for range breakAfter {
 			if _, err := g.List(t.Context(), beads.Query{}); err == nil {
-				t.Error("a store that is down was read")
+				t.Error("an unavailable store was read")
 			}
 		}
 		store.down = false
@@ -195,9 +195,9 @@ func TestSlowStoreRecovers(t *testing.T) {
 func TestCallTimeout(t *testing.T) {
 	gs := New(func(Report) {})
 	if slow := gs.StoreFor("rig", &patient{}).limit(); slow != 30*time.Second {
-		t.Errorf("the timeout for a slow store is %v", slow)
+		t.Errorf("timeout of a slow store: got %v, want 30s", slow)
 	}
 	if limit := gs.StoreFor("", fake.New("x")).limit(); limit != callLimit {
-		t.Errorf("the default timeout is %v", limit)
+		t.Errorf("default timeout: got %v", limit)
 	}
 }

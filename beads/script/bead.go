@@ -35,7 +35,7 @@ type wire struct {
 // statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
-// After an error, only the ID is valid. It can be empty.
+// read converts a script's JSON to a bead. After an error, only the ID is valid, and it can be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -92,7 +92,7 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// parseOne accepts an object, or an array with one object. found is false for empty output, null or [].
+// parseOne parses an object, or an array with one object. found is false for empty output, null or [].
 func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
@@ -118,7 +118,8 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// A script may store rev, updated_at and closed_at.
+// createInput returns the input for creating a bead. It contains rev, updated_at and closed_at, because a script can
+// store them.
 func createInput(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
@@ -175,7 +176,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// The value "" removes a key.
+// setting returns the metadata that differs between two versions of a bead. The value "" removes a key.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)

@@ -47,7 +47,7 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 		t.Errorf("calls:\n%swant\n%s", log(), want)
 	}
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "create") {
-		t.Errorf("a script that cannot create: %v", err)
+		t.Errorf("a script that cannot create: got %v", err)
 	}
 	if err := s.Close(); err != nil || !strings.HasSuffix(log(), "create\nshutdown\n") {
 		t.Errorf("%v\n%s", err, log())
@@ -64,17 +64,17 @@ create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/
 		t.Fatalf("%+v, %v", a, err)
 	}
 	if _, err := s.Update(t.Context(), a.ID, beads.Patch{SetMetadata: map[string]string{"k": "a value\nof two lines"}, IfRev: &a.Rev}); err != nil {
-		t.Errorf("metadata that a script never returns: %v", err)
+		t.Errorf("metadata that the script does not return: got %v", err)
 	}
 	if b, err := s.Update(t.Context(), a.ID, beads.Closing()); err != nil || b.Status != beads.StatusClosed {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if _, err := s.Update(t.Context(), a.ID, beads.Patch{Title: new("y"), IfRev: &a.Rev}); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("update of a changed bead: %v", err)
+		t.Errorf("update of a changed bead: got %v", err)
 	}
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{Assignee: new("ann")})
 	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "did not store its assignee") {
-		t.Errorf("fields that a script does not store: %v", err)
+		t.Errorf("fields that the script does not store: got %v", err)
 	}
 	got := log()
 	for _, want := range []string{"\ncreate\n{", `"labels":["l","m"]`, `"type":"task"`, "\nupdate a-1\n{", "\nset-metadata a-1 k\na value\nof two lines\n", "\nclose a-1\n{"} {
@@ -113,16 +113,16 @@ func TestFailingScripts(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if _, err := s.List(short, beads.Query{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a script that hangs: %v", err)
+		t.Errorf("a script that hangs: got %v", err)
 	}
 	gone := open(t, "/no/such/script", t.TempDir())
 	if _, err := gone.Get(t.Context(), "a-1"); err == nil || errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), "make it executable") {
-		t.Errorf("a missing script: %v", err)
+		t.Errorf("a missing script: got %v", err)
 	}
 	for _, answer := range []string{"null", "", "[]"} {
 		s, _ := told(t, `get) echo '`+answer+`' ;;`)
 		if _, err := s.Get(t.Context(), "a-1"); !errors.Is(err, beads.ErrNotFound) {
-			t.Errorf("get printed %q: %v", answer, err)
+			t.Errorf("get with the output %q: got %v", answer, err)
 		}
 	}
 }

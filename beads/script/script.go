@@ -113,7 +113,8 @@ func (k *backend) begun() bool {
 	return k.started
 }
 
-// For an unsupported operation, call returns errors.ErrUnsupported.
+// call runs the script for one operation and returns its output. For an unsupported operation, it returns
+// errors.ErrUnsupported.
 func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
@@ -147,7 +148,8 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	return got.Stdout, nil
 }
 
-// A relative path is relative to the store's folder. A name without a slash is looked up on the PATH.
+// path returns the path of the script. A relative path is relative to the store's folder, and a name without a slash is
+// looked up on the PATH.
 func (k *backend) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
@@ -164,7 +166,7 @@ func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// A message about a missing bead becomes ErrNotFound.
+// failure returns the error for a failed operation. A message about a missing bead becomes ErrNotFound.
 func (k *backend) failure(op string, args []string, got shell.CallResult) error {
 	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
@@ -248,7 +250,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// The result unreadable contains the beads that cannot be parsed.
+// beads runs an operation that lists beads. The result unreadable contains the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -27,7 +27,7 @@ func open(t *testing.T, path, dir string) *script.Store {
 func folder(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("the script of this test needs jq, which is not on the PATH")
+		t.Skip("needs jq, which is not on the PATH")
 	}
 	path, err := filepath.Abs("testdata/folder.sh")
 	if err != nil {

@@ -91,8 +91,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change always closes a bead with "close", because "update" might not support the status "closed". It uses
-// "set-metadata" for metadata that "update" did not store.
+// change stores the difference between two versions of a bead. It always closes a bead with "close", because "update"
+// might not support the status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -131,7 +131,8 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	return k.Get(ctx, id)
 }
 
-// If a script never returns metadata, gcity assumes that it is stored.
+// setMetadata writes the metadata that "update" did not store. If a script never returns metadata, gcity assumes that
+// it is stored.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })

@@ -66,7 +66,7 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate checks the edited copy and syncs it to disk.
+// duplicate copies a database and edits the copy. It checks the edited copy and syncs it to disk.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
@@ -106,7 +106,7 @@ func withDatabase(path, option string, use func(*sql.DB) error) error {
 	return errors.Join(use(db), db.Close())
 }
 
-// inspect returns an error if the file is damaged.
+// inspect describes a store's file, and returns an error if the file is damaged.
 func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
@@ -156,7 +156,7 @@ func setAside(path string) (string, error) {
 	}
 }
 
-// isOwn includes old files that a restore has kept.
+// isOwn reports whether a file in the folder belongs to the store. This includes old files that a restore has kept.
 func isOwn(name string) bool {
 	return name == File || strings.HasPrefix(name, File+"-") ||
 		strings.HasPrefix(name, File+".old-")

@@ -9,7 +9,7 @@ import (
 
 func sample(i int) beads.Bead {
 	return beads.Bead{
-		Title: fmt.Sprintf("step %d of the survey", i), Type: "task", Assignee: fmt.Sprintf("yard/worker-%d", i%20), Description: "what there is to say about it, in a line or two",
+		Title: fmt.Sprintf("step %d of the survey", i), Type: "task", Assignee: fmt.Sprintf("yard/worker-%d", i%20), Description: "a description of one or two lines, like most of them",
 		Labels: []string{fmt.Sprintf("pool:p%d", i%100), "survey"}, Metadata: map[string]string{"run": fmt.Sprint(i)},
 	}
 }

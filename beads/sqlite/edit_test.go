@@ -92,7 +92,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 	})
 	if all, err := s.List(t.Context(), beads.Query{}); err == nil && len(all) != 1 {
-		t.Errorf("the store contains %v", all)
+		t.Errorf("got the beads %v", all)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestExamine(t *testing.T) {
 	}
 	strangers := []string{"config.yaml", "metadata.json"}
 	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c, Condition{ForeignFiles: strangers}) {
-		t.Errorf("a folder of another program: %+v, %v", c, err)
+		t.Errorf("a folder of another program: got %+v, %v", c, err)
 	}
 	if _, err := os.Stat(s.path); err == nil {
 		t.Error("Examine created a store in another program's folder")

@@ -129,7 +129,7 @@ func TestFiles(t *testing.T) {
 	s = open(t, there)
 	create(t, s, "a")
 	if _, err := os.Stat(filepath.Join(s.folder, ".gitignore")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("an existing folder got a .gitignore: %v", err)
+		t.Errorf("a .gitignore was written to an existing folder: %v", err)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestUnreadableRecords(t *testing.T) {
 	}
 	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now().Add(time.Hour)); n != 0 ||
 		err != nil {
-		t.Errorf("a purge removed %d, %v", n, err)
+		t.Errorf("Purge: got %d, %v", n, err)
 	}
 	ready, err := s.List(t.Context(), beads.Query{Ready: true})
 	if err != nil || !cmp.Equal(ready, []beads.Bead{fine}) {
@@ -416,7 +416,7 @@ func TestProbeOnAFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("the probe of a store that cannot grow: %v", err)
+		t.Errorf("the probe of a store that cannot grow: got %v", err)
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
@@ -427,7 +427,7 @@ func TestProbeOnAFullDisk(t *testing.T) {
 	create(t, s, "c")
 	titles(t, s, "c a")
 	if left, err := filepath.Glob(filepath.Join(s.folder, ".probe*")); err != nil || len(left) > 0 {
-		t.Errorf("probes left files: %v, %v", left, err)
+		t.Errorf("probes left files behind: %v, %v", left, err)
 	}
 }
 
@@ -443,7 +443,7 @@ func TestRemovedAndReplaced(t *testing.T) {
 	create(t, s, "b")
 	titles(t, open(t, dir(s)), "b")
 	if v, err := s.Version(t.Context()); v == first || err != nil {
-		t.Errorf("the version is still %d, %v", v, err)
+		t.Errorf("version: got %d again, %v", v, err)
 	}
 	create(t, other, "c")
 	data := content(t, other)
@@ -478,11 +478,11 @@ func TestClose(t *testing.T) {
 		}
 	})
 	if err := open(t, t.TempDir()).Close(); err != nil {
-		t.Errorf("a store that was never used: %v", err)
+		t.Errorf("a store that was never used: got %v", err)
 	}
 	entries, err := os.ReadDir(s.folder)
 	if err != nil || len(entries) != 2 {
-		t.Errorf("Close left %v, %v", entries, err)
+		t.Errorf("Close left files behind: %v, %v", entries, err)
 	}
 }
 
@@ -496,7 +496,7 @@ func TestJournalMode(t *testing.T) {
 		}
 	}
 	if _, err := journalMode(filepath.Join(t.TempDir(), "gone")); err == nil {
-		t.Error("a missing folder has a file system")
+		t.Error("got a journal mode for a missing folder")
 	}
 	s := open(t, t.TempDir())
 	create(t, s, "a")

@@ -54,7 +54,8 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// A FUSE file system counts as remote, because its files might be on another machine.
+// remote reports whether a file system is on a network. FUSE counts as remote, because its files might be on another
+// machine.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

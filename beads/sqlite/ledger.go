@@ -81,7 +81,7 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
-// The caller holds the store's write lock.
+// write stores an identity in the ledger. The caller must hold the store's write lock.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {
 		return nil
@@ -144,8 +144,8 @@ func (s *Store) identify(t *txn) error {
 	return nil
 }
 
-// note must run before the commit. The transaction is committed even if the ledger cannot be written, because `gcity
-// doctor` reports that.
+// note updates the ledger and must run before the commit. The transaction is committed even if the ledger cannot be
+// written, because `gcity doctor` reports that.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -176,7 +176,7 @@ func (s *Store) note(t *txn) error {
 	return nil
 }
 
-// A store from an older gcity has no ID.
+// identity returns the store's identity. A store from an older gcity has no ID.
 func (t *txn) identity() (id Identity, err error) {
 	if id.Last, err = t.last(); err != nil {
 		return id, err
@@ -190,7 +190,8 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// The additional table does not need a new schema version, because older versions of gcity ignore it.
+// name gives the store an ID, in an additional table. The table does not need a new schema version, because older
+// versions of gcity ignore it.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

@@ -129,7 +129,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 			}
 			titles(t, s, "early")
 		},
-		"restored over a store in order": func(t *testing.T, s *Store, copy string) {
+		"restored over an intact store": func(t *testing.T, s *Store, copy string) {
 			if _, err := s.Recover(t.Context(), copy, false); !errors.Is(err, beads.ErrConflict) {
 				t.Fatal(err)
 			}
@@ -278,7 +278,7 @@ func TestRecoverUnderWriters(t *testing.T) {
 	for _, ids := range made {
 		for _, id := range ids {
 			if have[id] != 1 {
-				t.Errorf("%s is in %d files", id, have[id])
+				t.Errorf("%s: got %d files with this ID", id, have[id])
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func TestSeveralProcesses(t *testing.T) {
 	for w := range writers {
 		for id := range strings.FieldsSeq(said[w].String()) {
 			if by[id] != fmt.Sprint("by:w", w) {
-				t.Errorf("%s was created by writer %d but has the label %q", id, w, by[id])
+				t.Errorf("%s: created by writer %d, got the label %q", id, w, by[id])
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func TestKilledWriters(t *testing.T) {
 	}
 	s := open(t, at)
 	if len(made) < rounds {
-		t.Fatalf("too little was written: %v", made)
+		t.Fatalf("too few beads were written: %v", made)
 	}
 	for id := range made {
 		root, err := s.Get(t.Context(), id)
@@ -187,7 +187,7 @@ func TestKilledWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if closed[id] && root.Status != beads.StatusClosed {
-			t.Errorf("%s was closed but is %s", id, root.Status)
+			t.Errorf("%s: closed, but got status %s", id, root.Status)
 		}
 	}
 	roots, err := s.List(t.Context(), beads.Query{Type: beads.TypeMolecule, Limit: -1})
@@ -198,12 +198,12 @@ func TestKilledWriters(t *testing.T) {
 	for _, root := range roots {
 		n, err := s.Count(t.Context(), beads.Query{Parent: root.ID})
 		if err != nil || n != 9 {
-			t.Errorf("%s has %d steps, %v", root.ID, n, err)
+			t.Errorf("%s: got %d steps, %v", root.ID, n, err)
 		}
 		steps += n
 	}
 	if n, err := s.Count(t.Context(), beads.Query{}); err != nil || n != steps+len(roots) {
-		t.Errorf("%d beads, of them %d in molecules, %v", n, steps+len(roots), err)
+		t.Errorf("got %d beads, %d of them in molecules, %v", n, steps+len(roots), err)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading retries while other processes lock the file. It returns errAbsent for a missing file.
+// reading calls work with the open database. It retries while other processes lock the file, and returns errAbsent for
+// a missing file.
 func reading[T any](ctx context.Context, s *Store, errAbsent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {

@@ -214,7 +214,7 @@ func (s *Store) locked(over error) error {
 	return &timeoutError{text, over}
 }
 
-// The text of timeoutError is for users. It wraps the cause.
+// timeoutError means that the store did not respond in time. Its text is for users, and it wraps the cause.
 type timeoutError struct {
 	text string
 	by   error
@@ -229,7 +229,7 @@ func (s *Store) full(err error) error {
 		"space and try again", s.path, err)
 }
 
-// explain returns other errors unchanged.
+// explain adds advice for users to an error from SQLite. It returns other errors unchanged.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

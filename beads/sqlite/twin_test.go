@@ -86,7 +86,7 @@ func (w *twins) agree(what string, one, other any, err, otherErr error) {
 		return err.Error()
 	}
 	if kind(err) != kind(otherErr) {
-		w.r.Fatalf("%s: %v, the twin: %v", what, err, otherErr)
+		w.r.Fatalf("%s: got %v, the fake store returned %v", what, err, otherErr)
 	}
 	if d := cmp.Diff(other, one, cmp.Comparer(timeless)); d != "" {
 		w.r.Fatalf("%s (-twin +store):\n%s", what, d)

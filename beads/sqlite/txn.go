@@ -23,7 +23,8 @@ type txn struct {
 	now time.Time
 }
 
-// change retries while another process holds the lock, so it can call its argument several times.
+// change runs work in a transaction. It retries while another process holds the lock, so it can call work several
+// times.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -44,7 +45,8 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that the open file was replaced by another file. Nothing was written.
 var errMoved = errors.New("the bead store was replaced")
 
-// A restore uses the same lock, so it cannot replace the file before the commit.
+// within runs work and updates the ledger, if the open file was not replaced. A restore uses the same lock, so it
+// cannot replace the file before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -114,7 +116,8 @@ func (t *txn) atomic(work func(*txn) error) error {
 	return errors.Join(err, t.w.drop())
 }
 
-// Statements are short, so the context is only checked between them.
+// stmt returns a prepared statement, which it keeps for later calls. Statements are short, so the context is only
+// checked between them.
 func (w *writer) stmt(text string) (*sql.Stmt, error) {
 	if st := w.stmts[text]; st != nil {
 		return st, nil
@@ -149,7 +152,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// If the query returns no row, the result is false without an error.
+// one reads the first row of a query's result. Without a row, it returns false and no error.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

@@ -85,7 +85,8 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// Every transaction that changes beads must call changed at its end.
+// changed updates the last ID number and the store's version. Every transaction that changes beads must call it at its
+// end.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -255,7 +256,8 @@ func (s *Store) Probe(ctx context.Context) error {
 // probeSize is the free space in bytes that a writable store needs.
 const probeSize = 64 << 10
 
-// grows reports only a lack of space, because each write reports other errors itself.
+// grows returns an error if the file system has too little space. It reports nothing else, because each write reports
+// other errors itself.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

@@ -224,7 +224,7 @@ func (b *hostedCity) end() {
 		nil
 }
 
-// cityProxy looks the city up in each call.
+// cityProxy is the city.Control that City returns. It looks the city up in each call.
 type cityProxy struct {
 	m    *Directory
 	name string
@@ -232,7 +232,7 @@ type cityProxy struct {
 
 var _ city.Getter = (*cityProxy)(nil)
 
-// find waits while the city hangs.
+// find returns the city and the context of its current run. It waits while the city hangs.
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
@@ -279,7 +279,7 @@ func (g *cityProxy) count(kind string, n int) {
 	}
 }
 
-// The stream ends with the run and pauses while the city hangs.
+// stream yields the items of a city's stream. It ends with the city's run, and pauses while the city hangs.
 func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

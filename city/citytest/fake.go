@@ -186,7 +186,7 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// The caller must hold f.mu.
+// running returns the screen of a running agent. The caller must hold f.mu.
 func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {

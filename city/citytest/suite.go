@@ -147,7 +147,7 @@ func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 			return
 		}
 	}
-	t.Fatalf("%q was not printed; the output was %q", text, all)
+	t.Fatalf("want output %q, got %q", text, all)
 }
 
 func do(t *testing.T, ctx context.Context, ctl city.Control, c city.Command) city.Receipt {
@@ -183,17 +183,17 @@ func testSnapshot(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 		before = a.Name
 		if a.State == "" || a.Reason == "" || a.Since.IsZero() {
-			t.Errorf("%s is %q because %q since %v", a.Name, a.State, a.Reason, a.Since)
+			t.Errorf("%s: got state %q, reason %q, since %v", a.Name, a.State, a.Reason, a.Since)
 		}
 	}
 	worker, _ := s.Agent(Worker)
 	if worker == nil || !worker.Running || worker.Session == nil || worker.Session.ID == "" ||
 		worker.PID == 0 {
-		t.Errorf("the worker: %+v", worker)
+		t.Errorf("agent worker: got %+v", worker)
 	}
 	if lazy, _ := s.Agent(Lazy); lazy == nil || lazy.State != city.Suspended || lazy.Running ||
 		lazy.Session != nil {
-		t.Errorf("the suspended agent: %+v", lazy)
+		t.Errorf("suspended agent: got %+v", lazy)
 	}
 }
 
@@ -205,7 +205,7 @@ func testSnapshots(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Fatal(err)
 		}
 		if s.Rev <= rev {
-			t.Fatalf("revision %d after %d", s.Rev, rev)
+			t.Fatalf("got revision %d after revision %d", s.Rev, rev)
 		}
 		rev = s.Rev
 		if a, _ := s.Agent(Worker); told && a.State == city.Suspended {
@@ -216,7 +216,7 @@ func testSnapshots(t *testing.T, ctx context.Context, ctl city.Control) {
 			do(t, ctx, ctl, city.Suspend{Agent: Worker})
 		}
 	}
-	t.Error("no snapshot shows the change")
+	t.Error("no snapshot contains the change")
 }
 
 func testSnapshotsEnd(t *testing.T, ctx context.Context, ctl city.Control) {
@@ -254,7 +254,7 @@ func testUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 			wantCode(t, "Watch of "+name, err, city.NotFound)
 		}
 		if n != 1 {
-			t.Errorf("Watch of %s yielded %d times, want one error", name, n)
+			t.Errorf("Watch of %s: got %d results, want one error", name, n)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func testOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	text, err := ctl.Output(ctx, Worker, 1)
 	if err != nil || bytes.Contains([]byte(text), []byte("\n")) {
-		t.Errorf("the last line: %q, %v", text, err)
+		t.Errorf("Output of the last line: got %q, %v", text, err)
 	}
 }
 
@@ -295,7 +295,7 @@ func testWatch(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Fatal(err)
 		}
 		if first && (!f.Reset || f.Cols < 1 || f.Rows < 1) {
-			t.Errorf("the first frame: %+v", f)
+			t.Errorf("first frame: got %+v", f)
 		}
 		if f.Reset {
 			all = all[:0]
@@ -343,7 +343,7 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Fatal(err)
 	}
 	if a, _ := s.Agent(Worker); a.State != city.Running {
-		t.Errorf("after detaching, the worker is %s", a.State)
+		t.Errorf("worker after detaching: got state %s", a.State)
 	}
 }
 
@@ -372,10 +372,10 @@ func testAttachEnd(t *testing.T, ctx context.Context, ctl city.Control) {
 	defer term.Close()
 	do(t, ctx, ctl, city.Kill{Agent: Worker})
 	if _, err := io.Copy(io.Discard, term); err != nil {
-		t.Errorf("the terminal ended with %v, want io.EOF", err)
+		t.Errorf("end of the terminal: got %v, want io.EOF", err)
 	}
 	if n, err := term.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		t.Errorf("read after the end: %d, %v", n, err)
+		t.Errorf("Read after the end: got %d, %v", n, err)
 	}
 	old, _ := before.Agent(Worker)
 	until(t, ctx, ctl, func(s *city.Snapshot) bool {

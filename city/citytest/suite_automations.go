@@ -95,7 +95,7 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	if !slices.IsSortedFunc(s.Automations, func(a, b city.Automation) int {
 		return cmp.Compare(a.Name, b.Name)
 	}) {
-		t.Errorf("out of order: %+v", s.Automations)
+		t.Errorf("automations are not sorted: %+v", s.Automations)
 	}
 }
 
@@ -120,7 +120,7 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 		events.AutomationFailed: a.Last.Outcome != "ok",
 	} {
 		if n := countEvents(t, ctx, ctl, kind, opened); (n == 1) != want || n > 1 {
-			t.Errorf("%s of %+v was reported %d times", kind, a.Last, n)
+			t.Errorf("%s of %+v: got %d events", kind, a.Last, n)
 		}
 	}
 	return opened, *a.Last
@@ -186,10 +186,10 @@ func testFire(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if got := listed(t, ctx, ctl, beads.Query{Labels: []string{city.RunLabel + Chore},
 		Type: city.RunType}); !slices.Equal(got, ids) {
-		t.Errorf("its history is %q, want %q", got, ids)
+		t.Errorf("history: got %q, want %q", got, ids)
 	}
 	if s, err := ctl.Snapshot(ctx); err != nil || s.Work.Open+s.Work.InProgress > 0 {
-		t.Errorf("runs are counted as work: %+v, %v", s.Work, err)
+		t.Errorf("got runs that count as work: %+v, %v", s.Work, err)
 	}
 }
 
@@ -213,7 +213,7 @@ func testFireFormula(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	root := get(t, ctx, ctl, r.Made)
 	if r.MadeTitle == "" || r.MadeTitle != root.Title {
-		t.Errorf("the run reports the title %q of %q", r.MadeTitle, root.Title)
+		t.Errorf("title of the run: got %q, want that of %q", r.MadeTitle, root.Title)
 	}
 	if root.Type != beads.TypeMolecule || root.Ref != Brew || root.Status != beads.StatusOpen ||
 		!slices.Contains(root.Labels, city.PoolLabel+Crew) ||

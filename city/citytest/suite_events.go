@@ -46,7 +46,7 @@ func testEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Fatal(err)
 		}
 		if e.Seq != next {
-			t.Fatalf("event %d, want %d without a gap", e.Seq, next)
+			t.Fatalf("got event %d, want %d", e.Seq, next)
 		}
 		next++
 		if e.Seq == last {
@@ -63,7 +63,7 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 	last := emit(t, ctx, ctl, 10)
 	for e, err := range ctl.Events(ctx, last-3) {
 		if err != nil || e.Seq != last-2 {
-			t.Errorf("%+v, %v, want event %d", e, err, last-2)
+			t.Errorf("got %+v, %v, want event %d", e, err, last-2)
 		}
 		break
 	}
@@ -71,7 +71,7 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 	cancel()
 	for e, err := range ctl.Events(ended, 0) {
 		if err == nil {
-			t.Errorf("an event after the end of the context: %+v", e)
+			t.Errorf("got an event after the context ended: %+v", e)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
 	} {
 		found, err := ctl.History(ctx, c.q)
 		if err != nil || len(found) != c.n || c.n > 0 && found[0].Seq != c.first {
-			t.Errorf("%s: %v of %+v, want %d from %d", c.name, err, found, c.n, c.first)
+			t.Errorf("%s: got %v, %+v, want %d events from %d", c.name, err, found, c.n, c.first)
 		}
 	}
 }

@@ -25,15 +25,15 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 			return v.Name == "GC_AGENT"
 		})
 		if at < 0 || about.Env[at].Value != name || about.Env[at].From != city.FromCity {
-			t.Errorf("Inspect of %s: GC_AGENT is not in %+v", name, about.Env)
+			t.Errorf("Inspect of %s: GC_AGENT is missing in %+v", name, about.Env)
 		}
 		if about.Drift == nil || len(about.Drift) > 0 || about.Crashes == nil ||
 			len(about.Crashes) > 0 {
-			t.Errorf("Inspect of %s, which runs as configured and has not crashed: %+v, %+v", name,
+			t.Errorf("Inspect of %s: got drift %+v, crashes %+v, want none", name,
 				about.Drift, about.Crashes)
 		}
 		if alive := about.Life != ""; alive != (name == Worker) {
-			t.Errorf("Inspect of %s: its session is %q", name, about.Life)
+			t.Errorf("Inspect of %s: got session %q", name, about.Life)
 		}
 	}
 	_, err := ctl.Inspect(ctx, "nobody")

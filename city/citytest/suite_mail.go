@@ -24,7 +24,7 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	t.Helper()
 	found, err := city.Mail(ctx, ctl, who, all)
 	if err != nil {
-		t.Fatalf("mail of %q: %v", who, err)
+		t.Fatalf("Mail of %q: %v", who, err)
 	}
 	ids := []string{}
 	for _, m := range found {
@@ -42,7 +42,7 @@ type mailChecks struct {
 func (m mailChecks) want(who string, all bool, want ...string) {
 	m.t.Helper()
 	if got := inbox(m.t, m.ctx, m.ctl, who, all); !slices.Equal(got, append([]string{}, want...)) {
-		m.t.Errorf("%q has %q, want %q (all: %v)", who, got, want, all)
+		m.t.Errorf("mail of %q: got %q, want %q (all: %v)", who, got, want, all)
 	}
 }
 
@@ -57,9 +57,8 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		}
 	}
 	s, err := m.ctl.Snapshot(context.WithoutCancel(m.ctx))
-	m.t.Fatalf("the counts never became %d for %s and %+v for users: %+v, %v", unread, agent,
-		people, s,
-		err)
+	m.t.Fatalf("want %d unread messages for %s and %+v for users, got %+v, %v", unread, agent,
+		people, s, err)
 }
 
 // A message reaches its recipient, is counted while unread, and can be archived.
@@ -82,7 +81,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("read %+v, %v", m, err)
 	}
 	if m, err = city.ReadMail(ctx, ctl, one); err != nil || !m.Read {
-		t.Errorf("read a second time: %+v, %v", m, err)
+		t.Errorf("reading it again: got %+v, %v", m, err)
 	}
 	if _, err := city.ReadMail(ctx, ctl, people); err != nil {
 		t.Error(err)
@@ -108,7 +107,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		{mail.ArchivePatch(), "archived " + two},
 	} {
 		if r := do(t, ctx, ctl, city.UpdateBead{ID: two, Patch: c.what}); r.Message != c.want {
-			t.Errorf("%+v: %q, want %q", c.what, r.Message, c.want)
+			t.Errorf("%+v: got %q, want %q", c.what, r.Message, c.want)
 		}
 	}
 
@@ -120,7 +119,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	snap, err := ctl.Snapshot(ctx)
 	if err != nil || snap.Work.Open != 0 {
-		t.Errorf("mail is listed as work: %+v, %v", snap.Work, err)
+		t.Errorf("got mail that counts as work: %+v, %v", snap.Work, err)
 	}
 }
 
@@ -133,7 +132,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		checks.want(who, false, id)
 	}
 	if m, err := city.TakeMail(ctx, ctl, id, Worker); err != nil || m.To != "pool:"+Crew {
-		t.Errorf("an agent outside the pool took the message: %+v, %v", m, err)
+		t.Errorf("taken by an agent outside the pool: got %+v, %v", m, err)
 	}
 	m, err := city.TakeMail(ctx, ctl, id, crew(2))
 	if err != nil || m.To != crew(2) || !m.Read {
@@ -144,7 +143,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	checks.want(crew(2), true, id)
 	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
-		t.Errorf("another member read the first member's message: %+v, %v", m, err)
+		t.Errorf("taken by another member: got %+v, %v", m, err)
 	}
 	checks.await(crew(1), 0, city.MailCount{})
 }
@@ -181,11 +180,11 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if got := sling(city.SlingRequest{Target: Crew, Bead: b.ID}); got.Assignee != "" ||
 		!slices.Contains(got.Labels, city.PoolLabel+Crew) {
-		t.Errorf("assigned to the pool: %+v", got)
+		t.Errorf("work slung to the pool: got %+v", got)
 	}
 	got := sling(city.SlingRequest{Target: "hand", Bead: b.ID, By: Worker})
 	if got.Assignee != RigWorker || slices.Contains(got.Labels, city.PoolLabel+Crew) {
-		t.Errorf("assigned to the agent: %+v", got)
+		t.Errorf("work slung to the agent: got %+v", got)
 	}
 	if again := sling(city.SlingRequest{Target: RigWorker, Bead: b.ID}); again.Rev != got.Rev {
 		t.Errorf("again: %+v", again)
@@ -194,7 +193,7 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "work of another agent", err, city.Conflict)
 	if got := sling(city.SlingRequest{Target: Worker, Bead: b.ID, Force: true}); got.Assignee !=
 		Worker {
-		t.Errorf("by force: %+v", got)
+		t.Errorf("work slung with force: got %+v", got)
 	}
 	if got := sling(city.SlingRequest{Target: Worker, Title: "write", Description: "a README",
 		Nudge: true}); got.Assignee != Worker || got.Title != "write" ||

@@ -58,7 +58,7 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	}
 	a, ok := s.Agent(Worker)
 	if !ok || a.Session == nil {
-		t.Fatalf("the worker: %+v", a)
+		t.Fatalf("agent worker: got %+v", a)
 	}
 	return *a
 }
@@ -67,7 +67,7 @@ func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
 		before.PID != after.PID {
-		t.Errorf("%s has a new session: %+v, then %+v", before.Name, before.Session,
+		t.Errorf("%s has a new session: got %+v, then %+v", before.Name, before.Session,
 			after.Session)
 	}
 }
@@ -81,7 +81,7 @@ func wantMention(t *testing.T, what string, err error, words ...string) {
 	}
 	for _, w := range words {
 		if !strings.Contains(e.Message, w) {
-			t.Errorf("%s: no %q in %q", what, w, e.Message)
+			t.Errorf("%s: want %q in %q", what, w, e.Message)
 		}
 	}
 }
@@ -102,13 +102,13 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if d := a.Drain.Deadline.Sub(a.Drain.Since).Round(2 * time.Second); d != drainTimeout ||
 		!a.Until.Equal(*a.Drain.Deadline) {
-		t.Errorf("drain since %v, deadline %v, but the agent's until is %v", a.Drain.Since,
+		t.Errorf("drain since %v, deadline %v: got an agent until %v", a.Drain.Since,
 			a.Drain.Deadline, a.Until)
 	}
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})
 	seen(t, ctx, ctl, "still here")
 	if again := worker(t, ctx, ctl).Drain; again == nil || again.Since.After(a.Drain.Since) {
-		t.Errorf("a second request extended the deadline: %+v, then %+v", a.Drain, again)
+		t.Errorf("a second request extended the deadline: got %+v, then %+v", a.Drain, again)
 	}
 
 	do(t, ctx, ctl, city.Undrain{Agent: Worker})
@@ -116,7 +116,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	a, _ = s.Agent(Worker)
 	same(t, before, *a)
 	if a.Drain != nil || a.Until != nil {
-		t.Errorf("the drain is canceled: %+v, %+v", a, a.Drain)
+		t.Errorf("after the drain was canceled: got %+v, %+v", a, a.Drain)
 	}
 
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
@@ -125,7 +125,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 		return a.State == city.Running && a.Session != nil && a.Session.ID != before.Session.ID
 	})
 	if a, _ = s.Agent(Worker); a.Drain != nil {
-		t.Errorf("the new session is still draining: %+v", a.Drain)
+		t.Errorf("drain of the new session: got %+v, want none", a.Drain)
 	}
 }
 
@@ -229,7 +229,7 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitCrew(t, ctx, ctl, 1, 2, 3)
 	full := lives(t, s, 1, 2, 3)
 	if p, _ := s.Pool(Crew); p.Override == nil || *p.Override != 3 || p.Reason == "" {
-		t.Errorf("scaled up: %+v", p)
+		t.Errorf("pool after scaling up: got %+v", p)
 	}
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
 
@@ -265,7 +265,7 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Auto: true})
 	s = awaitCrew(t, ctx, ctl, 1)
 	if p, _ := s.Pool(Crew); p.Override != nil {
-		t.Errorf("the size follows the check again: %+v", p)
+		t.Errorf("pool after scaling to auto: got %+v", p)
 	}
 }
 
@@ -308,7 +308,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 		_, err := ctl.Do(ctx, c)
 		wantCode(t, c.Verb()+" of a member", err, city.Conflict)
 		if err != nil && !strings.Contains(strings.ReplaceAll(err.Error(), crew(1), ""), Crew) {
-			t.Errorf("%s of a member: the error does not name the pool: %v", c.Verb(), err)
+			t.Errorf("%s of a member: want the pool's name in %v", c.Verb(), err)
 		}
 	}
 	for _, c := range []city.Command{city.Restart{Agent: Crew}, city.Kill{Agent: Crew},
@@ -362,10 +362,10 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.SuspendedBy != city.AgentLevel {
-		t.Errorf("an agent with its own suspended flag: %+v", a)
+		t.Errorf("agent with its own suspended flag: got %+v", a)
 	}
 	if a, _ := s.Agent(Worker); a.State != city.Running {
-		t.Errorf("an agent outside the rig: %+v", a)
+		t.Errorf("agent outside the rig: got %+v", a)
 	}
 	for range 2 {
 		do(t, ctx, ctl, city.ResumeRig{Rig: Rig})
@@ -375,7 +375,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.SuspendedBy != city.AgentLevel {
-		t.Errorf("an agent with its own suspended flag: %+v", a)
+		t.Errorf("agent with its own suspended flag: got %+v", a)
 	}
 }
 
@@ -403,7 +403,7 @@ func testHeld(t *testing.T, ctx context.Context, ctl city.Control,
 	h := s.Config.Held
 	if h.Revision == "" || h.Revision == s.Config.Revision || h.Since.IsZero() ||
 		!slices.Contains(h.Removes, Worker) || 2*len(h.Removes) <= h.Running || len(h.Plan) == 0 {
-		t.Errorf("%+v while %s is effective", h, s.Config.Revision)
+		t.Errorf("held configuration: got %+v while %s is in force", h, s.Config.Revision)
 	}
 	same(t, before, worker(t, ctx, ctl))
 	do(t, ctx, ctl, city.Reload{Confirm: true})

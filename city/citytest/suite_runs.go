@@ -19,7 +19,7 @@ func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) s
 			t.Fatalf("RunOutput of %s: %v after %q", run, err, all.String())
 		}
 		if p.Dropped != 0 {
-			t.Errorf("RunOutput of %s omits %d bytes", run, p.Dropped)
+			t.Errorf("RunOutput of %s: %d bytes are missing", run, p.Dropped)
 		}
 		all.WriteString(p.Text)
 	}
@@ -35,7 +35,7 @@ func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
 		record(t, ctx, ctl, r.ID)
 		if got := strings.TrimRight(outputOf(t, ctx, ctl, r.ID), "\n"); got != want {
-			t.Errorf("%s printed %q, want %q", name, got, want)
+			t.Errorf("output of %s: got %q, want %q", name, got, want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func testRunOutputUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 			wantCode(t, "RunOutput of "+id, err, city.NotFound)
 		}
 		if n != 1 {
-			t.Errorf("RunOutput of %q yielded %d times, want one error", id, n)
+			t.Errorf("RunOutput of %q: got %d results, want one error", id, n)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		// the run continues only after its first line has been seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
-				t.Errorf("a second reader received %q, %v", p.Text, err)
+				t.Errorf("second reader: got %q, %v", p.Text, err)
 			}
 			break
 		}
@@ -92,14 +92,14 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if all != "dröp\ndrop" || pieces < 2 {
-		t.Errorf("%q in %d pieces", all, pieces)
+		t.Errorf("got %q in %d pieces", all, pieces)
 	}
 	if text := <-late; text != all {
-		t.Errorf("another reader received %q", text)
+		t.Errorf("another reader: got %q", text)
 	}
 	record(t, ctx, ctl, run)
 	if text := outputOf(t, ctx, ctl, run); text != all {
-		t.Errorf("the record has the output %q", text)
+		t.Errorf("output in the record: got %q", text)
 	}
 }
 

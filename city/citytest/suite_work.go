@@ -67,7 +67,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	for _, b := range []beads.Bead{root, first, second} {
 		if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
-			t.Errorf("created %+v, but the store returns %+v", b, got)
+			t.Errorf("created %+v, got %+v", b, got)
 		}
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID,
@@ -95,7 +95,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	} {
 		c.q.NotType = append(c.q.NotType, city.RunType)
 		if got := listed(t, ctx, ctl, c.q); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: %q, want %q", c.q, got, c.want)
+			t.Errorf("%+v: got %q, want %q", c.q, got, c.want)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	again := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
 	if closed.Status != beads.StatusClosed || closed.ClosedAt == nil || !again.Same(closed) ||
 		again.Rev != closed.Rev {
-		t.Errorf("closed: %+v, closed a second time: %+v", closed, again)
+		t.Errorf("closed %+v, closed again %+v", closed, again)
 	}
 	open := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
 		Status: new(beads.StatusOpen), Assignee: new(""), RemoveLabels: []string{"a"},
@@ -131,7 +131,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("reopened: %+v", open)
 	}
 	if got := get(t, ctx, ctl, b.ID); !got.Same(open) {
-		t.Errorf("the store returns %+v, want %+v", got, open)
+		t.Errorf("after reopening: got %+v, want %+v", got, open)
 	}
 }
 
@@ -166,7 +166,7 @@ func testBeadRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err = ctl.Beads(ctx, beads.Query{Before: "tw-999"})
 	wantCode(t, "a page before an unknown bead", err, city.NotFound)
 	if got := listed(t, ctx, ctl, beads.Query{}); !slices.Equal(got, []string{b.ID}) {
-		t.Errorf("the store has changed: %q", got)
+		t.Errorf("the store has changed: got %q", got)
 	}
 	if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
 		t.Errorf("%+v became %+v", b, got)
@@ -221,7 +221,7 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict ||
 		!strings.Contains(e.Message, two.ID+" two") {
-		t.Errorf("a step of a step is still open: %v", err)
+		t.Errorf("closing a bead with an open step of a step: got %v", err)
 	}
 	if b := get(t, ctx, ctl, root.ID); b.Status != beads.StatusOpen {
 		t.Errorf("%+v", b)
@@ -288,6 +288,6 @@ func testConcurrentWork(t *testing.T, ctx context.Context, ctl city.Control) {
 	got := listed(t, ctx, ctl, beads.Query{Labels: []string{"crowd"}, Limit: -1})
 	slices.Sort(got)
 	if !slices.Equal(got, want) || len(slices.Compact(got)) != hands*each {
-		t.Errorf("created %q, but the list is %q", want, got)
+		t.Errorf("created %[1]q, got %[2]q", want, got)
 	}
 }

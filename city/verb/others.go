@@ -61,7 +61,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// In the API, these verbs are requests about beads.
+// work returns the verbs for beads and events. The API has separate paths for them.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
@@ -89,8 +89,7 @@ func cities() []Verb {
 	}
 }
 
-// decodeScale requires a size or auto, because an empty body would scale the pool to 0. A size of 0 with auto is valid,
-// because Encode writes it.
+// decodeScale decodes a Scale. It requires a size or auto, because an empty body would scale the pool to 0.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`
@@ -102,6 +101,7 @@ func decodeScale(target string, body []byte) (city.Command, error) {
 	if !in.Auto && in.Size == nil {
 		return nil, invalid(`scale needs {"size": N} or {"auto": true}`)
 	}
+	// a size of 0 with auto is valid, because Encode writes it
 	if in.Auto && in.Size != nil && *in.Size != 0 {
 		return nil, invalid("scale takes either a size or auto, not both: size is %d and "+
 			"auto is true", *in.Size)

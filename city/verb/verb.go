@@ -107,7 +107,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// A verb for the city and a verb for an object can have the same name.
+// find returns the verb with this name, of the city or of an object. Both can have a verb with the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
@@ -136,7 +136,7 @@ func checked[C city.Command](newCommand func(target string) C, check func(C) err
 	}
 }
 
-// aliased accepts another field name that Gas City's clients use.
+// aliased returns a decoder that also accepts the field alias instead of name. Gas City's clients use the alias.
 func aliased(alias, name string, decode decoder) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		var fields map[string]json.RawMessage

@@ -20,12 +20,12 @@ func TestTableIsComplete(t *testing.T) {
 	}
 	for name, typ := range declared(t) {
 		if !commands[name] {
-			t.Errorf("city.%s has no row", typ)
+			t.Errorf("no verb for city.%s", typ)
 		}
 		delete(commands, name)
 	}
 	for name := range commands {
-		t.Errorf("no command of package city has the verb %q", name)
+		t.Errorf("no command of package city for the verb %q", name)
 	}
 }
 
@@ -51,7 +51,7 @@ func declared(t *testing.T) map[string]string {
 		}
 	}
 	if len(out) < 20 {
-		t.Fatalf("only %v have verbs", out)
+		t.Fatalf("got only these verbs: %v", out)
 	}
 	return out
 }
@@ -74,7 +74,7 @@ func TestRowsAreDistinct(t *testing.T) {
 		for _, part := range v.Parts() {
 			once(parts, string(v.Noun)+"/"+part)
 			if got, ok := At(v.Noun, part); !ok || got.Name != v.Name {
-				t.Errorf("%s: its path selects %q", v.Name, got.Name)
+				t.Errorf("%s: got %q for its path", v.Name, got.Name)
 			}
 		}
 		c, err := v.Command(target)
@@ -86,7 +86,7 @@ func TestRowsAreDistinct(t *testing.T) {
 			continue
 		}
 		if got, ok := Of(c); !ok || got.Name != v.Name || got.Noun != v.Noun {
-			t.Errorf("%s: the row of its command is %q", v.Name, got.Name)
+			t.Errorf("%s: got %q for its command", v.Name, got.Name)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestShellVerbsNeedNoMore(t *testing.T) {
 			continue
 		}
 		if _, err := v.Command("x"); err != nil || v.Noun != Agent {
-			t.Errorf("%s of %q: %v", v.Name, v.Noun, err)
+			t.Errorf("%s: got a command for %q: %v", v.Name, v.Noun, err)
 		}
 	}
 }

@@ -231,7 +231,8 @@ func agentLogs(e *env.Env) *cobra.Command {
 		"stored output")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")
-	c.Flags().BoolVar(&raw, "raw", false, "print the bytes unchanged; only to a file or a pipe")
+	c.Flags().BoolVar(&raw, "raw", false,
+		"print the bytes unchanged; works only if the output is a file or a pipe")
 	return c
 }
 

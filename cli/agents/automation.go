@@ -230,7 +230,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf adds that the automation is running, because its reason says only why the run started.
+// dueOf says whether an automation is due, and why. A running automation's reason says only why the run started, so
+// dueOf adds that it is running.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

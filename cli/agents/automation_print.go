@@ -205,7 +205,7 @@ func outcomeText(r *city.Run) string {
 	case r.Code != nil && (*r.Code != 0 || r.Outcome != "ok"):
 		return output.ExitText(*r.Code, "")
 	}
-	return cmp.Or(r.Outcome, "no end is recorded")
+	return cmp.Or(r.Outcome, "its end is not recorded")
 }
 
 func automationStanding(e *env.Env, i *city.Automation) string {

@@ -179,7 +179,8 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	}
 }
 
-// A run's last event can arrive before its record is closed, so this function waits.
+// record returns the record of a run that has ended. It waits until the record is closed, because the run's last event
+// can arrive before that.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()

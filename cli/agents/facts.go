@@ -90,7 +90,7 @@ func processFacts(e *env.Env, g *city.Agent) {
 		e.Fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
 	}
 	if g.Restarts > 0 {
-		e.Fact("restarts", fmt.Sprintf("%d automatic: after exits and crashes, not by a user",
+		e.Fact("restarts", fmt.Sprintf("%d automatic (restarts by a user are not counted)",
 			g.Restarts))
 	}
 	if g.Session != nil {

@@ -23,7 +23,7 @@ func TestScaleProgress(t *testing.T) {
 		"y": "",
 	} {
 		if got := scaleProgress(s, pool, now); got != want {
-			t.Errorf("%s: %q, want %q", pool, got, want)
+			t.Errorf("%s: got %q, want %q", pool, got, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestReattachPastADyingController(t *testing.T) {
 	}}
 	l, far, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell")
 	if err != nil || l.Live || asked != 3 || closed != 2 {
-		t.Fatalf("opened %d times, closed %d times: %v", asked, closed, err)
+		t.Fatalf("got %d open calls, %d close calls: %v", asked, closed, err)
 	}
 	if err := far.Close(); err != nil {
 		t.Error(err)
@@ -51,6 +51,6 @@ func TestReattachPastADyingController(t *testing.T) {
 	}
 	if _, _, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell"); err == nil ||
 		asked != 4 {
-		t.Errorf("opened %d times: %v", asked, err)
+		t.Errorf("got %d open calls: %v", asked, err)
 	}
 }

@@ -197,7 +197,8 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress returns nil if the store cannot be read, so that the rig can be removed.
+// checkInProgress returns an error if work is in progress in a rig. If the store cannot be read, it only warns, so that
+// the rig can be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -233,7 +234,7 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 			begun[0].ID)}
 }
 
-// notHeld prevents an edit while a change is held, because confirming the edit would confirm that change too.
+// notHeld returns an error while a change is held, because confirming an edit would confirm that change too.
 func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	near, closeNear, err := e.Dial(dir)
 	if exit.IsNotRunning(err) {

@@ -23,7 +23,7 @@ func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&force, "force", false, "treat the session as ended even if its host "+
 		"does not confirm it")
 	c.Flags().StringVar(&name, "signal", "",
-		"only send this `SIGNAL` to the agent's process, such as KILL, TERM or STOP")
+		"send only this `SIGNAL`, such as KILL, TERM or STOP, to the agent's process")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
 count as a crash. With --signal it only sends a signal to the agent's process, like
 kill(1). If the process exits, that is handled like any other exit: it can count as a
@@ -56,7 +56,7 @@ still alive, the agent may run twice.`
 	return c
 }
 
-// sendSignal never signals another process with the agent's old process ID.
+// sendSignal sends a signal to an agent's process. It never signals another process with the agent's old process ID.
 func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string) error {
 	sig := session.ParseSignal(name)
 	if sig == 0 {

@@ -33,12 +33,12 @@ func TestTrustEndsTheWarning(t *testing.T) {
 	e := &env.Env{Dir: dir, In: in, InTTY: true, Printer: output.Printer{Out: &shown, Err: &shown, ErrTTY: true,
 		Getenv: os.Getenv, Now: time.Now}}
 	if _, err := env.LoadHere(e); err != nil || e.Untrusted == nil {
-		t.Fatalf("%v; want an untrusted city", err)
+		t.Fatalf("got %v; want an untrusted city", err)
 	}
 	if err := MayStart(e, dir); err != nil {
 		t.Fatalf("%v\n%s", err, shown.String())
 	}
 	if e.Untrusted != nil {
-		t.Errorf("the command would report: %v", e.Untrusted)
+		t.Errorf("want no untrusted city, got %v", e.Untrusted)
 	}
 }

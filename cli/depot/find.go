@@ -84,7 +84,7 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 		text += "; " + l
 	}
 	if len(lost) > 0 {
-		// the bead might be in a store that could not be searched
+		// not beads.NotFound, because the bead might be in a store that could not be searched
 		return fmt.Errorf("bead %q not found%s", id, text)
 	}
 	return fmt.Errorf("%w%s", beads.NotFound(id), text)
@@ -93,7 +93,7 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 // AllStores is a store that lists and counts the beads in all of a city's stores. All other operations use only the
 // first store.
 type AllStores struct {
-	workstore.Store // used for everything except List and Count
+	workstore.Store // the first store, used for everything except List and Count
 	others          []*Store
 }
 
@@ -160,7 +160,7 @@ func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// close leaves the first store open, because its opener closes it.
+// close closes all stores except the first, which its opener closes.
 func (e *AllStores) close() error {
 	var err error
 	for _, d := range e.others {

@@ -29,7 +29,8 @@ const (
 	operationPoll  = 20 * time.Millisecond
 )
 
-// holdOperation prevents two commands with the same --op from both making the change.
+// holdOperation takes the city's lock for operations, so that two commands with the same --op do not both make the
+// change.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil

@@ -45,7 +45,7 @@ func TestJudgeAPI(t *testing.T) {
 		if f.State != c.state || !strings.Contains(f.Detail+f.Fix, c.says) ||
 			(c.state != "ok" && f.Fix == "") ||
 			strings.Contains(f.Detail+f.Fix, "0123456789abcdef") {
-			t.Errorf("%+v: %+v, want %s: %s", c.api, f, c.state, c.says)
+			t.Errorf("%+v: got %+v, want %s: %s", c.api, f, c.state, c.says)
 		}
 	}
 }

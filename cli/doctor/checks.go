@@ -5,7 +5,7 @@ import "context"
 type check struct {
 	// title of the check's only finding, or "" if its findings have their own titles
 	title string
-	run   func(ctx context.Context, p *Subject) []finding // must not change anything
+	run   func(ctx context.Context, p *Subject) []finding // performs the check; changes nothing
 	// fix returns the problems that --fix can repair; nil if --fix cannot repair any
 	fix     func(dir string) []repair
 	machine bool // the check concerns the machine and does not need a city

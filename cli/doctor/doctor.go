@@ -242,7 +242,7 @@ func checkController(_ context.Context, p *Subject) finding {
 				"configuration: %s", output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
 			return bad("fix the problem in each line; the controller retries automatically, and "+
-				"`gcity events` shows when it started to fail", "%s",
+				"`gcity events` shows when each problem started", "%s",
 				strings.Join(s.Degraded, "\n"))
 		}
 		return ok("running: %s", describe.Runner(s.Mode, s.PID))

@@ -39,7 +39,7 @@ func TestJudgeGroups(t *testing.T) {
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			(c.state != "ok" && c.f.Fix == "") {
-			t.Errorf("%+v, want %s: %s", c.f, c.state, c.says)
+			t.Errorf("got %+v, want %s: %s", c.f, c.state, c.says)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 		{Subject{invalid: mistakes}, "bad", "2 errors:\none\ntwo"},
 	} {
 		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
-			t.Errorf("%+v, want %s: %s", f, c.state, c.says)
+			t.Errorf("got %+v, want %s: %s", f, c.state, c.says)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type repair struct {
 	then string // advice to print if another process holds the lock
 
 	needsConfig bool // repair only while the configuration is valid
-	// does nothing if the problem no longer exists
+	// repairs the problem; does nothing if the problem no longer exists
 	do func() error
 }
 
@@ -172,7 +172,8 @@ type repairs struct {
 	Left []string `json:"left"`
 }
 
-// repairCity loses no data, and does not change anything that a running controller uses.
+// repairCity repairs the problems that --fix can repair. It loses no data, and does not change anything that a running
+// controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
 	problems := allRepairs(dir)

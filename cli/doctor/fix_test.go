@@ -51,7 +51,7 @@ func TestFixChangesNothing(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if after := listing(t, dir); !slices.Equal(before, after) {
-		t.Errorf("was %q, is %q", before, after)
+		t.Errorf("files before %q, after %q", before, after)
 	}
 	if f := checkLeftovers(t.Context(), &Subject{dir: dir}); f.State != "ok" {
 		t.Errorf("%+v", f)

@@ -62,7 +62,7 @@ func TestJudgeMachine(t *testing.T) {
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			strings.Contains(c.f.Detail, "\x1b") || (c.state != "ok" && c.f.Fix == "") {
-			t.Errorf("%+v, want %s: %s", c.f, c.state, c.says)
+			t.Errorf("got %+v, want %s: %s", c.f, c.state, c.says)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestLogindSettings(t *testing.T) {
 	expect := func(kill bool, from string) {
 		t.Helper()
 		if l := logindSettings(root); l.kill != kill || !strings.HasSuffix(l.from, from) {
-			t.Errorf("%+v, want %v from %s", l, kill, from)
+			t.Errorf("got %+v, want %v from %s", l, kill, from)
 		}
 	}
 	expect(false, "")
@@ -150,7 +150,7 @@ func TestDoctorChecksTheUnit(t *testing.T) {
 		f := judgeUnit(t.Context(), a, (&Subject{dir: dir, config: conf}).cityService(a),
 			&service.UnitFile{Manager: m, Path: path, Text: text})
 		if f.State != state || !strings.Contains(f.Detail, says) || (state != "ok" && f.Fix == "") {
-			t.Errorf("%+v, want %s: %s", f, state, says)
+			t.Errorf("got %+v, want %s: %s", f, state, says)
 		}
 	}
 	judge(text, true, "ok", "up to date")
@@ -174,7 +174,7 @@ func TestDoctorWarnsAboutForeignUnits(t *testing.T) {
 	} {
 		unit, system := service.UnitOf(group)
 		if got := strings.TrimSpace(unit + map[bool]string{true: " system"}[system]); got != want {
-			t.Errorf("%q: %q, want %q", group, got, want)
+			t.Errorf("%q: got %q, want %q", group, got, want)
 		}
 	}
 	bin := t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"gcity/cli/env"
 )
 
-// checkPrefs only warns, because gcity runs without the invalid preferences.
+// checkPrefs checks the user's preferences. It only warns, because gcity runs without the invalid ones.
 func checkPrefs(_ context.Context, p *Subject) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)

@@ -30,7 +30,7 @@ const (
 
 const defaultReport = "gcity-report.txt"
 
-// writeReport hides all secrets in the report.
+// writeReport writes a report about the city to a file. It hides all secrets.
 func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
@@ -67,7 +67,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	return nil
 }
 
-// writeConfig omits an invalid configuration, because it is unknown which parts of it are secret.
+// writeConfig writes the configuration. It omits an invalid one, because it is unknown which parts of it are secret.
 func (p *Subject) writeConfig(w io.Writer) error {
 	if p.config == nil {
 		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",

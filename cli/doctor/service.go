@@ -38,7 +38,8 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 		out = append(out, finding{Check: "services", State: "bad",
 			Detail: "this city has two services, one for your user and one for the system: the " +
 				"second to start fails",
-			Fix: "remove one: `gcity daemon uninstall`, or with --system"})
+			Fix: "run `gcity daemon uninstall` to remove yours, or add --system to remove the " +
+				"system's"})
 	}
 	if _, _, is := fleet.Enrolled(a, p.dir); is && len(units) > 0 {
 		out = append(out, finding{Check: "services", State: "note",

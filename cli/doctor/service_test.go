@@ -30,7 +30,7 @@ func TestControllerRestarts(t *testing.T) {
 	}
 	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix,
 		"controller") {
-		t.Errorf("a controller that runs this program needs no restart: %s", f.Fix)
+		t.Errorf("controller with the same program: got %s", f.Fix)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestDoctorOfServices(t *testing.T) {
 			{Manager: m, Path: filepath.Join(m.Folder, s.UnitName()), Text: text}})[0]
 		if f.State != state || !strings.Contains(f.Detail, says) || !strings.Contains(f.Fix, fix) ||
 			f.Check != "service gcity-supervisor" {
-			t.Errorf("%+v, want %s: %s -> %s", f, state, says, fix)
+			t.Errorf("got %+v, want %s: %s -> %s", f, state, says, fix)
 		}
 	}
 	many := p.supervisorService(a, home)

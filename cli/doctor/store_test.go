@@ -71,12 +71,12 @@ func TestDoctorChecksWork(t *testing.T) {
 			if len(got) != 1 || got[0].State != c.state ||
 				!strings.Contains(got[0].Detail, c.says) || (got[0].Fix == "") !=
 				(c.state == "ok") {
-				t.Errorf("%+v, want %s: %s", got, c.state, c.says)
+				t.Errorf("got %+v, want %s: %s", got, c.state, c.says)
 			}
 			if name == "another's" {
 				if entries, err := os.ReadDir(filepath.Dir(file(where))); err != nil ||
 					len(entries) != 1 {
-					t.Errorf("the folder contains %v, %v", entries, err)
+					t.Errorf("files in the folder: got %v, %v", entries, err)
 				}
 			}
 		})

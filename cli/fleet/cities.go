@@ -181,7 +181,7 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// registeredCities prefers a running supervisor's names to those in the registry.
+// registeredCities returns the registered cities. It prefers a running supervisor's names to those in the registry.
 func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered,
 	error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -309,7 +309,8 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// supervisedCities returns an exit.NotRunning error if no supervisor is running.
+// supervisedCities returns the running supervisor's list of cities. If no supervisor is running, it returns an
+// exit.NotRunning error.
 func supervisedCities(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {
@@ -345,7 +346,8 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 
 func byName(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) }
 
-// newLooks returns an empty set of calls. A call for a folder that never responds stays in the set.
+// newLooks returns an empty set of calls that read the states of cities. A call for a folder that never responds stays
+// in the set.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 func readStates(ctx context.Context, looks *deadline.Calls[city.Info], all []host.Registered,
@@ -383,7 +385,8 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	return i
 }
 
-// recentState does not search a stopped city for sessions, because control rooms call it often.
+// recentState returns the state of a city according to its controller. It does not search a stopped city for sessions,
+// because control rooms call it often.
 func recentState(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

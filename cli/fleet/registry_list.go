@@ -25,8 +25,13 @@ import (
 	"gcity/supervisor"
 )
 
-// registryPoll is short because users switch to a city right after they have started it.
+// registryPoll is the time between two polls of the cities. It is short, because users switch to a city right after
+// they have started it.
 const registryPoll = 2 * time.Second
+
+// registryCheck is how often Watch checks whether a command has changed the registry or the recently opened cities. A
+// check reads only the times of the files.
+const registryCheck = 250 * time.Millisecond
 
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
@@ -39,7 +44,7 @@ func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory,
 		return nil, closeIt
 	}
 	l := &registryList{Directory: d, e: e, looks: newLooks(), dialed: map[string]city.Control{},
-		closers: []func(){closeIt}}
+		refresh: make(chan struct{}, 1), closers: []func(){closeIt}}
 	if hosted != nil {
 		l.hosted, l.hostedPath = hosted, Resolved(dir)
 	}
@@ -74,6 +79,7 @@ type registryList struct {
 	looks      *deadline.Calls[city.Info]
 	hosted     city.Control // city that this process runs; nil = none
 	hostedPath string
+	refresh    chan struct{} // Watch reads the list as soon as it receives a value
 
 	mu         sync.Mutex
 	supervised bool                    // the newest list is a supervisor's
@@ -127,7 +133,8 @@ func WarnAboutRecent(e *env.Env) {
 	}
 }
 
-// addRecent forgets a recent city that is not running and has no city.toml.
+// addRecent adds the registered and the recently opened cities to a supervisor's list. It forgets a recent city that is
+// not running and has no city.toml.
 func (l *registryList) addRecent(ctx context.Context, supervised []city.Info,
 	registered []host.Registered) []city.Info {
 	// ignore the error, because the other cities are more important; see WarnAboutRecent
@@ -243,6 +250,25 @@ func (l *registryList) follow(ctx context.Context, out chan<- listing) {
 	}
 }
 
+// Refresh implements city.Refresher.
+func (l *registryList) Refresh() {
+	select {
+	case l.refresh <- struct{}{}:
+	default:
+	}
+}
+
+// filesChanged reports whether the registry or the recently opened cities have changed since the previous call.
+func (l *registryList) filesChanged(seen *supervisor.ListTimes) bool {
+	home, err := env.Home(l.e)
+	if err != nil {
+		return false // find reports the error
+	}
+	before := *seen
+	*seen = home.ListTimes()
+	return *seen != before
+}
+
 // Watch implements city.Directory. It polls the states of cities that no supervisor runs.
 func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
@@ -254,6 +280,10 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 		follows.Go(func() { l.follow(ctx, lists) })
 		tick := time.NewTicker(registryPoll)
 		defer tick.Stop()
+		check := time.NewTicker(registryCheck)
+		defer check.Stop()
+		var files supervisor.ListTimes
+		l.filesChanged(&files)
 		var latest listing
 		open, had := false, false
 		for {
@@ -264,6 +294,14 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 				}
 			case <-tick.C:
 				if !open || latest.err != nil {
+					continue
+				}
+			case <-check.C:
+				if !l.filesChanged(&files) || !open {
+					continue
+				}
+			case <-l.refresh:
+				if !open {
 					continue
 				}
 			case <-ctx.Done():

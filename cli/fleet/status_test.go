@@ -12,9 +12,9 @@ func TestTroublesOfTheDefaultPort(t *testing.T) {
 	troubles, notes := splitTroubles(all, "127.0.0.1:8080")
 	if len(troubles) != 1 || len(notes) != 1 || !strings.HasPrefix(notes[0], taken) ||
 		!strings.Contains(notes[0], "supervisor.toml") {
-		t.Errorf("by default: %q, %q", troubles, notes)
+		t.Errorf("by default: got %q, %q", troubles, notes)
 	}
 	if troubles, notes := splitTroubles(all, ""); len(troubles) != 2 || len(notes) > 0 {
-		t.Errorf("with a setting: %q, %q", troubles, notes)
+		t.Errorf("with a setting: got %q, %q", troubles, notes)
 	}
 }

@@ -103,7 +103,7 @@ func TestReferencesAreComplete(t *testing.T) {
 		}
 	}
 	if exit.CodeConfig != 78 || exit.CodeConflict != 4 {
-		t.Error("the exit codes have changed")
+		t.Error("the exit codes in docs/states.md are out of date")
 	}
 	types := regexp.MustCompile(`(?m)^\s+[A-Z]\w+\s*= "([a-z]+\.[a-z_]+)"`).
 		FindAllStringSubmatch(read(t, "../../events/event.go"), -1)
@@ -126,7 +126,7 @@ func TestTerminal(t *testing.T) {
 		}, Block: func(s string) string { return "`" + s + "`" }, Width: 60})
 		for line := range strings.Lines(text) {
 			if strings.Contains(line, "](") && strings.Contains(line, ".md") {
-				t.Errorf("%s: a link remains in %q", topic.Name, line)
+				t.Errorf("%s: the link was not replaced in %q", topic.Name, line)
 			}
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 &&
 				!strings.Contains(line, "`") {
@@ -139,7 +139,7 @@ func TestTerminal(t *testing.T) {
 	for _, want := range []string{"Pools\n\nA pool is a group", "    gcity pool list\n",
 		"\n  0\n      the agent has been asked to finish\n"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in:\n%s", want, text)
+			t.Errorf("want %q in:\n%s", want, text)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestMan(t *testing.T) {
 	for _, want := range []string{`.TH "GCITY\-POOLS" "7"`, "\n.SH DESCRIPTION\n.PP\nA pool is",
 		"\n.SH Declare a pool\n.PP\n.EX\ngcity init\n"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("%q is missing in:\n%s", want, page)
+			t.Errorf("want %q in:\n%s", want, page)
 		}
 	}
 }

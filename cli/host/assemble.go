@@ -51,7 +51,7 @@ type parts struct {
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // sends events to a script until ctx is done
-	// serveTCP does nothing if TCP is not configured
+	// serveTCP serves requests over TCP until ctx is done; it does nothing if TCP is not configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
 	faults     folder.Faults
@@ -74,7 +74,8 @@ type assembly struct {
 	socket   *socket.Socket // nil before openSocket
 }
 
-// assemble takes the city's lock. A goroutine watches the configuration until ctx is done.
+// assemble takes the city's lock and creates the parts of the city. A goroutine watches the configuration until ctx is
+// done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}

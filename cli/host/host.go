@@ -72,7 +72,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 		o.Logger.Warn("while no controller is running, the commands for mail and work "+
 			"need a valid configuration", "error", err)
 	}
-	if o.Mode != controller.Supervised { // a supervisor does this when it unregisters the city
+	if o.Mode != controller.Supervised { // a supervisor calls Remember when it unregisters the city
 		if err := Remember(e, o.Dir, c.Workspace.Name); err != nil {
 			o.Logger.Warn("the lists of cities do not contain this city while it is stopped",
 				"error", err)
@@ -145,7 +145,8 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 // firstListTimeout is how long the socket waits for the first list of sessions before it serves requests.
 const firstListTimeout = 2 * time.Second
 
-// Without awaitFirstList, an early request for a surplus pool member would fail with "not found".
+// awaitFirstList waits for the first list of sessions. Without that list, an early request for a surplus pool member
+// would fail with "not found".
 func (h *City) awaitFirstList(ctx context.Context) {
 	late := time.NewTimer(firstListTimeout)
 	defer late.Stop()
@@ -221,7 +222,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll works even if the loop hangs.
+// killAll kills the city's sessions. It works even if the loop hangs.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -240,7 +241,8 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// If the user has trusted the city, checkMayRun also trusts programs that were edited later.
+// checkMayRun returns an error if the city is not allowed to run. If the user has trusted the city, it also trusts
+// programs that were edited later.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

@@ -71,7 +71,7 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		<-l.hurried
 		<-l.gaveUp
 		if took := time.Since(began); took != killLimit { // time in the synctest bubble
-			t.Errorf("gave up after %s", took)
+			t.Errorf("Stop gave up after %s", took)
 		}
 		close(h.Done)
 		if err := <-obeyed; err != nil {

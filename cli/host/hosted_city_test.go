@@ -62,7 +62,7 @@ func TestHostedCityThatDoesNotClose(t *testing.T) {
 				t.Error(err)
 			}
 		default:
-			t.Error("Run does not return")
+			t.Error("Run did not return")
 		}
 		close(disk)
 	})

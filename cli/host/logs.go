@@ -22,7 +22,8 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog writes each line only once, even if stderr is the log file.
+// headlessLog returns a logger that writes to stderr and to the controller's log. It writes each line only once, even
+// if stderr is the log file.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -57,13 +58,13 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 // maxQueuedLines is how many lines are queued for a blocked stream before new lines are dropped.
 const maxQueuedLines = 1024
 
-// asyncWriter never blocks its caller, because a goroutine writes the lines. Lines that do not fit in the queue are
-// dropped and counted.
+// asyncWriter is a writer that never blocks its caller, because a goroutine writes the lines. Lines that do not fit in
+// the queue are dropped and counted.
 type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
-	wg    sync.WaitGroup // the goroutine outlives Close only if a write never returns
+	wg    sync.WaitGroup // the writing goroutine; it outlives Close only if a write never returns
 
 	mu      sync.Mutex
 	closed  bool

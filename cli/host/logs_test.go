@@ -35,7 +35,7 @@ func TestAsyncWriterNeverBlocks(t *testing.T) {
 	w.Close()
 	wg.Wait()
 	if text := read.String(); !strings.Contains(text, "lines of this log were dropped") || !strings.HasSuffix(text, "the last\n") {
-		t.Errorf("read %d bytes, ending %q", len(text), text[max(0, len(text)-80):])
+		t.Errorf("read %d bytes that end with %q", len(text), text[max(0, len(text)-80):])
 	}
 }
 

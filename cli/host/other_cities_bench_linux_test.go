@@ -42,7 +42,7 @@ func BenchmarkNeighbours(b *testing.B) {
 		b.Fatal(err)
 	}
 	if err := unix.Mount("full", full, "tmpfs", 0, "size=4m"); err != nil {
-		b.Skipf("filling a disk requires the right to mount one: %v", err)
+		b.Skipf("cannot mount a disk in order to fill it: %v", err)
 	}
 	defer unix.Unmount(full, unix.MNT_DETACH)
 	names := make([]string, cities)

@@ -35,10 +35,10 @@ func TestLimitsWithoutGroups(t *testing.T) {
 	} {
 		folder.SendLatest(l.wants, tt.tenants)
 		if got := eventually.Receive(t, "the limits", told); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
-			t.Errorf("%+v: %q, want %q", tt.tenants, got, tt.want)
+			t.Errorf("%+v: got %q, want %q", tt.tenants, got, tt.want)
 		}
 		if g := l.group("a"); g != "" {
-			t.Errorf("a control group that does not exist: %q", g)
+			t.Errorf("a control group that does not exist: got %q", g)
 		}
 	}
 }

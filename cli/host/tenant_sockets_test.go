@@ -48,7 +48,7 @@ func TestTenantSockets(t *testing.T) {
 		"/v0/city/secretproject/status": 404, "/v0/tenant/bigcorp/cities": 404, "/health": 404, "/metrics": 404,
 	} {
 		if code, text := ask(path); code != want || strings.Contains(text, "secretproject") && want == 200 {
-			t.Errorf("%s: %d, want %d: %s", path, code, want, text)
+			t.Errorf("%s: got %d, want %d: %s", path, code, want, text)
 		}
 	}
 	s.wants <- map[string]api.TenantConfig{}

@@ -62,7 +62,8 @@ func (r *automationReader) runs(ctx context.Context) effect.Input {
 	return in
 }
 
-// check never runs a program of an untrusted city.
+// check runs the check command of an automation if the caller asked for that. It never runs a program of an untrusted
+// city.
 func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) effect.Input {
 	switch err := r.b.grant.Err(); {
 	case r.asks == nil || !r.asks(f.Of.Scoped()):

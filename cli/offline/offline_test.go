@@ -67,7 +67,7 @@ func TestOfflinePools(t *testing.T) {
 		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check is not run", "w-1"},
 		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check is not run", "gone w-10 w-2"},
 		{"set by hand", 3, []string{"w-2", "w-10", "gone"}, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
-		{"set beyond the bounds", 99, nil, "", 0, 12, "set by hand; no controller is running",
+		{"set above the maximum", 99, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
 		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check is not run", "w-1"},
 	} {
@@ -106,7 +106,7 @@ func TestOfflinePools(t *testing.T) {
 				}
 			}
 			if text := strings.Join(shown, " "); text != c.shown {
-				t.Errorf("shown: %s, want %s", text, c.shown)
+				t.Errorf("shown: got %s, want %s", text, c.shown)
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestOfflineDrain(t *testing.T) {
 		var problem *city.Error
 		if code != "" && (!errors.As(err, &problem) || problem.Code != code || !strings.Contains(problem.Message, says)) ||
 			code == "" && (err != nil || !strings.Contains(r.Message, says)) {
-			t.Errorf("%s: %+v, %v; want %s %q", c.Verb(), r, err, code, says)
+			t.Errorf("%s: got %+v, %v; want %s %q", c.Verb(), r, err, code, says)
 		}
 	}
 	marks := func(want session.Drain) {
@@ -153,7 +153,7 @@ func TestOfflineDrain(t *testing.T) {
 		marks(session.Drain{})
 	}
 	if _, err := b.Do(t.Context(), city.Drain{Agent: "b"}); err == nil {
-		t.Error("an agent without a session can be drained")
+		t.Error("Drain succeeded for an agent without a session")
 	}
 	log, err := b.History(t.Context(), events.Query{Subject: "a", Forward: true})
 	if err != nil || len(log) != 3 || log[0].Type != events.AgentDraining || log[1].Actor != "a" || log[2].Type != events.AgentUndrained {
@@ -177,7 +177,7 @@ func TestOfflineSince(t *testing.T) {
 		return shown{s.Agents[0].Since, s.Agents[1].Since, s.Seq}
 	}
 	if got := show().a; !got.IsZero() {
-		t.Errorf("a city that never ran is so since %v, want an unknown time", got)
+		t.Errorf("a city that never ran: got since %v, want an unknown time", got)
 	}
 	at := map[uint64]time.Time{}
 	write := func(kind, actor, subject string) uint64 {
@@ -203,12 +203,12 @@ func TestOfflineSince(t *testing.T) {
 	note := write("note.made", "operator", "")
 	p := show()
 	if !p.a.Equal(at[end]) || !p.b.Equal(at[killed]) || p.seq != note {
-		t.Errorf("after a kill: %+v, want a at %v, others at %v", p, at[end], at[killed])
+		t.Errorf("after a kill: got %+v, want a at %v, others at %v", p, at[end], at[killed])
 	}
 	stopped := write(events.ControllerStopped, "controller", "")
 	write("note.made", "operator", "")
 	if p := show(); !p.b.Equal(at[stopped]) {
-		t.Errorf("after a stop: %v, want %v", p.b, at[stopped])
+		t.Errorf("after a stop: got %v, want %v", p.b, at[stopped])
 	}
 }
 
@@ -251,7 +251,7 @@ func TestOfflineSnapshots(t *testing.T) {
 func TestOfflineLastOutput(t *testing.T) {
 	b, _ := besides(t)
 	if text, err := b.Output(t.Context(), "rig/a", 5); err == nil || text != "" {
-		t.Errorf("nothing is kept: %q, %v", text, err)
+		t.Errorf("output without stored lines: got %q, %v", text, err)
 	}
 	dir := filepath.Join(b.Dir, ".gc", "crashes", session.Encode("rig/a"))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -263,7 +263,7 @@ func TestOfflineLastOutput(t *testing.T) {
 		}
 	}
 	if text, err := b.Output(t.Context(), "rig/a", 5); err != nil || strings.TrimSpace(text) != "farewell" {
-		t.Errorf("last words: %q, %v", text, err)
+		t.Errorf("output after the exit: got %q, %v", text, err)
 	}
 }
 
@@ -279,11 +279,11 @@ func TestOwnerOfTheFlag(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != ends || err != nil || f.target != (config.Target{Agent: name}) {
-			t.Errorf("%q: ends %v, %+v, %v", name, got, f.target, err)
+			t.Errorf("%q: got ends %v, %+v, %v", name, got, f.target, err)
 		}
 	}
 	if _, err := findSuspendable("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
-		t.Errorf("a member of many: %v", err)
+		t.Errorf("one member of a pool: got %v", err)
 	}
 	if f := SuspendableRig("demo"); !f.Includes("demo/a") || f.Includes("demo") || f.Includes("demolition/a") || f.target != (config.Target{Rig: "demo"}) {
 		t.Errorf("a rig: %+v", f)
@@ -317,7 +317,7 @@ func TestOfflineScale(t *testing.T) {
 		}
 		kept, keptErr := edit.Overrides(b.Dir)
 		if (err != nil) != (c.refused != "") || !strings.Contains(r.Message, c.says) || !cmp.Equal(kept, c.kept) || keptErr != nil {
-			t.Errorf("%+v: %q, %v; kept %v, %v", c.command, r.Message, err, kept, keptErr)
+			t.Errorf("%+v: got %q, %v; stored %v, %v", c.command, r.Message, err, kept, keptErr)
 		}
 	}
 }
@@ -363,10 +363,10 @@ func TestOfflineWithPartOfTheSessions(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	if st, err := b.Session(t.Context(), "a"); err != nil || !st.Alive {
-		t.Errorf("the one that is seen: %+v, %v", st, err)
+		t.Errorf("session of the provider that responds: got %+v, %v", st, err)
 	}
 	if _, err := b.Session(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
-		t.Errorf("one that is not: %v", err)
+		t.Errorf("session of the provider that does not respond: got %v", err)
 	}
 	n, err := b.End(t.Context(), everyone)
 	if n != 1 || err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
@@ -448,7 +448,7 @@ func TestOfflineCountsWithoutARig(t *testing.T) {
 	b.stores = append(b.stores, &depot.Store{Store: failingList{s}, Place: workstore.Place{Rig: "gone"}, City: b.Dir})
 	b.config.Rigs[0].Problem = ""
 	if snap, err = b.Snapshot(t.Context()); err != nil || snap.Work.Open == 0 {
-		t.Errorf("with a store that fails: %+v, %v", snap.Work, err)
+		t.Errorf("with a store that fails: got %+v, %v", snap.Work, err)
 	}
 }
 
@@ -491,6 +491,6 @@ func TestOfflineSlingWithoutARig(t *testing.T) {
 	sling := city.SlingWork{SlingRequest: city.SlingRequest{Target: "a", Bead: "t-1"}}
 	_, err = b.Do(t.Context(), sling)
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.NotFound {
-		t.Errorf("%v, want not found", err)
+		t.Errorf("got %v, want not found", err)
 	}
 }

@@ -28,7 +28,7 @@ func TestTableFits(t *testing.T) {
 		for _, l := range lines {
 			plain := ansi.Strip(l)
 			if width > 0 && ansi.StringWidth(plain) > width {
-				t.Errorf("width %d: %q is %d wide", width, plain, ansi.StringWidth(plain))
+				t.Errorf("width %d: %q has %d columns", width, plain, ansi.StringWidth(plain))
 			}
 			if plain != strings.TrimRight(plain, " ") {
 				t.Errorf("trailing blanks: %q", plain)
@@ -56,7 +56,7 @@ func TestColorOnlyWhereWanted(t *testing.T) {
 	environ := map[string]string{}
 	a := &Printer{OutTTY: true, Getenv: func(k string) string { return environ[k] }}
 	if got := a.Paint(Red, "x"); got != "\x1b[31mx\x1b[0m" {
-		t.Errorf("on a terminal: %q", got)
+		t.Errorf("on a terminal: got %q", got)
 	}
 	for _, k := range [][2]string{{"NO_COLOR", "1"}, {"TERM", "dumb"}} {
 		environ = map[string]string{k[0]: k[1]}
@@ -66,7 +66,7 @@ func TestColorOnlyWhereWanted(t *testing.T) {
 	}
 	environ, a.OutTTY = nil, false
 	if got := a.Paint(Red, "x"); got != "x" {
-		t.Errorf("into a file: %q", got)
+		t.Errorf("into a file: got %q", got)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestByteSize(t *testing.T) {
 		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 10188: "9.9 KiB", 10189: "10 KiB", 300 << 20: "300 MiB", 3 << 29: "1.5 GiB", math.MaxUint64: "16 EiB",
 	} {
 		if got := ByteSize(n); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
+			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
 }

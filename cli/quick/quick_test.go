@@ -38,10 +38,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if p, ok := parse([]string{"agent", "peek", "a", "--city", ""}, "/c"); ok {
-		t.Errorf("an empty folder: %+v", p)
+		t.Errorf("an empty folder: got %+v", p)
 	}
 	if p, _ := parse([]string{"agent", "peek", "a"}, "/c"); p.city != "/c" {
-		t.Errorf("GC_CITY_PATH is ignored: %+v", p)
+		t.Errorf("GC_CITY_PATH was ignored: %+v", p)
 	}
 }
 
@@ -58,10 +58,10 @@ func TestSafeTextIsPlain(t *testing.T) {
 		t.Error("a long line")
 	}
 	if isSafe(long + "a") {
-		t.Error("a line that package cli might shorten")
+		t.Error("isSafe accepted a line that package cli might shorten")
 	}
 	if maxLines != wire.MaxLines {
-		t.Errorf("the API returns up to %d lines", wire.MaxLines)
+		t.Errorf("maxLines differs from the API's limit, %d", wire.MaxLines)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestOutput(t *testing.T) {
 			t.Errorf("%.60q: %q, %v", response, got, ok)
 		}
 		if r := <-request; !strings.HasPrefix(r, "GET /v0/agent/r%2Fa/output?lines=5 HTTP/1.1\r\n") {
-			t.Errorf("the request is %q", r)
+			t.Errorf("request: got %q", r)
 		}
 	}
 }

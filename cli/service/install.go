@@ -144,7 +144,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop prefers a command that keeps the agents running.
+// howToStop returns the command that stops a controller, and its effect. It prefers a command that keeps the agents
+// running.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -153,8 +154,8 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop is how long a supervisor's cities may take to stop. It is constant, because the number of cities
-// changes.
+// supervisorStop is how long all cities of a supervisor may take to stop. It does not depend on the number of cities,
+// which changes later.
 const supervisorStop = 15 * time.Minute
 
 // SupervisorService describes the supervisor of this user's cities as a service.

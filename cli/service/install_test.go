@@ -77,7 +77,7 @@ func TestUnitText(t *testing.T) {
 	has := func(section, name, value string) {
 		t.Helper()
 		if !slices.ContainsFunc(options, func(o *sdunit.UnitOption) bool { return o.Section == section && o.Name == name && o.Value == value }) {
-			t.Errorf("%s=%s is missing in [%s]:\n%s", name, value, section, text)
+			t.Errorf("want %s=%s in [%s]:\n%s", name, value, section, text)
 		}
 	}
 	path := `"` + `/srv/my %%h \"city\" $HOME\\x--é;&<'` + `"`
@@ -90,7 +90,7 @@ func TestUnitText(t *testing.T) {
 	has("Service", "Environment", `"GC_HOME=`+path[1:])
 	has("Install", "WantedBy", "default.target")
 	if markIn(text) != markOf("city", awkward) || markIn(text) == markOf("city", "/srv/my") || markIn("[Unit]\n"+text) != "" {
-		t.Errorf("the unit has the mark %q", markIn(text))
+		t.Errorf("mark of the unit: got %q", markIn(text))
 	}
 	for _, word := range []string{"a\nb", "a\x00b", "a\x1bb", "a\xffb"} {
 		for _, s := range []*unit{{Exe: "/bin/sh", args: []string{word}}, {Exe: "/bin/sh", env: []string{"PATH=" + word}}} {
@@ -126,11 +126,11 @@ func TestPlist(t *testing.T) {
 		}
 		for _, want := range append(s.command(), "gcity."+s.Name) {
 			if !slices.Contains(values, want) {
-				t.Errorf("%q is not in %q", want, values)
+				t.Errorf("want %q in %q", want, values)
 			}
 		}
 		if !strings.Contains(text, "<key>AbandonProcessGroup</key>\n\t<true/>") {
-			t.Errorf("agents would die with their controller:\n%s", text)
+			t.Errorf("agents would exit together with their controller:\n%s", text)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestServiceEnviron(t *testing.T) {
 	}
 	want = []string{"PATH=/home/bob/.local/bin:/home/bob/bin:/home/ann/.local/bin:/usr/bin", "LC_TIME=de_DE", "LANG=C"}
 	if got := serviceEnviron(environ, false, "/home/bob"); !slices.Equal(got, want) {
-		t.Errorf("for another user: %q, want %q", got, want)
+		t.Errorf("for another user: got %q, want %q", got, want)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestSupervisorUnit(t *testing.T) {
 	}
 	for _, line := range []string{`# gcity-unit: supervisor "/srv/gc"`, "TimeoutStopSec=930"} {
 		if !strings.Contains(out.String(), line+"\n") {
-			t.Errorf("%s is missing in:\n%s", line, out.String())
+			t.Errorf("want %s in:\n%s", line, out.String())
 		}
 	}
 	if !strings.Contains(out.String(), " supervisor run\n") {
@@ -273,6 +273,7 @@ func TestUnitRestartsCrashes(t *testing.T) {
 		t.Errorf("Restart=%s except for %q, want on-failure except for %q", set["Restart"], prevented, want)
 	}
 	if set["RestartSec"] != "5" || set["StartLimitIntervalSec"] != "0" {
-		t.Errorf("restarts after %s s, within StartLimitIntervalSec=%s", set["RestartSec"], set["StartLimitIntervalSec"])
+		t.Errorf("got a restart after %s s with StartLimitIntervalSec=%s",
+			set["RestartSec"], set["StartLimitIntervalSec"])
 	}
 }

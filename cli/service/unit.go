@@ -213,7 +213,8 @@ func unitSafe(name string) string {
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron ignores home if own is true, because the service then runs as the current user.
+// serviceEnviron returns the variables for a service. It ignores home if own is true, because the service then runs as
+// the current user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {

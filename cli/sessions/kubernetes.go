@@ -32,7 +32,8 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	return p, closeIt, err
 }
 
-// helperPath returns only a name if the helper is not next to this program. That name is looked up on PATH.
+// helperPath returns the path of the helper next to this program. If it does not exist, the result is only a name,
+// which is looked up on PATH.
 func helperPath() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -49,7 +50,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kubernetesSettings omits keys that are not set, because the helper reads those from its environment.
+// kubernetesSettings returns the helper's settings. It omits keys that are not set, because the helper reads those from
+// its environment.
 func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 	k := c.Session.Kubernetes
 	all, origins := map[string]any{}, map[string]string{}

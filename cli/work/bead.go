@@ -56,7 +56,8 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
-// query excludes messages and run records unless the flags select a type or a label.
+// query returns the query that the flags select. It excludes messages and run records unless the flags select a type or
+// a label.
 func (f *beadFilter) query() (beads.Query, error) {
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
@@ -158,7 +159,8 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// printBeads keeps the original order of all beads if pick is nil.
+// printBeads prints the beads that match a query. The function pick selects and sorts them; nil keeps all of them in
+// the original order.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)

@@ -17,7 +17,7 @@ import (
 // claimRetries is how often claiming a bead is tried while other processes keep changing the bead.
 const claimRetries = 20
 
-// claimBead succeeds for only one of several concurrent commands.
+// claimBead claims a bead. Of several concurrent commands, only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {

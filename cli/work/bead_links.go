@@ -157,7 +157,7 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	return g.Store.Restore(ctx, all)
 }
 
-// closeSteps closes innermost steps first.
+// closeSteps closes the open steps of a bead, innermost first.
 func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	_, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

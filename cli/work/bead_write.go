@@ -177,7 +177,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
 		Args: env.Exactly(1),
-		Example: `  gc bead update gc-12 --claim             # to yourself; only one succeeds
+		Example: `  gc bead update gc-12 --claim             # fails if another agent has it
   gc bead update gc-12 --assignee ""       # no assignee`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {

@@ -177,7 +177,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll ignores lost stores, because other checks report them.
+// backUpAll makes the daily backups of all built-in stores. It ignores lost stores, because other checks report them.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

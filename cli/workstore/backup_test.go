@@ -58,7 +58,7 @@ func TestDailyBackups(t *testing.T) {
 	look()
 	now = now.Add(23 * time.Hour)
 	if all, _ := look(); len(all) != 1 {
-		t.Errorf("a second backup on the first day: %v", all)
+		t.Errorf("a second backup on the first day: got %v", all)
 	}
 	s, err := where.embedded()
 	if err != nil {
@@ -73,14 +73,14 @@ func TestDailyBackups(t *testing.T) {
 		look()
 	}
 	if all, days := look(); strings.Join(days, " ") != "07 06 05 02" || !strings.HasPrefix(all[3], "manual-") {
-		t.Errorf("the backups are %v", all)
+		t.Errorf("backups: got %v", all)
 	}
 	if err := os.RemoveAll(filepath.Join(where.Dir, folder.WorkFolder)); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(25 * time.Hour)
 	if all, _ := look(); len(all) != 4 {
-		t.Errorf("a lost store changed the backups: %v", all)
+		t.Errorf("backups after the store was lost: got %v", all)
 	}
 	s, err = where.embedded()
 	if err != nil {
@@ -95,6 +95,6 @@ func TestDailyBackups(t *testing.T) {
 		look()
 	}
 	if all, _ := look(); len(all) != 7 {
-		t.Errorf("backups of the earlier store were removed: %v", all)
+		t.Errorf("backups of the previous store: got %v", all)
 	}
 }

@@ -24,8 +24,8 @@ import (
 // OpenStore opens a place's store. The first operation reads the store, or creates it.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// If serve is true, the store stays open while the city runs. The grant decides whether another program's store may be
-// opened.
+// openFor opens a place's store, which stays open while the city runs if serve is true. The grant decides whether
+// another program's store may be opened.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {

@@ -17,7 +17,8 @@ import (
 // city. Resuming removes only these lines.
 const addedName = "suspended.json"
 
-// addedLines is used only while edits are locked. An unreadable file counts as empty.
+// addedLines maps the key of each suspended target to the added text. It is used only while edits are locked, and an
+// unreadable file counts as empty.
 type addedLines map[string]string
 
 func addedIn(dir string) addedLines {
@@ -47,7 +48,7 @@ func (a addedLines) write(dir string) error {
 	return nil
 }
 
-// If the edit added nothing, note removes the entry.
+// note records the text that an edit has added. If the edit added nothing, note removes the entry.
 func (a addedLines) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {

@@ -39,7 +39,7 @@ func TestOverrides(t *testing.T) {
 	}
 	want(nil)
 	if _, err := os.Stat(filepath.Join(dir, ".gc", OverridesFile)); !os.IsNotExist(err) {
-		t.Errorf("an empty file remains: %v", err)
+		t.Errorf("the empty file was not removed: %v", err)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestInvalidOverridesFile(t *testing.T) {
 			}
 		}
 		if kept, err := os.ReadFile(path); err != nil || string(kept) != text {
-			t.Errorf("%q became %q, %v", text, kept, err)
+			t.Errorf("%q: file changed to %q, %v", text, kept, err)
 		}
 	}
 }

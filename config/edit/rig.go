@@ -163,7 +163,8 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity writes only a valid configuration. The function accept, if not nil, can reject the new configuration.
+// editCity changes city.toml, but writes only a valid configuration. The function accept, if not nil, can reject the
+// new configuration.
 func editCity(
 	src config.Source, what string, accept func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),

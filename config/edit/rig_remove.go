@@ -74,7 +74,7 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// chunks includes subtables with their own headers.
+// chunks returns the parts of the file that a table occupies. They include subtables with their own headers.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
 	var out []toml.Span

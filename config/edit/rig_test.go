@@ -48,7 +48,7 @@ func TestAddRig(t *testing.T) {
 			}
 			if r := c.Rig("demo"); r == nil || r.Path != filepath.Join(dir, tt.rig.Path) ||
 				r.Suspended != tt.rig.Suspended {
-				t.Errorf("the configuration contains %+v", r)
+				t.Errorf("rig in the configuration: got %+v", r)
 			}
 		})
 	}
@@ -79,7 +79,7 @@ func TestAddRigErrors(t *testing.T) {
 			t.Errorf("%+v: %v\nwant %s", rig, err, want)
 		}
 		if got := textIn(t, dir); got != before {
-			t.Errorf("%+v: the file is now %q", rig, got)
+			t.Errorf("%+v: file changed to %q", rig, got)
 		}
 	}
 	for want, path := range map[string]string{"/there/is/no/such": "/there/is/no/such",
@@ -88,13 +88,13 @@ func TestAddRigErrors(t *testing.T) {
 		if _, err := AddRig(config.Source{Dir: dir},
 			NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil ||
 			!strings.Contains(err.Error(), want) || textIn(t, dir) != before {
-			t.Errorf("%s: %v, want %s", path, err, want)
+			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
 	}
 	dir := cityIn(t, "[workspace]\nnme = 1\n")
 	if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: "/x"}); !isConfigError(
 		err) {
-		t.Errorf("the error for an invalid configuration: %v", err)
+		t.Errorf("the error for an invalid configuration: got %v", err)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestRemoveRig(t *testing.T) {
 		"without gaps": {"[workspace]\n" + rig + "[daemon]\n", "[workspace]\n[daemon]\n"},
 		"with gaps": {"[workspace]\n\n" + rig + "\n[daemon]\n",
 			"[workspace]\n\n[daemon]\n"},
-		"no end of line": {"[workspace]\n[[rigs]]\nname = \"demo\"\npath = \"/d\"",
+		"no newline at the end": {"[workspace]\n[[rigs]]\nname = \"demo\"\npath = \"/d\"",
 			"[workspace]\n"},
 		"comments behind": {"[workspace]\n" + rig + "# prefix = \"d\"\n",
 			"[workspace]\n# prefix = \"d\"\n"},
@@ -186,7 +186,7 @@ func TestRemoveRigErrors(t *testing.T) {
 				t.Errorf("%v\nwant %s", err, tt.want)
 			}
 			if got := textIn(t, dir); got != tt.before {
-				t.Errorf("the file is now %q", got)
+				t.Errorf("file after the edit: got %q", got)
 			}
 		})
 	}
@@ -205,7 +205,7 @@ func FuzzRigs(f *testing.F) {
 		if _, err := AddRig(config.Source{Dir: dir},
 			NewRig{Name: "fuzz-rig", Path: "/tmp", Prefix: "fuzzy"}); err != nil {
 			if got := textIn(t, dir); got != before {
-				t.Fatalf("the edit failed but changed the file: %q", got)
+				t.Fatalf("the edit failed, but changed the file: %q", got)
 			}
 			return
 		}
@@ -251,20 +251,20 @@ func TestEditRigWithOtherFiles(t *testing.T) {
 	}
 	src := config.Source{Dir: dir, Files: []string{other}}
 	if _, err := RemoveRig(src, "demo", false); !errors.Is(err, ErrInUse) {
-		t.Errorf("a rig with an agent in another file: %v", err)
+		t.Errorf("a rig with an agent in another file: got %v", err)
 	}
 	if _, err := RemoveRig(src, "demo", true); err == nil ||
 		!strings.Contains(err.Error(), "its agent demo/n is declared at "+other) {
-		t.Errorf("a rig's agent in another file: %v", err)
+		t.Errorf("a rig's agent in another file: got %v", err)
 	}
 	if got := textIn(t, dir); got != before {
-		t.Errorf("the file is now %q", got)
+		t.Errorf("file after the edit: got %q", got)
 	}
 	c, err := AddRig(src, NewRig{Name: "more", Path: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if is, err := src.Load(); err != nil || is.Revision != c.Revision {
-		t.Errorf("the revision differs: %v", err)
+		t.Errorf("the revision changed: %v", err)
 	}
 }

@@ -95,9 +95,9 @@ func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 		after        string
 	}{
 		{"added", plain, nil, plain},
-		{"theirs, in the same words", flagged, nil, strings.Replace(flagged, "true", "false", 1)},
+		{"set by the user", flagged, nil, strings.Replace(flagged, "true", "false", 1)},
 		{"theirs was false", strings.Replace(flagged, "true", "false", 1), nil, strings.Replace(flagged, "true", "false", 1)},
-		{"another place was edited", plain, func(s string) string { return "# mine\n" + s + "# the end" }, "# mine\n" + plain + "# the end"},
+		{"edited elsewhere", plain, func(s string) string { return "# mine\n" + s + "# the end" }, "# mine\n" + plain + "# the end"},
 		{"with a comment since", plain, func(s string) string { return strings.Replace(s, "= true", "= true # holidays", 1) },
 			strings.Replace(flagged, "= true", "= false # holidays", 1)},
 		{"aligned since", plain, func(s string) string { return strings.Replace(s, "suspended =", "suspended     =", 1) },
@@ -134,7 +134,7 @@ func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
 			}
 			if _, err := os.Stat(filepath.Join(dir, ".gc", addedName)); !os.IsNotExist(err) {
-				t.Errorf("an entry remains: %v", err)
+				t.Errorf("the record was not removed: %v", err)
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestSetSuspendedErrors(t *testing.T) {
 		})
 	}
 	if err := SetSuspended(config.Source{Dir: folder(t, "[daemon]\n")}, config.Target{Agent: "x"}, true); !errors.Is(err, config.ErrNoAgent) {
-		t.Errorf("%v is not ErrNoAgent", err)
+		t.Errorf("got %v, want ErrNoAgent", err)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != "real.toml" {
-		t.Errorf("the link leads to %q, %v", to, err)
+		t.Errorf("target of the link: got %q, %v", to, err)
 	}
 	info, err := os.Stat(target)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -213,7 +213,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	if got := strings.Join(names, " "); got != ".gc city.toml real.toml" {
-		t.Errorf("the folder holds %s", got)
+		t.Errorf("files in the folder: got %s", got)
 	}
 }
 
@@ -314,14 +314,14 @@ func FuzzSetSuspended(f *testing.F) {
 		}
 		now, err := placeOf(edited, target)
 		if err != nil || now.On == s.On || now.NoTable {
-			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
+			t.Fatalf("flag is not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
 		if !s.On {
 			memo := addedLines{}
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
 			if wrote := s.NoTable || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
-				t.Fatalf("removing the line: %q\n%q\n%q", left, data, after)
+				t.Fatalf("removing the line: got %q\n%q\n%q", left, data, after)
 			}
 		}
 		*flagOf(edited, target) = s.On

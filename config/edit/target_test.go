@@ -62,7 +62,8 @@ func TestSetSuspendedInLongFile(t *testing.T) {
 				expect := func(want string) {
 					t.Helper()
 					if got := readAll(t, path); got != want {
-						t.Errorf("kept %d of %d bytes around the edit; got\n%s", kept([]byte(text), []byte(got)), len(text), got)
+						t.Errorf("kept %d of %d bytes around the edit; got\n%s",
+							kept([]byte(text), []byte(got)), len(text), got)
 					}
 				}
 				switched := edited(t, text, breaks, tt.old, tt.new, tt.below)
@@ -154,7 +155,7 @@ func TestSuspendIncludedRig(t *testing.T) {
 		}
 	}
 	if got := readAll(t, filepath.Join(dir, config.FileName)); got != root {
-		t.Errorf("city.toml was written: %q", got)
+		t.Errorf("city.toml was changed: %q", got)
 	}
 
 	team := filepath.Join(folderOf(t, map[string]string{"team.toml": teamOfTwo}), "team.toml")
@@ -164,7 +165,7 @@ func TestSuspendIncludedRig(t *testing.T) {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 	if got := readAll(t, team); got != teamOfTwo {
-		t.Errorf("it was written: %q", got)
+		t.Errorf("the included file was changed: %q", got)
 	}
 }
 
@@ -215,7 +216,7 @@ name = "b"
 		}
 	}
 	if got := readAll(t, filepath.Join(dir, config.FileName)); got != text {
-		t.Errorf("the file was written: %q", got)
+		t.Errorf("the file was changed: %q", got)
 	}
 	for _, name := range []string{"worker", "demo/worker", "worker-9", "b", "other/b"} {
 		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: name}, true); err != nil {
@@ -262,11 +263,11 @@ func TestSuspendComposed(t *testing.T) {
 		}
 		text, err := os.ReadFile(filepath.Join(dir, c.file))
 		if err != nil || !strings.Contains(string(text), c.line) {
-			t.Errorf("%+v: %s has become\n%s", c.target, c.file, text)
+			t.Errorf("%+v: %s: got\n%s", c.target, c.file, text)
 		}
 		now, err := config.Load(dir)
 		if err != nil || !*flagOf(now, c.target) {
-			t.Errorf("%+v is not suspended, %v", c.target, err)
+			t.Errorf("%+v: not suspended, %v", c.target, err)
 		}
 		if err := SetSuspended(config.Source{Dir: dir}, c.target, false); err != nil {
 			t.Errorf("%+v: %v", c.target, err)

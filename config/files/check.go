@@ -12,13 +12,14 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxChecks is enough for 1,000 rigs.
+// maxChecks is the maximum number of checks in progress. It is enough for 1,000 rigs.
 const maxChecks = 3000
 
 // checkTimeout is the timeout for checking a folder.
 const checkTimeout = time.Second
 
-// All readers share this set of checks, because each check of a hung folder occupies a thread.
+// folders contains the checks in progress. All readers share this set, because each check of a hung folder occupies a
+// thread.
 var folders = deadline.New[folderCheck](maxChecks)
 
 type folderCheck struct {
@@ -54,7 +55,7 @@ func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
 	return saw, ok
 }
 
-// checkFolder can block forever.
+// checkFolder determines whether a folder can be used. It can block forever.
 func checkFolder(path string) folderCheck {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

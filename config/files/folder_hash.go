@@ -21,7 +21,7 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Programs store their state in ignored folders.
+// isIgnored reports whether a folder does not belong to a topology. Programs store their state in ignored folders.
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
 // HashFolder returns a hash of all files below a folder: their names, contents, execute permissions and link targets.

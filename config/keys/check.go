@@ -180,7 +180,7 @@ func sizeBounds() *bounds {
 	}}
 }
 
-// "exec:" and "plugin:" are prefixes.
+// sessionProviders returns the names of the session providers. "exec:" and "plugin:" are prefixes.
 func sessionProviders() []string {
 	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
 }

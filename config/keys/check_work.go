@@ -47,7 +47,7 @@ func checkWisp(v any) string {
 	return ""
 }
 
-// Shorter durations would waste CPU time.
+// checkAtLeast returns a check that rejects shorter durations, which would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {

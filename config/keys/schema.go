@@ -72,7 +72,7 @@ type Key struct {
 	Pattern string
 }
 
-// message returns the error for a number outside the range.
+// bounds is the valid range of a number. message returns the error for a number outside the range.
 type bounds struct {
 	least, most int
 	message     func(n int) string

@@ -83,7 +83,8 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// The parameter alone is true if the folder has no city.toml.
+// isPackModel reports whether a pack.toml belongs to a city in the pack format. The parameter alone is true if the
+// folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

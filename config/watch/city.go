@@ -119,7 +119,8 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state includes the files' state, because a reader might see a change that was later reverted.
+// state returns the revision and the files' state. After a change that was reverted, the revision is the same as
+// before.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

@@ -22,7 +22,7 @@ func TestFiles(t *testing.T) {
 				select {
 				case <-pokes:
 				case <-time.After(patience):
-					t.Fatalf("%s: no change is reported", what)
+					t.Fatalf("%s: the change was not reported", what)
 				}
 			}
 			write := func(path, text string) {
@@ -35,20 +35,20 @@ func TestFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(file, "a = 1")
-			poked("a file that comes with its folder")
+			poked("a new file in a new folder")
 			write(filepath.Join(folder, "mine.toml"), "x")
-			poked("a theme that comes")
+			poked("a new theme")
 			write(filepath.Join(folder, "mine.toml"), "xy")
-			poked("a theme that changes")
+			poked("a changed theme")
 			if err := os.Rename(filepath.Join(folder, "mine.toml"),
 				filepath.Join(folder, "yours.toml")); err != nil {
 				t.Fatal(err)
 			}
-			poked("a theme with another name")
+			poked("a renamed theme")
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
-			poked("a file that goes")
+			poked("a removed file")
 		})
 	}
 }

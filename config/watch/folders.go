@@ -136,7 +136,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// Hung folders must not be watched or read.
+// responsive separates the folders that respond from hung ones. Hung folders must not be watched or read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {

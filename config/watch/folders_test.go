@@ -77,7 +77,7 @@ func (k *watchedFolders) await(want string) (count int) {
 				return count
 			}
 		case <-deadline:
-			k.t.Fatalf("%q was not found after %d pokes; found %q", want, count, k.has())
+			k.t.Fatalf("%q was not found after %d notifications; found %q", want, count, k.has())
 		}
 	}
 }
@@ -258,11 +258,11 @@ func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	}
 	swap(t, filepath.Join(dir, config.FileName), agents(2))
 	if n := await(t, conf, dir, 2); n != 1 {
-		t.Errorf("%d pokes for a configuration that changed once", n)
+		t.Errorf("one change of the configuration: got %d notifications, want 1", n)
 	}
 	select {
 	case <-k.pokes:
-		t.Error("a changed formula woke the watch of the configuration")
+		t.Error("a changed formula triggered the configuration's watch")
 	default:
 	}
 }

@@ -32,13 +32,13 @@ func TestHungFolder(t *testing.T) {
 	case pokes = <-begun:
 	case <-late:
 		free()
-		t.Fatal("the watch does not start")
+		t.Fatal("the watch did not start")
 	}
 	put(t, filepath.Join(dir, "a.formula.toml"), "")
 	select {
 	case <-pokes:
 	case <-late:
-		t.Error("a change in the other folder is not reported")
+		t.Error("the change in the other folder was not reported")
 	}
 	cancel()
 	for open := true; open; {
@@ -46,7 +46,7 @@ func TestHungFolder(t *testing.T) {
 		case _, open = <-pokes:
 		case <-late:
 			free()
-			t.Fatal("the watch does not stop")
+			t.Fatal("the watch did not stop")
 		}
 	}
 }

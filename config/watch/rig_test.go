@@ -47,7 +47,7 @@ func TestMissingAncestor(t *testing.T) {
 	for path, want := range map[string]string{"/": "/", dir: dir, dir + "/a": dir + "/a",
 		dir + "/a/b/c": dir + "/a", "/usr/none": "/usr/none"} {
 		if got := missingAncestor(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	return w.changes
 }
 
-// subject is used only by the watcher's goroutine.
+// subject is a set of files to watch. Only the watcher's goroutine uses it.
 type subject interface {
 	refresh()
 	// folders returns the folders that the kernel should watch. If the value is true and the folder cannot be watched,
@@ -73,7 +73,7 @@ type subject interface {
 	String() string
 }
 
-// After the start, only the goroutine of run uses a watcher.
+// watcher reports changes to a subject. After the start, only the goroutine of run uses a watcher.
 type watcher struct {
 	subject subject
 	o       Options
@@ -187,7 +187,8 @@ func (w *watcher) addWatches() (added bool) {
 	return added
 }
 
-// warnPolling does not log a missing or unreadable folder, because its reader reports that.
+// warnPolling warns once that gcity polls the files. It does not log a missing or unreadable folder, because its reader
+// reports that.
 func (w *watcher) warnPolling(err error) {
 	w.unwatched = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

@@ -48,7 +48,7 @@ func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count i
 				return count
 			}
 		case <-deadline:
-			t.Fatalf("the change was not found after %d pokes", count)
+			t.Fatalf("the change was not found after %d notifications", count)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestCityMergesChanges(t *testing.T) {
 			<-pace.C
 		}
 		if n := await(t, pokes, dir, 7); n > len(text)/20 {
-			t.Errorf("%d pokes for %d bytes", n, len(text))
+			t.Errorf("got %d notifications for %d bytes", n, len(text))
 		}
 	})
 	t.Run("1000 rewrites", func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestCityMergesChanges(t *testing.T) {
 		}
 		swap(t, filepath.Join(dir, config.FileName), agents(9))
 		if n := await(t, pokes, dir, 9); n > 50 {
-			t.Errorf("%d pokes for 1000 rewrites", n)
+			t.Errorf("got %d notifications for 1000 rewrites", n)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestCityReportsScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := before.Agents[1].ScriptHash, after.Agents[1].ScriptHash; a == b || a == "" {
-		t.Errorf("hashes %q and %q", a, b)
+		t.Errorf("got hashes %q and %q", a, b)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestCityReportsIncludedFiles(t *testing.T) {
 	put(t, team, "[[agents]]\nnama = \"b\"\n")
 	poked(t, pokes)
 	if second, err := (config.Source{Dir: dir}).Revision(); err != nil || second == first {
-		t.Errorf("the revision is the same, %v", err)
+		t.Errorf("the revision did not change: %v", err)
 	}
 	put(t, team, "[[agents]]\nname = \"b\"\n")
 	await(t, pokes, dir, 2)
@@ -406,13 +406,13 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 	}
 	for _, change := range []struct{ what, file, text string }{
 		{"the template", "in/p.md.tmpl", "two"},
-		{"a fragment in a folder that was not there", "in/shared/new.md.tmpl", "one"},
-		{"another one in it", "in/shared/more.md.tmpl", "one"},
-		{"a change of it", "in/shared/more.md.tmpl", "two"},
+		{"a fragment in a new folder", "in/shared/new.md.tmpl", "one"},
+		{"a second fragment in it", "in/shared/more.md.tmpl", "one"},
+		{"a change of the fragment", "in/shared/more.md.tmpl", "two"},
 		{"a fragment of the city", "prompts/shared/new.md.tmpl", "one"},
 		{"a file of the overlay", "over/deep/settings", "two"},
 		{"a new one", "over/fresh", "one"},
-		{"one in a new folder", "over/more/fresh", "one"},
+		{"a new file in a new folder", "over/more/fresh", "one"},
 	} {
 		file := filepath.Join(dir, change.file)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -426,7 +426,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 			select {
 			case <-pokes:
 			case <-seen.C:
-				t.Fatalf("%s is not reported", change.what)
+				t.Fatalf("%s was not reported", change.what)
 			}
 			c, err := config.Load(dir)
 			if err != nil {
@@ -434,7 +434,7 @@ func TestCityReportsPromptsAndOverlays(t *testing.T) {
 			}
 			on, err := config.Source{Dir: dir}.Revision()
 			if err != nil || on != c.Revision {
-				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
+				t.Fatalf("%s: got revision %s; the loaded configuration has %s, %v", change.what,
 					on, c.Revision, err)
 			}
 			if c.Revision != revision {

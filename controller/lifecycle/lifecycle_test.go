@@ -48,7 +48,7 @@ func TestEveryPhaseIsConsistent(t *testing.T) {
 			t.Errorf("%+v has no named state", p)
 		}
 		if u := p.known; u != Absent && u != Unready && u != Running {
-			t.Errorf("%+v is known as %s", p, names[u])
+			t.Errorf("%+v: got known state %s", p, names[u])
 		}
 		if p.Ready() && !p.Alive() || p.Alive() && !p.Seen() {
 			t.Errorf("%+v: ready %t, alive %t, seen %t", p, p.Ready(), p.Alive(), p.Seen())
@@ -69,10 +69,12 @@ func TestOneStartOrStopAtATime(t *testing.T) {
 				continue
 			}
 			if p.InFlight() || p.state == Unknown {
-				t.Errorf("%s leads from %s to %s", begin, names[p.state], names[after.state])
+				t.Errorf("%s: got a transition from %s to %s",
+					begin, names[p.state], names[after.state])
 			}
 			if !after.InFlight() || after.Step() != 1 {
-				t.Errorf("%s leads to %s in turn %d", begin, names[after.state], after.Step())
+				t.Errorf("%s: got state %s in step %d, want an effect in flight in step 1",
+					begin, names[after.state], after.Step())
 			}
 		}
 	}
@@ -100,16 +102,16 @@ func TestPaths(t *testing.T) {
 			events[event](&p)
 		}
 		if p.state != c.want {
-			t.Errorf("%v lead to %s, want %s", c.events, names[p.state], names[c.want])
+			t.Errorf("after %v: got %s, want %s", c.events, names[p.state], names[c.want])
 		}
 	}
 	var p Phase
 	p.Start(3)
 	if !p.Cancel() || p.Cancel() || !p.Canceled() || !p.Starting() || p.StopEnds(4) {
-		t.Errorf("a start is canceled once and stays in flight: %+v", p)
+		t.Errorf("canceling a start: got %+v, want it canceled once and in flight", p)
 	}
 	if !p.StartEnds(5) || p.StartEnds(6) || p.Step() != 5 {
-		t.Errorf("a start ends once: %+v", p)
+		t.Errorf("end of a start: got %+v, want only the first end accepted", p)
 	}
 }
 

@@ -172,7 +172,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 			a.want.Problem))
 	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
 		until := a.restart.until
-		if !m.conf.OnDisk { // the next controller starts the agent
+		if !m.conf.OnDisk { // without a saved history, the next controller starts the agent
 			until = time.Time{}
 		}
 		m.set(now, a, a.restart.state(), a.restart.why, until)

@@ -31,7 +31,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 		t.Errorf("the log: %v", w.log)
 	}
 	if n := len(w.m.agents["a"].restart.history.Crashes); n != 0 {
-		t.Errorf("%d crashes are counted", n)
+		t.Errorf("got %d crashes, want 0", n)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestUnchangedFileIsReloaded(t *testing.T) {
 		w.Step(effect.ConfigChanged{})
 	}
 	if n := w.told(events.ConfigHeld); n != 2 {
-		t.Errorf("held %d times, want 2", n)
+		t.Errorf("got %d config.held events, want 2", n)
 	}
 	for range 2 {
 		w.broken = "no"
@@ -72,7 +72,7 @@ func TestUnchangedFileIsReloaded(t *testing.T) {
 		w.declare("a", "b", "c")
 	}
 	if n := w.told(events.ConfigRejected); n != 2 {
-		t.Errorf("refused %d times, want 2", n)
+		t.Errorf("got %d config.rejected events, want 2", n)
 	}
 }
 
@@ -98,14 +98,14 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 		t.Errorf("held: %+v", h)
 	}
 	if len(w.m.loader.confirms) > 0 {
-		t.Errorf("confirmations without a sender: %v", w.m.loader.confirms)
+		t.Errorf("confirmations: got %v, want none", w.m.loader.confirms)
 	}
 }
 
 // A question that a program asks before it is ready is shown, and a user can answer it in the terminal. Keys reach
 // the session that asks. The question is cleared when the start ends, even if the start fails (L14).
 func TestAQuestionAtTheStart(t *testing.T) {
-	for _, failed := range []error{nil, errors.New("it asks about trust, and nobody answered")} {
+	for _, failed := range []error{nil, errors.New("it asks about trust; the question was not answered")} {
 		w := newWorld()
 		w.stuck["agent:a"] = true
 		w.declare("a:restart=never")
@@ -113,7 +113,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		look := func() city.Agent { return w.m.agents["a"].draw() }
 		w.command(1, city.SendKeys{Agent: "a", Keys: []string{"Enter"}})
 		if a := w.replies[1]; a.Err == nil || a.Err.Code != city.Conflict {
-			t.Errorf("keys were taken before there was a question: %+v", a)
+			t.Errorf("SendKeys before the question: got %+v, want a conflict", a)
 		}
 		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
 			Started: w.now}
@@ -136,7 +136,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		}
 		w.Step(effect.Typed{Agent: "a"})
 		if a, ok := w.replies[2]; !ok || a.Err != nil {
-			t.Errorf("the keys were answered with %+v", a)
+			t.Errorf("SendKeys: got %+v", a)
 		}
 		w.Step(effect.Asking{Agent: "a", Status: asked})
 		if v := look(); v.State != city.Starting || strings.Contains(v.Reason, "asks") ||

@@ -31,7 +31,7 @@ func FuzzLaws(f *testing.F) {
 		data = data[:min(len(data), 160)]
 		first, second := chaos(data), chaos(data)
 		if !slices.Equal(first.log, second.log) { // equal inputs give equal effects (L8)
-			t.Error("L8: the same inputs gave other effects")
+			t.Error("L8: the same inputs gave different effects")
 		}
 		for _, b := range first.breach {
 			t.Error(b)
@@ -220,7 +220,7 @@ func (w *world) calm() {
 		}
 	}
 	if members != 2 {
-		w.breach = append(w.breach, fmt.Sprintf("L7: %d members of the pool live: %v %v", members,
+		w.breach = append(w.breach, fmt.Sprintf("L7: got %d live pool members: %v %v", members,
 			w.showPools(), w.show()))
 	}
 	for who := range w.floor.hands {
@@ -242,10 +242,10 @@ func (w *world) calm() {
 	quiet, done := len(w.log), w.floor.trials.writes
 	w.advance(time.Hour)
 	if n := w.floor.trials.writes - done; n > 0 {
-		w.breaks("L5: automations at rest had %d effects", n)
+		w.breaks("L5: idle automations caused %d effects", n)
 	}
 	for _, l := range w.log[quiet:] {
-		w.breach = append(w.breach, "L5: a city at rest did something: "+l)
+		w.breach = append(w.breach, "L5: an idle city had an effect: "+l)
 	}
 	w.show()
 	if len(w.breach) == 0 {
@@ -255,18 +255,18 @@ func (w *world) calm() {
 
 func (w *world) unanswered() {
 	for _, g := range w.m.loader.groups {
-		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))
+		w.breach = append(w.breach, fmt.Sprintf("%s of %s got no reply", verbFor(g.on), g))
 	}
 	if len(w.m.pools.Scales) > 0 || len(w.m.loader.edits) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.pools.Scales,
+		w.breach = append(w.breach, fmt.Sprintf("changes that were not written: %v %v", w.m.pools.Scales,
 			w.m.loader.edits))
 	}
 	if n := len(w.m.loader.asking) + len(w.m.loader.waiting) + len(w.m.loader.confirms); n > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("%d reloads were never answered", n))
+		w.breach = append(w.breach, fmt.Sprintf("%d reloads got no reply", n))
 	}
 	for _, a := range w.m.order {
 		for _, wt := range a.waiters {
-			w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", wt.verb, a.name))
+			w.breach = append(w.breach, fmt.Sprintf("%s of %s got no reply", wt.verb, a.name))
 		}
 		if a.out.Typing() > 0 {
 			w.breach = append(w.breach, fmt.Sprintf("%d lines for %s were never typed",

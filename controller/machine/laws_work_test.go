@@ -153,11 +153,11 @@ func (w *world) stopAndBegin(who byte) {
 	w.Step(effect.Wake{})
 	w.advance(stopRetry + 2*time.Second)
 	if w.m.ending != ended {
-		w.breaks("L7: the city does not end: %d runs go, %d records are open: %v",
+		w.breaks("L7: the city did not stop: %d runs in progress, %d open records: %v",
 			len(w.m.runs.Current), len(w.m.runs.OpenRecords), w.show())
 	}
 	if len(w.floor.going) > 0 {
-		w.breaks("L10: the city has ended, and runs go on: %v", w.floor.going)
+		w.breaks("L10: the city has stopped, but runs are in progress: %v", w.floor.going)
 	}
 	w.unfired()
 	clear(w.alive)
@@ -167,7 +167,7 @@ func (w *world) stopAndBegin(who byte) {
 func (w *world) unfired() {
 	for id := range w.floor.trials.asked {
 		if _, ok := w.replies[id]; !ok {
-			w.breaks("a run by hand was never answered: %d", id)
+			w.breaks("command %d (Fire) got no reply", id)
 		}
 	}
 }
@@ -198,14 +198,14 @@ func (w *world) worked() {
 		"cool:rig:demo": 3 * time.Minute,
 	} {
 		if w.now.Sub(t.last[name]) > within {
-			w.breaks("L7: %s ran last %s ago: %v", name, w.now.Sub(t.last[name]),
+			w.breaks("L7: %s last ran %s ago: %v", name, w.now.Sub(t.last[name]),
 				w.showAutomations())
 		}
 	}
 	for name, seqs := range t.owed {
 		for _, seq := range slices.Sorted(maps.Keys(seqs)) {
 			if t.dealt[name][seq] == "" {
-				w.breaks("L7: nothing of %s deals with event %d, %s", name, seq,
+				w.breaks("L7: no run of %s handled event %d, %s", name, seq,
 					w.events[seq-1].Type)
 				break
 			}
@@ -214,7 +214,7 @@ func (w *world) worked() {
 	if len(rs.Current)+len(rs.FireWaiters)+len(rs.Queued)+len(rs.OpenRecords) > 0 ||
 		rs.SavedRev != rs.Schedule.Rev() ||
 		rs.StateNotSaved+rs.RecordNotCreated+rs.FoldersNotRead != "" {
-		w.breaks("L7: something of automations is left: %v %v %v %v, %d of %d remembered, %q %q",
+		w.breaks("L7: automations are not idle: %v %v %v %v, saved revision %d of %d, %q %q",
 			rs.Current, rs.FireWaiters, rs.Queued, rs.OpenRecords, rs.SavedRev,
 			rs.Schedule.Rev(), rs.StateNotSaved, rs.RecordNotCreated)
 	}
@@ -222,7 +222,7 @@ func (w *world) worked() {
 	for id, b := range w.floor.beads {
 		if b.ClosedAt == nil && w.floor.going[strings.TrimPrefix(b.Labels[0],
 			city.RunLabel)].Bead != id && t.ghosts[id].Reason == "" {
-			w.breaks("L4: record %s is open, and nothing of it runs", id)
+			w.breaks("L4: record %s is open, but its run is not in progress", id)
 		}
 	}
 }
@@ -246,9 +246,9 @@ func (w *world) cleared() {
 		panic(err)
 	}
 	if n := len(w.m.runs.Schedule.Memory()); n != 1 {
-		w.breaks("%d automations are remembered: %v", n, w.m.runs.Schedule.Memory())
+		w.breaks("got %d saved automations: %v", n, w.m.runs.Schedule.Memory())
 	}
 	if n := len(w.m.runs.Last) + len(w.m.runs.Depths); n > 1 {
-		w.breaks("of automations that are no more is left: %v %v", w.m.runs.Last, w.m.runs.Depths)
+		w.breaks("state of removed automations remains: %v %v", w.m.runs.Last, w.m.runs.Depths)
 	}
 }

@@ -101,7 +101,7 @@ func BenchmarkPatrolOfAutomations(b *testing.B) {
 					case effect.List:
 						look.Step = f.Step
 					case effect.OpenRun, effect.Run, effect.SaveAutomations, effect.Record:
-						b.Fatalf("something was due: %v", f)
+						b.Fatalf("got effect %v, want none", f)
 					}
 				}
 				m.loader.loading, m.runs.Scanning, m.work.counting = false, false, false

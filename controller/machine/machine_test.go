@@ -35,10 +35,10 @@ func TestRestartDuringAStopIsAnswered(t *testing.T) {
 	clear(w.stuck)
 	w.Step(effect.Stopped{Agent: "a"})
 	if a, ok := w.replies[1]; !ok || a.Err == nil || a.Err.Code != city.Conflict {
-		t.Errorf("the restart was answered with %v", a)
+		t.Errorf("reply to the restart: got %v, want a conflict", a)
 	}
 	if a, ok := w.replies[2]; !ok || a.Err != nil {
-		t.Errorf("the stop was answered with %v", a)
+		t.Errorf("reply to the stop: got %v", a)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestLeavingReportsACrash(t *testing.T) {
 	w.die("a", 3, "")
 	w.Step(effect.Shutdown{Leave: true})
 	if n := w.told(events.AgentCrashed); n != 1 {
-		t.Errorf("%d crashes on record", n)
+		t.Errorf("got %d crashes in the log, want 1", n)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestStopDoesNotStallOnACapture(t *testing.T) {
 	clear(w.stuck)
 	w.Step(effect.Wake{})
 	if w.m.ending != ended {
-		t.Error("not ended though nothing is in flight")
+		t.Error("the city has not stopped, although nothing is in flight")
 	}
 }
 
@@ -80,17 +80,17 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	w.blind = "too many open files"
 	w.Step(effect.Shutdown{})
 	if w.m.ending == ended {
-		t.Fatal("ended while the stop of a was in flight")
+		t.Fatal("the city stopped before the stop of agent a ended")
 	}
 	clear(w.stuck)
 	w.Step(effect.Wake{})
 	if w.m.ending == ended {
-		t.Fatal("ended although it is unknown whether a runs")
+		t.Fatal("the city stopped, although agent a might be running")
 	}
 	w.blind = ""
 	w.advance(2 * stopRetry)
 	if w.m.ending != ended {
-		t.Error("not ended though an empty city can be seen")
+		t.Error("the city has not stopped, although no session is left")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestStopThatGivesUpIsAnError(t *testing.T) {
 			return
 		}
 	}
-	t.Error("the shutdown was not answered with an error")
+	t.Error("no reply to the shutdown has an error")
 }
 
 // A requested exit is not a crash, even if the start was canceled or the stop timed out.
@@ -122,7 +122,7 @@ func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	w.Step(effect.Started{Agent: "a", Err: context.Canceled})
 	w.advance(time.Minute)
 	if a, ok := w.replies[1]; !ok || a.Err != nil || w.alive["a"] == nil {
-		t.Errorf("the restart was answered with %v", a)
+		t.Errorf("reply to the restart: got %v", a)
 	}
 
 	w.stuck["agent:a"] = true
@@ -135,7 +135,7 @@ func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	w.Step(effect.Exited{Exit: session.Exit{Agent: "a", ID: id, Code: -1, Signal: "SIGINT",
 		Asked: true, At: w.now}})
 	if n := w.told(events.AgentCrashed); n != 0 {
-		t.Errorf("%d crashes on record", n)
+		t.Errorf("got %d crashes in the log, want 0", n)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestRequestedRestartIsDoneOnce(t *testing.T) {
 		w.command(1, city.RequestRestart{Agent: "a"})
 		w.advance(time.Minute)
 		if w.alive["a"] == nil || w.seq != 2 {
-			t.Errorf("%s: started %d times, %v", policy, w.seq, w.show())
+			t.Errorf("%s: got %d starts: %v", policy, w.seq, w.show())
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestOldExitUnderAnotherName(t *testing.T) {
 	w.dead["s0"] = old
 	w.advance(time.Minute)
 	if w.seq != 1 || w.told(events.AgentCrashed) != 0 || len(w.dead) != 0 {
-		t.Errorf("started %d times, %d crashes, unacknowledged: %v", w.seq,
+		t.Errorf("got %d starts, %d crashes, unacknowledged exits %v", w.seq,
 			w.told(events.AgentCrashed), w.dead)
 	}
 }
@@ -193,7 +193,8 @@ func TestCanceledDrainKeepsTheStart(t *testing.T) {
 	w.advance(time.Second)
 	a, _ := w.m.Snapshot(w.now).Agent("a")
 	if a.State != city.Running || !a.Since.Equal(w.alive["a"].Started) {
-		t.Errorf("%s since %v, started at %v", a.State, a.Since, w.alive["a"].Started)
+		t.Errorf("got %s since %v; the session started at %v",
+			a.State, a.Since, w.alive["a"].Started)
 	}
 }
 
@@ -205,12 +206,12 @@ func TestAnEditLooksForViewersFirst(t *testing.T) {
 	w.alive["a"].Attached = 1
 	w.declare("a:command=new")
 	if w.seq != 1 {
-		t.Fatalf("restarted under a viewer's hands: %v", w.show())
+		t.Fatalf("restarted while a user was attached: %v", w.show())
 	}
 	w.alive["a"].Attached = 0
 	w.advance(time.Minute)
 	if w.seq != 2 {
-		t.Errorf("not restarted when the viewer was gone: %v", w.show())
+		t.Errorf("not restarted after the user detached: %v", w.show())
 	}
 }
 
@@ -223,10 +224,10 @@ func TestLateFailureStopsNoAgent(t *testing.T) {
 		Err: context.DeadlineExceeded})
 	w.advance(time.Minute)
 	if n := w.told(events.AgentStarted); n != 1 {
-		t.Errorf("it was started %d times", n)
+		t.Errorf("got %d start events, want 1", n)
 	}
 	if n := w.told(events.AgentCrashed) + w.told(events.AgentStopped); n != 0 {
-		t.Errorf("%d ends are on record", n)
+		t.Errorf("got %d end events, want 0", n)
 	}
 }
 
@@ -248,14 +249,14 @@ func TestEntry(t *testing.T) {
 	}
 	asked(with("1", config.API{})) // New also loads the first configuration before the loop starts
 	if got := asked(effect.Tick{}); len(got) != 0 {
-		t.Errorf("nothing is wanted, and asked for was %+v", got)
+		t.Errorf("without an API: got %+v, want no request", got)
 	}
 	m.Step(now, effect.Listed{})
 	if got := asked(with("2", some)); len(got) != 1 || got[0].Port != 8080 {
 		t.Errorf("asked for %+v", got)
 	}
 	if got := append(asked(with("3", some)), asked(effect.Tick{})...); len(got) != 0 {
-		t.Errorf("asked again for %+v", got)
+		t.Errorf("unchanged API: got %+v, want no request", got)
 	}
 	m.step.Changed = false
 	m.Step(now, effect.ListenerChanged{Listener: city.Listener{Problem: "taken"}})
@@ -322,7 +323,7 @@ func TestFiguresChangeInSteps(t *testing.T) {
 		}
 	}
 	if got := w.m.agents["a"].usage().CPU; got != 10 {
-		t.Errorf("a second of ten is %v %%", got)
+		t.Errorf("CPU usage of 1s in 10s: got %v %%, want 10 %%", got)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestObservation(t *testing.T) {
 	}{{"frozen", city.Unknown, ended}, {"off", city.Suspended, ended}, {"runs", city.Running, ended}, {"stray", city.Running, ended}, {"tmux", city.Failed, stopped}} {
 		a, ok := m.Snapshot(t0).Agent(want.name)
 		if !ok || a.State != want.state || !a.Since.Equal(want.since) || a.Reason == "" || a.Next != nil || len(a.Decisions) > 0 {
-			t.Errorf("%s: %+v, want %s since %v", want.name, a, want.state, want.since)
+			t.Errorf("%s: got %+v, want %s since %v", want.name, a, want.state, want.since)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestObservedAgentWithoutSession(t *testing.T) {
 		m.Step(t0, effect.Listed{})
 		a, _ := m.Snapshot(t0).Agent("a")
 		if a.State != city.Stopped || a.Reason != why || !a.Since.Equal(stopped) {
-			t.Errorf("%+v, want stopped since %v: %s", a, stopped, why)
+			t.Errorf("got %+v, want stopped since %v: %s", a, stopped, why)
 		}
 	}
 }
@@ -96,6 +96,6 @@ func TestObservedDrainKeepsItsStart(t *testing.T) {
 	a, _ := m.Snapshot(t0).Agent("a")
 	if a.State != city.Draining || !a.Since.Equal(since) || !a.Drain.Since.Equal(since) ||
 		!a.Drain.Deadline.Equal(since.Add(drainTimeout)) {
-		t.Errorf("%+v, %+v, want since %v", a, a.Drain, since)
+		t.Errorf("got %+v, %+v, want since %v", a, a.Drain, since)
 	}
 }

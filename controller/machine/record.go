@@ -214,7 +214,7 @@ func (a *record) forgive(because string) {
 	a.restart.forgive()
 }
 
-// hidden reports whether an unwanted agent has stopped. Its record remains while a list shows its last session.
+// hidden reports whether snapshots omit the agent: it is not wanted anymore and has stopped.
 func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
 func (a *record) surplus() bool {

@@ -47,13 +47,13 @@ func TestEachCrashKeepsItsOutput(t *testing.T) {
 	w.die("a", 3, "")
 	w.die("a", 3, "")
 	if n := len(w.crashes(t, "a")); n != 0 {
-		t.Errorf("%d crashes are recorded before the output of the first is kept", n)
+		t.Errorf("got %d crash events before the first crash's output was stored, want 0", n)
 	}
 	delete(w.stuck, "capture:a:s1")
 	w.Step(effect.Wake{})
 	all := w.crashes(t, "a")
 	if len(all) != 2 {
-		t.Fatalf("%d crashes are recorded", len(all))
+		t.Fatalf("got %d crash events, want 2", len(all))
 	}
 	for i, about := range all {
 		if about["output"] != "last words" || about["file"] != ".gc/crashes/x.ansi" {
@@ -61,10 +61,11 @@ func TestEachCrashKeepsItsOutput(t *testing.T) {
 		}
 	}
 	if all[0]["session"] != "s1" || all[1]["session"] != "s2" {
-		t.Errorf("the order is %v, %v", all[0]["session"], all[1]["session"])
+		t.Errorf("sessions of the crashes: got %v, %v, want s1, s2",
+			all[0]["session"], all[1]["session"])
 	}
 	if len(w.dead) != 0 {
-		t.Errorf("ends that are not acknowledged: %v", w.dead)
+		t.Errorf("unacknowledged exits: got %v, want none", w.dead)
 	}
 }
 
@@ -78,7 +79,7 @@ func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	w.stuck["capture:fam:s1"] = true
 	w.die("fam", -1, "SIGKILL")
 	if more := w.subjects(from); len(more) != 0 {
-		t.Errorf("recorded before the crash: %v", more)
+		t.Errorf("events before the crash is recorded: got %v, want none", more)
 	}
 	delete(w.stuck, "capture:fam:s1")
 	w.Step(effect.Wake{})
@@ -104,7 +105,7 @@ func TestHungCaptureDelaysNothing(t *testing.T) {
 		t.Errorf("recorded %v, want %v", got, want)
 	}
 	if about := w.crashes(t, "a")[0]; about["output_error"] == nil {
-		t.Errorf("nothing says that the output is missing: %v", about)
+		t.Errorf("crash event without output_error: %v", about)
 	}
 }
 
@@ -152,10 +153,10 @@ func TestARecordedEndIsNotRecordedAgain(t *testing.T) {
 		w.die("a", code, "")
 		w.succeed()
 		if n := w.lives()["s1"]; n != 1 {
-			t.Errorf("exit %d: its end is recorded %d times: %v", code, n, w.log)
+			t.Errorf("exit %d: got %d end events, want 1: %v", code, n, w.log)
 		}
 		if len(w.dead) != 0 {
-			t.Errorf("exit %d: its end is not acknowledged", code)
+			t.Errorf("exit %d: the exit was not acknowledged", code)
 		}
 	}
 }
@@ -173,7 +174,7 @@ func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 	w.succeed()
 	w.succeed()
 	if n := w.lives()["s1"]; n != 1 || w.told(events.AgentStopped) != 1 {
-		t.Errorf("its end is recorded %d times: %v", n, w.log)
+		t.Errorf("got %d end events of s1, want 1: %v", n, w.log)
 	}
 }
 
@@ -193,16 +194,16 @@ func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	w.succeed()
 	w.advance(time.Second)
 	if n := w.lives(); n["s1"] != 1 || n["s2"] != 1 {
-		t.Errorf("the ends are recorded %v times: %v", n, w.log)
+		t.Errorf("end events by session: got %v, want one each: %v", n, w.log)
 	}
 	if all := w.crashes(t, "a"); len(all) != 1 || all[0]["output"] != "last words" {
 		t.Errorf("the crash: %v", all)
 	}
 	if n := len(w.m.agents["a"].restart.history.Crashes); n != 1 {
-		t.Errorf("%d crashes are counted", n)
+		t.Errorf("got %d crashes, want 1", n)
 	}
 	if len(w.ends) != 0 {
-		t.Errorf("files are left: %v", w.ends)
+		t.Errorf("files of saved exits remain: %v", w.ends)
 	}
 }
 
@@ -234,7 +235,7 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 	delete(w.stuck, "capture:a:s1")
 	w.Step(effect.Wake{})
 	if n := w.lives()["s1"]; n != 1 {
-		t.Errorf("its end is recorded %d times: %v", n, w.log)
+		t.Errorf("got %d end events of s1, want 1: %v", n, w.log)
 	}
 }
 
@@ -252,7 +253,7 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	w.dead["s1"] = hidden
 	w.Step(effect.Tick{})
 	if n := w.lives()["s1"]; n != 1 {
-		t.Errorf("its end is recorded %d times: %v", n, w.log)
+		t.Errorf("got %d end events of s1, want 1: %v", n, w.log)
 	}
 }
 
@@ -271,7 +272,7 @@ func TestRecordedExitOfALeavingHolder(t *testing.T) {
 	w.Step(effect.Exited{Exit: session.Exit{Name: s.Name, Agent: "a", ID: "s1", Code: -1,
 		Lost: true, At: w.now}})
 	if n := w.lives()["s1"]; n != 1 {
-		t.Errorf("its end is recorded %d times: %v", n, w.log)
+		t.Errorf("got %d end events of s1, want 1: %v", n, w.log)
 	}
 }
 
@@ -295,7 +296,7 @@ func TestLostExitHasAReason(t *testing.T) {
 			return
 		}
 	}
-	t.Error("the end is not recorded")
+	t.Error("no event records the exit")
 }
 
 // For any clock at the time of the write, no agent waits longer than its policy allows. No past event has a time in
@@ -330,15 +331,15 @@ func FuzzMemory(f *testing.F) {
 		for _, a := range w.m.order {
 			if a.restart.until.Sub(w.now) > time.Hour || a.restart.kind == inBackoff &&
 				a.restart.until.Sub(w.now) > 33*time.Second {
-				t.Errorf("%s waits until %s, now is %s", a.name, a.restart.until, w.now)
+				t.Errorf("%s: got a wait until %s at %s", a.name, a.restart.until, w.now)
 			}
 			if a.since.After(w.now) || len(a.restart.history.Crashes) > a.want.Policy.MaxRestarts ||
 				a.restart.history.Streak < 0 {
-				t.Errorf("%s since %s: %+v", a.name, a.since, a.restart.history)
+				t.Errorf("%s since %s: got %+v", a.name, a.since, a.restart.history)
 			}
 			for _, c := range a.restart.history.Crashes {
 				if c.After(w.now) || w.now.Sub(c) >= time.Hour {
-					t.Errorf("%s has crashed at %s, now is %s", a.name, c, w.now)
+					t.Errorf("%s: got a crash at %s; the time is %s", a.name, c, w.now)
 				}
 			}
 		}
@@ -354,7 +355,8 @@ func FuzzMemory(f *testing.F) {
 		w.m.histories.restoreAll(w.now)
 		for _, a := range w.m.order {
 			if !a.hasNoHistory() && a.restart.until.After(w.now) && !a.isSaved(true) {
-				t.Errorf("%s is %+v, written as %+v", a.name, a.restart.history, a.restart.saved)
+				t.Errorf("%s: history is %+v, but saved as %+v",
+					a.name, a.restart.history, a.restart.saved)
 			}
 		}
 	})
@@ -385,19 +387,20 @@ func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 		was, _ := before.Agent("a")
 		is, _ := w.m.Snapshot(w.now).Agent("a")
 		if was.Restarts != 1 || is.Restarts != 1 || is.Exit == nil || is.Exit.Code != 3 || !is.Exit.At.Equal(was.Exit.At) {
-			t.Errorf("hand-over %v: before %d restarts, then %d, exit %+v", handOver, was.Restarts, is.Restarts, is.Exit)
+			t.Errorf("hand-over %v: got %d restarts before and %d after, want 1 each; exit %+v",
+				handOver, was.Restarts, is.Restarts, is.Exit)
 		}
 		if handOver && is.Reason != was.Reason {
-			t.Errorf("the reason was %q, and is %q", was.Reason, is.Reason)
+			t.Errorf("the reason changed from %q to %q", was.Reason, is.Reason)
 		}
 		if n := len(was.Decisions); handOver && (len(is.Decisions) < n ||
 			!slices.Equal(is.Decisions[:n], was.Decisions)) {
-			t.Errorf("the decisions were %v, and are %v", was.Decisions, is.Decisions)
+			t.Errorf("the decisions changed from %v to %v", was.Decisions, is.Decisions)
 		}
 		tell("exit a 4")
 		tell("advance 10s")
 		if is, _ = w.m.Snapshot(w.now).Agent("a"); is.Restarts != 2 || is.Exit.Code != 4 {
-			t.Errorf("after another exit: %d restarts, exit %+v", is.Restarts, is.Exit)
+			t.Errorf("after another exit: got %d restarts, exit %+v", is.Restarts, is.Exit)
 		}
 	}
 }
@@ -430,7 +433,7 @@ func TestStoppedStatesOutliveTheController(t *testing.T) {
 				before, _ := was.Agent(name)
 				after, _ := is.Agent(name)
 				if after.State != state || !after.Since.Equal(before.Since) {
-					t.Errorf("%s, %q: %s is %s since %s, and was %s since %s", end, written, name,
+					t.Errorf("%s, %q: %s: got %s since %s, want %s since %s", end, written, name,
 						after.State, after.Since, before.State, before.Since)
 				}
 			}

@@ -27,7 +27,7 @@ type loader struct {
 	again    bool          // load again after the load in flight
 	asking   []waiter      // commands that wait for the load in flight
 	waiting  []waiter      // commands that wait for the next load
-	edits    []effect.Edit // changes of suspended flags to write; the first is in flight
+	edits    []effect.Edit // unsaved changes to the key suspended; the first is in flight
 	groups   []groupWaiter
 }
 

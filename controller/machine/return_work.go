@@ -50,7 +50,7 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// returnWork skips members that are running or wanted again.
+// returnWork returns the work of departed members to their pools. It skips members that are running or wanted again.
 func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return

@@ -38,7 +38,7 @@ func TestRunRecordsReplaceAutomationState(t *testing.T) {
 	clear(w.stuck)
 	w.Step(effect.RunsSwept{Runs: []city.Run{run(5, time.Minute), run(3, time.Hour)}})
 	if w.floor.after != 5 {
-		t.Errorf("events are handed in from %d on", w.floor.after)
+		t.Errorf("first event to hand in: got %d, want 5", w.floor.after)
 	}
 	if m := w.m.runs.Schedule.Memory()["a"]; m.From != 3 || m.Cursor != 5 || m.On != "job.done" {
 		t.Errorf("remembered: %+v", m)
@@ -49,7 +49,7 @@ func TestRunRecordsReplaceAutomationState(t *testing.T) {
 	}
 	w.advance(2 * time.Hour)
 	if d := w.m.Snapshot(w.now).Degraded; len(d) != 0 {
-		t.Errorf("told for ever: %q", d)
+		t.Errorf("degraded: got %q, want none", d)
 	}
 }
 
@@ -66,19 +66,19 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w.emit("job.done")
 	degraded := func() string { return strings.Join(w.m.Snapshot(w.now).Degraded, "\n") }
 	if want := "the events that trigger automations cannot be read: too many open files"; degraded() != want {
-		t.Errorf("told: %q, want %q", degraded(), want)
+		t.Errorf("degraded: got %q, want %q", degraded(), want)
 	}
 	w.advance(w.m.conf.Patrol)
 	if degraded() == "" {
-		t.Error("taken for well before it has shown")
+		t.Error("the problem ended before an event was read")
 	}
 	w.hand()
 	if w.floor.going["a"].Bead == "" {
-		t.Errorf("the event is lost: %q", w.showAutomations())
+		t.Errorf("no run was started for the event: %q", w.showAutomations())
 	}
 	w.advance(w.m.conf.Patrol)
 	if degraded() != "" {
-		t.Errorf("told for ever: %q", degraded())
+		t.Errorf("degraded: got %q, want none", degraded())
 	}
 }
 
@@ -121,7 +121,8 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	w.m.work.takeCount(w.now, in)
 	for _, rig := range w.m.drawRigs() {
 		if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !w.m.step.Changed {
-			t.Errorf("%s shows %+v, snapshot changed: %t", rig.Name, rig.Work, w.m.step.Changed)
+			t.Errorf("work of %s: got %+v, snapshot changed: %t",
+				rig.Name, rig.Work, w.m.step.Changed)
 		}
 	}
 }
@@ -140,7 +141,7 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 		w.Step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "a"}})
 		w.Step(effect.RunEnded{Scoped: "a", Bead: "app-1", Outcome: automation.OK})
 		if n := len(w.m.runs.OpenRecords); n > 0 {
-			t.Errorf("%d records are tried still", n)
+			t.Errorf("got %d open records, want 0", n)
 		}
 		told := 0
 		for _, line := range w.log {
@@ -151,7 +152,7 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 		if told != 1 || slices.ContainsFunc(w.m.Snapshot(w.now).Degraded, func(s string) bool {
 			return strings.Contains(s, "record")
 		}) {
-			t.Errorf("told %d times, %q", told, w.m.Snapshot(w.now).Degraded)
+			t.Errorf("reported %d times, %q", told, w.m.Snapshot(w.now).Degraded)
 		}
 	}
 }
@@ -172,11 +173,12 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 		w.Step(effect.RunEnded{Scoped: "a", Bead: "app-1", Outcome: automation.OK})
 		w.Step(effect.Command{ID: 2, Cmd: city.Fire{Automation: "a"}})
 		if w.floor.made != 1 {
-			t.Fatalf("%d runs, while the end of the first is being written", w.floor.made)
+			t.Fatalf("got %d runs while the first run's end was being recorded, want 1",
+				w.floor.made)
 		}
 		w.release(0)
 		if w.floor.made != 2 {
-			t.Errorf("%d runs, when that is done (%q)", w.floor.made, problem)
+			t.Errorf("got %d runs after the end was recorded, want 2 (%q)", w.floor.made, problem)
 		}
 	}
 }
@@ -207,7 +209,7 @@ func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {
-			w.breaks("the log has %d beginnings and %d ends of run %s", fired, ended, id)
+			w.breaks("the log has %d start events and %d end events of run %s", fired, ended, id)
 		}
 	}
 }
@@ -295,17 +297,17 @@ func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 		return n
 	}
 	if sought() > 0 {
-		t.Error("sought without a reason")
+		t.Error("a search started without a reason")
 	}
 	w.floor.refuse = "the store is slow"
 	w.Step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "a"}})
 	if w.floor.refuse = ""; sought() > 0 {
-		t.Error("sought at once")
+		t.Error("a search started immediately")
 	}
 	w.now = w.now.Add(runs.UnclosedWait)
 	w.m.runs.Current["b"] = &city.Run{}
 	if sought() > 0 {
-		t.Error("sought while a record is being made")
+		t.Error("a search started while a record was being created")
 	}
 	w.m.runs.Current["b"] = &city.Run{ID: "app-9"}
 	w.m.step.Effects = nil
@@ -320,7 +322,7 @@ func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	}
 	w.m.runs.UnclosedRunsClosed(w.now, effect.UnclosedRunsClosed{Err: errors.New("slow")})
 	if w.now = w.now.Add(runs.UnclosedWait); sought() != 1 {
-		t.Error("a look that failed is not tried again")
+		t.Error("a failed search was not repeated")
 	}
 }
 
@@ -335,13 +337,13 @@ func TestAutomationsAreListedBeforeTheyRun(t *testing.T) {
 	w.advance(time.Second)
 	if got, want := w.showAutomations(), []string{"a is idle: the records of earlier runs " +
 		"are being read"}; !slices.Equal(got, want) {
-		t.Errorf("shown: %q, want %q", got, want)
+		t.Errorf("shown: got %q, want %q", got, want)
 	}
-	w.Step(effect.RunsSwept{Err: errors.New("the disk is on fire")})
+	w.Step(effect.RunsSwept{Err: errors.New("the disk failed")})
 	want := "a is idle: the records of earlier runs are not available: work cannot be read: the " +
-		"disk is on fire"
+		"disk failed"
 	if got := w.showAutomations(); !slices.Equal(got, []string{want}) {
-		t.Errorf("shown: %q, want %q", got, want)
+		t.Errorf("shown: got %q, want %q", got, want)
 	}
 	w.Step(effect.RunsSwept{Unclosable: "app-1 (odd)"})
 	if got := w.showAutomations(); !slices.Equal(got, []string{"a is idle: manual"}) {

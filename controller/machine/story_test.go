@@ -44,8 +44,8 @@ func TestStories(t *testing.T) {
 				return
 			}
 			if got != string(data) {
-				t.Errorf("the story goes otherwise now; run with -update and read the "+
-					"difference:\n%s", got)
+				t.Errorf("the outcome differs; run with -update and read the difference:"+
+					"\n%s", got)
 			}
 		})
 	}
@@ -326,7 +326,7 @@ func (w *world) succeed(stuck ...string) {
 	if w.floor.memory != nil {
 		var deeds map[string]automation.Memory
 		if err := json.Unmarshal(w.floor.memory, &deeds); err != nil {
-			w.breach = append(w.breach, "the file of deeds: "+err.Error())
+			w.breach = append(w.breach, "the file of automation state: "+err.Error())
 		}
 		w.m.runs.Inherited = deeds
 	}
@@ -339,8 +339,8 @@ func (w *world) succeed(stuck ...string) {
 	w.begin(stuck...)
 	for name, until := range kept {
 		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
-			w.breach = append(w.breach, fmt.Sprintf("L6: the successor forgot that %s is "+
-				"quarantined until %s: it is %s", name, until, a.state))
+			w.breach = append(w.breach, fmt.Sprintf("L6: the next controller lost the "+
+				"quarantine of %s until %s: its state is %s", name, until, a.state))
 		}
 	}
 }
@@ -414,7 +414,7 @@ func (w *world) order(name string, args []string) error {
 	}
 	c, err := verb.Decode(name, target, []byte(body))
 	if err != nil {
-		return fmt.Errorf("no such line in a story: %w", err)
+		return fmt.Errorf("invalid line in a story: %w", err)
 	}
 	w.command(uint64(len(w.log)+1), c)
 	return nil

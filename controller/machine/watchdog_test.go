@@ -28,13 +28,13 @@ func TestBriefing(t *testing.T) {
 	w.advance(4 * time.Minute)
 	if d, _ := w.m.Snapshot(w.now).Watchdog("care"); d.HealthyAgents != nil ||
 		d.UnhealthyAgents == nil || *d.UnhealthyAgents != ill {
-		t.Errorf("the heartbeat reports %q", d.Reports())
+		t.Errorf("heartbeat reports: got %q", d.Reports())
 	}
 	at := slices.IndexFunc(w.pending, func(f effect.Effect) bool {
 		return f.Key() == "agent:scout"
 	})
 	if at < 0 {
-		t.Fatal("no triage is started")
+		t.Fatal("no triage agent was started")
 	}
 	f := w.pending[at].(effect.Start)
 	env := strings.Join(f.Want.Spec.Env, "\n")
@@ -54,10 +54,10 @@ func TestBriefing(t *testing.T) {
 		}
 	}
 	if own := w.m.agents["scout"].want.Spec.Env; len(own) > 0 {
-		t.Errorf("what is declared has it too: %q", own)
+		t.Errorf("the declared environment was changed: %q", own)
 	}
 	if worker := w.m.agents["worker"]; worker.policy.startEffect(worker).Brief != nil {
-		t.Error("a worker has a brief")
+		t.Error("the worker received a brief")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestWatchdogLaws(t *testing.T) {
 				switch e.Type {
 				case events.WatchdogEscalated:
 					if called[e.Subject] {
-						t.Fatalf("seed %d: a person is called twice\n%s", seed,
+						t.Fatalf("seed %d: the watchdog escalated twice\n%s", seed,
 							strings.Join(w.log, "\n"))
 					}
 					called[e.Subject] = true
@@ -128,7 +128,7 @@ func TestWatchdogLaws(t *testing.T) {
 		if from := len(w.events); t.Failed() {
 			t.FailNow()
 		} else if w.well(time.Hour); len(w.events) > from { // a healthy city causes no events (L5)
-			t.Fatalf("seed %d: all is well, and still: %+v", seed, w.events[from:])
+			t.Fatalf("seed %d: a healthy city caused events: %+v", seed, w.events[from:])
 		}
 	}
 }

@@ -25,20 +25,20 @@ func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 	}
 	m.work.count()
 	if counts() != 1 {
-		t.Fatal("work is not counted")
+		t.Fatal("work was not counted")
 	}
 	m.work.count()
 	m.work.count()
 	if counts() != 0 {
-		t.Error("it is counted twice at once")
+		t.Error("a second count started during the first")
 	}
 	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
 	if counts() != 1 {
-		t.Error("what came meanwhile is not counted")
+		t.Error("work that changed during the count was not counted")
 	}
 	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
 	if counts() != 0 {
-		t.Error("it is counted for ever")
+		t.Error("work was counted without a change")
 	}
 }
 
@@ -52,14 +52,14 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 	w.advance(time.Second)
 	shown := func() city.Check { return w.m.Snapshot(w.now).Pools[0].Check }
 	if c := shown(); c.Good != nil {
-		t.Errorf("before it is counted: %+v", c)
+		t.Errorf("check before the first count: got %+v", c)
 	}
 	for _, n := range []int{4, 0} {
 		w.m.step.Changed = false
 		w.Step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
 		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) ||
 			!w.m.step.Changed {
-			t.Errorf("of %d: %+v, snapshot changed: %t", n, c, w.m.step.Changed)
+			t.Errorf("check for %d beads: got %+v, snapshot changed: %t", n, c, w.m.step.Changed)
 		}
 	}
 }
@@ -79,11 +79,12 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 	w.Step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
 	if got := reason(); got != "the minimum, because work cannot be counted: beads.db: permission denied" ||
 		!w.m.step.Changed {
-		t.Errorf("while its store cannot be read: %s, snapshot changed: %t", got, w.m.step.Changed)
+		t.Errorf("reason while the store cannot be read: got %s, snapshot changed: %t",
+			got, w.m.step.Changed)
 	}
 	w.Step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
 	if got := reason(); got != "open work: 3" {
-		t.Errorf("when it can: %s", got)
+		t.Errorf("reason after the count: got %s", got)
 	}
 }
 
@@ -132,14 +133,14 @@ func TestBackUp(t *testing.T) {
 		return len(m.step.Effects)
 	}
 	if orders() != 1 || orders() != 0 {
-		t.Error("a look is not ordered once")
+		t.Error("the backup was not requested exactly once")
 	}
 	m.Step(now, effect.BackedUp{Err: errors.New("the disk is full")})
 	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
 		t.Error(m.work.unbacked)
 	}
 	if now = now.Add(backupCheckEvery); orders() != 1 {
-		t.Error("it is not tried again")
+		t.Error("the failed backup was not retried")
 	}
 	m.Step(now, effect.BackedUp{})
 	if m.work.unbacked != "" {

@@ -96,7 +96,7 @@ func (w *world) mind() {
 	defer func() { t.minding = false }()
 	for rounds := 0; w.hand() || w.expire() || w.crowded(); rounds++ {
 		if rounds > 2000 {
-			w.breaks("L7: automations lead to one another for ever")
+			w.breaks("L7: automations trigger each other without end")
 			return
 		}
 	}
@@ -176,10 +176,10 @@ func (w *world) hold(f effect.Effect) {
 		t.writes++
 		if why := d.BlockedWhile(w.m.runs.Suspended(d.Rig)); f.Run.By == "" &&
 			(why != "" && d.Gate != automation.Manual || d.Off != "") {
-			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
+			w.breaks("L2: %s was opened automatically while it is %s%s", d.Scoped(), d.Off, why)
 		}
 		if w.m.ending != running {
-			w.breaks("L2: %s is opened while the city ends", d.Scoped())
+			w.breaks("L2: %s was opened while the city was stopping", d.Scoped())
 		}
 		if n := len(w.m.runs.Current); n > automation.MaxActive {
 			w.breaks("%d runs at once", n)
@@ -188,7 +188,7 @@ func (w *world) hold(f effect.Effect) {
 		t.writes++
 	}
 	if _, run := f.(effect.Run); run && w.m.ending != running {
-		w.breaks("a run begins while the city ends: %s", f.Key())
+		w.breaks("a run began while the city was stopping: %s", f.Key())
 	}
 }
 
@@ -199,14 +199,14 @@ func (w *world) begins(f effect.Run) {
 	}
 	t.began[name] = w.now
 	if len(w.floor.going) >= automation.MaxActive {
-		w.breaks("%d runs go at once", len(w.floor.going)+1)
+		w.breaks("%d runs are in progress at the same time", len(w.floor.going)+1)
 	}
 	var kept map[string]automation.Memory
 	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.runs.StateNotSaved == "" {
-		w.breaks("L4: %s begins, and nothing is remembered: %v", name, err)
+		w.breaks("L4: %s began, but no state is saved: %v", name, err)
 	}
 	if m := kept[name]; w.m.runs.StateNotSaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
-		w.breaks("L4: %s begins, and that is not on the disk: %+v", name, m)
+		w.breaks("L4: %s began, but its saved state does not contain the run: %+v", name, m)
 	}
 }
 
@@ -221,7 +221,7 @@ func (w *world) recorded(run automation.Run, bead string) {
 	if gate && some && !t.back {
 		if passed := w.now.Sub(last); d.Gate == automation.Cooldown && passed < d.Interval &&
 			!strings.HasPrefix(run.Reason, "queued") {
-			w.breaks("%s is opened %s after its last run, and its cooldown is %s (%s)", name,
+			w.breaks("%s was opened %s after its last run, but its cooldown is %s (%s)", name,
 				passed, d.Interval, run.Reason)
 		}
 	}
@@ -230,7 +230,7 @@ func (w *world) recorded(run automation.Run, bead string) {
 			t.moments[name] = map[time.Time]bool{}
 		}
 		if t.moments[name][run.Opening] {
-			w.breaks("%s is opened twice for %s", name, run.Opening)
+			w.breaks("%s was opened twice for %s", name, run.Opening)
 		}
 		t.moments[name][run.Opening] = true
 	}
@@ -240,7 +240,8 @@ func (w *world) recorded(run automation.Run, bead string) {
 			b := w.floor.beads[before]
 			if !t.patient[before] && d.Retry == 0 || b.Metadata[city.RunOutcome] ==
 				string(automation.OK) {
-				w.breaks("%s deals with event %d in %s, and %s (%s) did", name, seq, bead, before,
+				w.breaks("%s handles event %d in %s, but %s (%s) has handled it",
+					name, seq, bead, before,
 					b.Metadata[city.RunOutcome])
 			}
 		}
@@ -338,7 +339,7 @@ func (w *world) endTold(e events.Event) {
 		return
 	}
 	if b := w.floor.beads[about.Run]; b.Status != beads.StatusClosed && !t.failed[b.ID] {
-		w.breaks("L4: the end of %s is told before it is on record", about.Run)
+		w.breaks("L4: the end of %s was reported before it was recorded", about.Run)
 	}
 }
 

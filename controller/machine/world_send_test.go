@@ -81,7 +81,7 @@ func (w *world) send(f effect.Send) effect.Input {
 	dogs := f.Text == dogNudge || f.Text == dogWake // texts of watchdogs, which belong to no command
 	if c := w.delivery.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent ||
 		!f.Polite && !c.Now) {
-		w.breaks("text %d is %+v, and was typed as %+v", f.ID, c, f)
+		w.breaks("text %d: sent %+v, typed as %+v", f.ID, c, f)
 	}
 	if w.delivery.typed[f.ID] {
 		w.breaks("text %d was typed twice", f.ID)
@@ -93,7 +93,7 @@ func (w *world) send(f effect.Send) effect.Input {
 	}
 	last := w.delivery.order[f.Agent]
 	if last[kind] > f.ID {
-		w.breaks("text %d was typed into %s behind text %d", f.ID, f.Agent, last[kind])
+		w.breaks("text %d was typed into %s after text %d", f.ID, f.Agent, last[kind])
 	}
 	last[kind] = f.ID
 	w.delivery.order[f.Agent] = last
@@ -173,16 +173,16 @@ func (w *world) sendSomething(who byte, name string) {
 
 func (w *world) sentAll() {
 	for _, id := range slices.Sorted(maps.Keys(w.delivery.owed)) {
-		w.breaks("text %d for %s was lost without a word", id, w.delivery.sent[id].Agent)
+		w.breaks("text %d for %s was lost without an event", id, w.delivery.sent[id].Agent)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.delivery.asked)) {
 		if _, ok := w.replies[id]; !ok {
-			w.breaks("the text of command %d has no result", id)
+			w.breaks("command %d got no reply", id)
 		}
 	}
 	for _, a := range w.m.order {
 		if len(a.out.All()) > 0 {
-			w.breaks("texts for %s are on their way for ever: %v", a.name, w.showSends())
+			w.breaks("texts for %s are still queued: %v", a.name, w.showSends())
 		}
 	}
 }

@@ -168,8 +168,7 @@ func (w *world) feed(in effect.Input) {
 	w.sending(in)
 	out := w.m.Step(w.now, in)
 	if removes && !asked && w.m.conf.Revision == in.(effect.Loaded).Revision {
-		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had "+
-			"confirmed it")
+		w.breach = append(w.breach, "L6: most running agents were removed without a confirmation")
 	}
 	for _, f := range out {
 		switch f := f.(type) {
@@ -329,7 +328,7 @@ func (w *world) check(f effect.Effect) {
 		}
 	}
 	if live := w.alive[a.name]; live != nil {
-		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started beside %s", a.name, live.ID))
+		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started although its session %s is alive", a.name, live.ID))
 	}
 }
 

@@ -144,7 +144,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	case effect.OpenRun:
 		if w.m.runs.IsClosing(f.Run.Definition.Scoped()) {
 			w.breach = append(w.breach, "L4: a run of "+f.Run.Definition.Scoped()+
-				" is opened while the end of the last one is not on record")
+				" was opened before the end of its previous run was recorded")
 		}
 		if fl.refuse != "" && !fl.trials.phantom {
 			return effect.RunOpened{Run: f.Run, Err: fmt.Errorf("%s", fl.refuse)}, true
@@ -175,7 +175,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			w.breach = append(w.breach, "two runs of "+f.Run.Definition.Scoped())
 		}
 		if b := fl.beads[f.Bead]; b.Status != beads.StatusInProgress || fl.memory == nil {
-			w.breach = append(w.breach, "L4: a run began that is not on record")
+			w.breach = append(w.breach, "L4: a run began without a record")
 		}
 		fl.going[f.Run.Definition.Scoped()] = f
 		return nil, true
@@ -336,7 +336,7 @@ func (w *world) returnWork(f effect.ReturnWork) effect.WorkReturned {
 	for _, l := range f.Of {
 		w.note("give the work of %s back to pool %s", l.Agent, l.Pool)
 		if w.alive[l.Agent] != nil {
-			w.breach = append(w.breach, "the work of "+l.Agent+" is taken while it lives")
+			w.breach = append(w.breach, "the work of "+l.Agent+" was returned while the agent was running")
 		}
 		if id := w.floor.hands[l.Agent]; id != "" {
 			delete(w.floor.hands, l.Agent)

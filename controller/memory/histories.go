@@ -63,12 +63,12 @@ func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) 
 		switch r.State {
 		case "", city.Backoff, city.Quarantined, city.Failed:
 		default:
-			return all, fmt.Errorf("the file is damaged: agent %q cannot wait in the state %q",
+			return all, fmt.Errorf("the file is damaged: agent %q has the invalid state %q",
 				name, r.State)
 		}
 		if s := r.Stopped; s != nil && s.State != city.Suspended && s.State != city.Failed {
-			return all, fmt.Errorf("the file is damaged: agent %q cannot stay stopped in the "+
-				"state %q", name, s.State)
+			return all, fmt.Errorf("the file is damaged: the stopped agent %q has "+
+				"the invalid state %q", name, s.State)
 		}
 	}
 	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil

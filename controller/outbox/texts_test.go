@@ -62,7 +62,7 @@ func TestATextWaitsForItsAgent(t *testing.T) {
 	tx.Nudge(now, 1, b, city.Nudge{Text: "hello"})
 	tx.Deliver(now)
 	if got := did(out); got != "" || b.Waiting[0].Why != "it is starting" {
-		t.Fatalf("did %q while the agent was not ready: %+v", got, b.Waiting[0])
+		t.Fatalf("effects while the agent is not ready: got %q, %+v", got, b.Waiting[0])
 	}
 	tx.Deliver(now.Add(ReportAfter))
 	if got := did(out); got != "answer 1" {
@@ -71,7 +71,7 @@ func TestATextWaitsForItsAgent(t *testing.T) {
 	c.why = ""
 	tx.Deliver(now.Add(time.Minute))
 	if got := did(out); got != "send hello" {
-		t.Fatalf("did %q when the agent was ready", got)
+		t.Fatalf("effects when the agent is ready: got %q", got)
 	}
 	tx.Delivered(now.Add(time.Minute), b, effect.Sent{ID: 1})
 	if len(c.log) != 1 || !strings.HasPrefix(c.log[0], events.AgentNudged) || len(b.Finished) != 1 {
@@ -100,7 +100,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 		tx.Deliver(now)
 		if len(c.log) != 1 || !strings.HasPrefix(c.log[0], events.AgentNudgeDropped) ||
 			len(b.Waiting) > 0 || len(c.over) != 1 {
-			t.Errorf("%s: recorded %q, waiting %d, over %q", name, c.log, len(b.Waiting), c.over)
+			t.Errorf("%s: events %q, %d waiting, finished %q", name, c.log, len(b.Waiting), c.over)
 		}
 	}
 }
@@ -112,16 +112,16 @@ func TestARefusedUrgentTextWaits(t *testing.T) {
 	tx.Nudge(now, 1, b, city.Nudge{Text: "hello", Now: true})
 	tx.Deliver(now)
 	if got := did(out); got != "send hello" {
-		t.Fatalf("did %q at first", got)
+		t.Fatalf("effects of the first delivery: got %q", got)
 	}
 	tx.Delivered(now, b, effect.Sent{ID: 1, Held: city.HoldEnded, Wait: 2 * time.Second})
 	tx.Deliver(now)
 	if got := did(out); got != "" {
-		t.Errorf("did %q at once after it was refused", got)
+		t.Errorf("effects immediately after the rejection: got %q, want none", got)
 	}
 	tx.Deliver(now.Add(2 * time.Second))
 	if got := did(out); !strings.Contains(got, "send hello") {
-		t.Errorf("did %q after the wait", got)
+		t.Errorf("effects after the wait: got %q", got)
 	}
 }
 
@@ -134,15 +134,15 @@ func TestOneEntryAtATime(t *testing.T) {
 	tx.Nudge(now, 3, b, city.Nudge{Text: "hello"})
 	tx.Deliver(now)
 	if got := did(out); strings.Count(got, "type") != 1 || strings.Contains(got, "send") {
-		t.Fatalf("did %q at once", got)
+		t.Fatalf("effects of the first delivery: got %q", got)
 	}
 	tx.Typed(b, effect.Typed{})
 	if got := did(out); !strings.Contains(got, "type") || !strings.Contains(got, "answer 1") {
-		t.Errorf("after the first: %q", got)
+		t.Errorf("effects after the first keys: got %q", got)
 	}
 	tx.Typed(b, effect.Typed{})
 	tx.Deliver(now)
 	if got := did(out); got != "answer 2, send hello" {
-		t.Errorf("after the second: %q", got)
+		t.Errorf("effects after the second keys: got %q", got)
 	}
 }

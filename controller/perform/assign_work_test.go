@@ -73,7 +73,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 		{Agent: "w-4", Pool: "w"}}}
 	in := r.work.returnWork(t.Context(), order).(effect.WorkReturned)
 	if in.Err == nil || in.Err.Error() != "no such folder" {
-		t.Errorf("the store that cannot be opened: %v", in.Err)
+		t.Errorf("error of a store that cannot be opened: got %v", in.Err)
 	}
 	var got []string
 	for _, d := range in.Done {
@@ -85,7 +85,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 	slices.Sort(got)
 	if want := []string{"w-3 " + labelled, "w-3 " + bare, "w-4 " + next}; !slices.Equal(got, want) {
-		t.Errorf("given back: %q, want %q", got, want)
+		t.Errorf("returned: got %q, want %q", got, want)
 	}
 	for id, want := range map[string][]string{labelled: {"pool:v", "red"}, bare: {"pool:w"},
 		next: {"pool:w"}} {
@@ -100,11 +100,11 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 	if b, err := own.Get(t.Context(), faster); err != nil || b.Status != beads.StatusClosed ||
 		b.Assignee != "w-3" {
-		t.Errorf("what was done meanwhile: %+v, %v", b, err)
+		t.Errorf("bead closed during the return: got %+v, %v", b, err)
 	}
 	for id, s := range stay {
 		if b, err := s.Get(t.Context(), id); err != nil || !b.Same(was[id]) {
-			t.Errorf("%+v has become %+v, %v", was[id], b, err)
+			t.Errorf("%+v changed to %+v, %v", was[id], b, err)
 		}
 	}
 	if in := r.work.returnWork(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
@@ -145,7 +145,7 @@ func TestWorkInProgressGoesBackLast(t *testing.T) {
 		count := r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
 		if len(in.Done) != n || count.Held["w-3"].N != 4-n ||
 			(n < 4) != (count.Tasks["w-3"] != "") {
-			t.Errorf("killed after %d: done %d, still held %d, at work on %q", n, len(in.Done),
+			t.Errorf("stopped after %d: got %d returned, %d held, current task %q", n, len(in.Done),
 				count.Held["w-3"].N, count.Tasks["w-3"])
 		}
 	}

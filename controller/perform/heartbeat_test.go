@@ -48,10 +48,10 @@ func TestHeartbeatFiles(t *testing.T) {
 		}
 	}
 	if in := look(filepath.Join(dir, "torn")); in.ReadFailed {
-		t.Errorf("what makes no sense was seen: %+v", in)
+		t.Errorf("torn heartbeat: got a read failure: %+v", in)
 	}
 	if in := look(dir); !in.ReadFailed {
-		t.Errorf("what cannot be read was seen: %+v", in)
+		t.Errorf("folder as heartbeat: got no read failure: %+v", in)
 	}
 	if in := look(secret); os.Geteuid() != 0 &&
 		!strings.Contains(in.Problem, "its heartbeat, secret, cannot be read: permission denied") {

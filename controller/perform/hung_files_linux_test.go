@@ -50,7 +50,7 @@ func TestHungRunFolder(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	w.r.automations.state.endRuns(errStopped)
-	in = soon(t, "a run of a city that ends", func() effect.RunEnded {
+	in = soon(t, "a run while the city stops", func() effect.RunEnded {
 		return w.r.automations.carryOut(w.r.automations.state.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh",
 			Timeout: time.Hour}))
 	})
@@ -94,7 +94,7 @@ func TestHungScanOfALayer(t *testing.T) {
 		for _, want := range []string{"cannot read automations (city): the folder does not respond",
 			"cannot link the formulas of the city: a folder does not respond"} {
 			if !strings.Contains(in.Trouble, want) {
-				t.Errorf("told: %q, not %q", in.Trouble, want)
+				t.Errorf("problem: got %q, want %q", in.Trouble, want)
 			}
 		}
 	}
@@ -119,6 +119,6 @@ func TestHungHeartbeat(t *testing.T) {
 		}
 	}
 	if n := w.r.looks.Pending(); n != 1 {
-		t.Errorf("%d looks hang", n)
+		t.Errorf("got %d pending scans, want 1", n)
 	}
 }

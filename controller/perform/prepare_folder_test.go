@@ -84,7 +84,7 @@ func TestNotificationTexts(t *testing.T) {
 		switch {
 		case !strings.Contains(tt.command+tt.nudge, "FILE"):
 			if !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s: a file for nothing: %v", tt.mode, err)
+				t.Errorf("%s: got an unneeded file: %v", tt.mode, err)
 			}
 		case err != nil || string(data) != tt.text:
 			t.Errorf("%s: %d bytes, %v", tt.mode, len(data), err)
@@ -94,7 +94,7 @@ func TestNotificationTexts(t *testing.T) {
 			}
 		}
 		if w.Spec.Command != `printf '<%s>'` || w.Spec.Nudge != "go" {
-			t.Error("the want was changed: it is everybody's")
+			t.Error("the shared want was changed")
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestPromptHidesSecrets(t *testing.T) {
 		false: "hush http://me:hush@x/"} {
 		got, err := PromptOf(t.Context(), w, discreet)
 		if err != nil || got != want {
-			t.Errorf("%q, %v; want %q", got, err, want)
+			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestBranches(t *testing.T) {
 	look := func(want string) {
 		t.Helper()
 		if got, err := PromptOf(t.Context(), w, false); err != nil || got != want {
-			t.Errorf("%q, %v; want %q", got, err, want)
+			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}
 	look("/main") // not a repository
@@ -164,7 +164,7 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 		t.Helper()
 		said, troubles, err := r.Sessions.copyFiles(t.Context(), w)
 		if err != nil || len(troubles) > 0 || said != want {
-			t.Errorf("%q, %q, %v; want %q", said, troubles, err, want)
+			t.Errorf("got %q, %q, %v; want %q", said, troubles, err, want)
 		}
 	}
 	put(settings, `{"model": "one"}`)
@@ -232,10 +232,10 @@ func TestFormulasOfRigsAreLinked(t *testing.T) {
 	for dir, want := range map[string]string{w.dir: "a ours, b ours", bare: "a ours, b ours",
 		rig: "a ours, b theirs, c theirs", gone: ""} {
 		if got := links(dir); got != want {
-			t.Errorf("%s: %s, want %s", dir, got, want)
+			t.Errorf("%s: got %s, want %s", dir, got, want)
 		}
 	}
 	if _, err := os.Stat(gone); err == nil {
-		t.Error("the folder of a rig that is gone was made")
+		t.Error("the folder of a missing rig was created")
 	}
 }

@@ -144,7 +144,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Resume:
 		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
-			// the program is already running, so a prompt on the command line would come too late
+			// only a typed prompt has an effect, because the program is already running
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.CopyProblems = append(in.CopyProblems, err.Error())
 			}
@@ -241,7 +241,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list delivers sessions of a slow provider separately, so that they do not delay the result.
+// list lists all sessions. It delivers sessions of a slow provider separately, so that they do not delay the result.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.checkOwner()
 	if lost != nil {

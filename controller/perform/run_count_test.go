@@ -58,7 +58,7 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 	if want.work.Open != got.work.Open || want.work.InProgress != got.work.InProgress ||
 		want.work.Pools["w"] != got.work.Pools["w"] || want.tasks["ann"].ID != got.tasks["ann"].ID {
-		t.Errorf("by itself it counts %+v", want)
+		t.Errorf("count without counters: got %+v", want)
 	}
 	if gates := map[string]string{"x-3": "x-1 approved"}; !maps.Equal(got.gates, gates) ||
 		!maps.Equal(want.gates, gates) {
@@ -124,7 +124,7 @@ func TestAllMailIsCounted(t *testing.T) {
 	if want := (city.MailTally{"ann": {Unread: n / 2, Total: n},
 		"pool:w": {Unread: n / 2, Total: n}, mail.Person: {Unread: n / 2, Total: n}}); err != nil ||
 		!maps.Equal(got.mail, want) {
-		t.Errorf("%+v, %v, want %+v", got.mail, err, want)
+		t.Errorf("got %+v, %v, want %+v", got.mail, err, want)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 			t.Errorf("%+v", in)
 		}
 		if in = count(); !in.Unchanged {
-			t.Errorf("nothing has changed: %+v", in)
+			t.Errorf("count without a change: got %+v", in)
 		}
 		change(stores["yard"].Update(t.Context(), "ya-1", beads.Closing()))
 		change(stores["shop"].Create(t.Context(), beads.Bead{Title: "x"}))
@@ -201,7 +201,7 @@ func TestCountOfUnchangedWork(t *testing.T) {
 	}
 	asked := store.n
 	if in := look(); !in.Unchanged || store.n != asked {
-		t.Errorf("asked %d times more: %+v", store.n-asked, in)
+		t.Errorf("got %d more queries, want none: %+v", store.n-asked, in)
 	}
 	if _, err := store.Update(t.Context(), b.ID, mail.ReadPatch()); err != nil {
 		t.Fatal(err)

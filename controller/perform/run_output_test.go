@@ -25,14 +25,14 @@ func TestOutputKeepsTheEnd(t *testing.T) {
 		data, lost, news := o.after(0)
 		if !bytes.Equal(data, all[len(all)-liveKept:]) || lost != int64(len(all)-liveKept) ||
 			news != nil {
-			t.Errorf("by %d: %d bytes, %d lost", size, len(data), lost)
+			t.Errorf("writes of %d bytes: got %d bytes, %d lost", size, len(data), lost)
 		}
 		if data, lost, _ = o.after(int64(len(all) - 3)); string(data) != string(all[len(all)-3:]) ||
 			lost != 0 {
-			t.Errorf("by %d: %q, %d lost", size, data, lost)
+			t.Errorf("writes of %d bytes: got %q, %d lost", size, data, lost)
 		}
 		if cap(o.kept) > 8*liveKept {
-			t.Errorf("by %d: %d bytes of memory", size, cap(o.kept))
+			t.Errorf("writes of %d bytes: got a buffer of %d bytes", size, cap(o.kept))
 		}
 	}
 }
@@ -50,28 +50,28 @@ func TestEventSubscriber(t *testing.T) {
 	o := &output{over: make(chan struct{})}
 	h := &outputReader{of: o, first: true}
 	if texts, lost := told(h); len(texts) != 1 || texts[0] != "" || lost != 0 {
-		t.Errorf("of nothing: %q, %d", texts, lost)
+		t.Errorf("without output: got %q, %d", texts, lost)
 	}
 	o.Write([]byte("gr\xc3"))
 	if texts, _ := told(h); len(texts) != 1 || texts[0] != "gr" {
-		t.Errorf("of a part: %q", texts)
+		t.Errorf("after a partial character: got %q", texts)
 	}
 	o.Write([]byte("\xb6\xc3\x9fe\x1b[3"))
 	if texts, _ := told(h); len(texts) != 1 || texts[0] != "öße" {
-		t.Errorf("of another part: %q", texts)
+		t.Errorf("after a partial sequence: got %q", texts)
 	}
 	o.Write([]byte("1m"))
 	if texts, _ := told(h); len(texts) != 0 {
-		t.Errorf("of the end of a sequence: %q", texts)
+		t.Errorf("after the end of a sequence: got %q", texts)
 	}
 	o.Write(bytes.Repeat([]byte("x"), 2*livePiece+1))
 	if texts, _ := told(h); len(texts) != 3 || strings.Join(texts, "") !=
 		strings.Repeat("x", 2*livePiece+1) {
-		t.Errorf("of much: %d pieces", len(texts))
+		t.Errorf("long output: got %d pieces, want 3", len(texts))
 	}
 	if texts, _ := told(&outputReader{of: o, first: true}); len(texts) != 1 ||
 		!strings.HasPrefix(texts[0], "größexx") {
-		t.Errorf("who comes late: %d pieces", len(texts))
+		t.Errorf("late reader: got %d pieces, want 1", len(texts))
 	}
 }
 
@@ -94,7 +94,7 @@ func TestSlowEventSubscriber(t *testing.T) {
 		clean := strings.ReplaceAll(text, c.line, "")
 		if pieces[0].Dropped == 0 || lost+int64(len(text)-1) !=
 			int64(3*liveKept/len(c.line)*len(c.line)) || clean != "\n" {
-			t.Errorf("%s: %d lost, %d bytes, left over %.40q", c.name, lost, len(text), clean)
+			t.Errorf("%s: got %d lost, %d bytes, rest %.40q", c.name, lost, len(text), clean)
 		}
 	}
 }
@@ -110,10 +110,10 @@ func TestOutputsEnd(t *testing.T) {
 		select {
 		case <-news:
 		default:
-			t.Errorf("%s: no reader is woken", name)
+			t.Errorf("%s: the reader was not woken", name)
 		}
 		if data, lost, news := live.Find("gc-1").after(0); data != nil || lost != 0 || news != nil {
-			t.Errorf("%s: %q, %d, %v", name, data, lost, news)
+			t.Errorf("%s: got %q, %d, %v", name, data, lost, news)
 		}
 	}
 	var live outputs
@@ -169,19 +169,19 @@ func TestOutputsAreForgotten(t *testing.T) {
 		o.Write(make([]byte, 2*liveKept))
 		live.close(name(i))
 		if cap(o.kept) > 2*liveKept {
-			t.Errorf("an ended one takes %d bytes", cap(o.kept))
+			t.Errorf("an ended run keeps a buffer of %d bytes", cap(o.kept))
 		}
 	}
 	for i := range 3 * liveEnded {
 		if at := live.Find(name(i)) != nil; at != (i >= 2*liveEnded) {
-			t.Errorf("run %d is at hand: %v", i, at)
+			t.Errorf("output of run %d is available: %v", i, at)
 		}
 	}
 	if live.Find("goes") == nil || len(live.of) != liveEnded+1 {
-		t.Errorf("%d are at hand", len(live.of))
+		t.Errorf("got the output of %d runs", len(live.of))
 	}
 	live.close("unknown")
 	if len(live.ended) != liveEnded {
-		t.Error("one that never was has ended")
+		t.Error("closing an unknown run changed the list of ended runs")
 	}
 }

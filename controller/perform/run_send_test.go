@@ -40,7 +40,7 @@ func TestDrafted(t *testing.T) {
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
 		if got := hasDraft(f, c.prefix); got != c.want {
-			t.Errorf("%q on %q: %t", c.prefix, c.raw, got)
+			t.Errorf("%q on %q: got %t", c.prefix, c.raw, got)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func FuzzDrafted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
 		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
 		if hasDraft(blank, prefix) && raw == "" {
-			t.Error("nothing is a draft")
+			t.Error("an empty screen counts as a draft")
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestDraftsAreOnScreens(t *testing.T) {
 		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
 			Prefix: "> "}
 		if why, _ := r.Sessions.disturbed(t.Context(), f, session.Status{}); why != want {
-			t.Errorf("%q: %q, want %q", provider, why, want)
+			t.Errorf("%q: got %q, want %q", provider, why, want)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestPromptOnARealScreen(t *testing.T) {
 	shows("> half here")
 	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != city.HoldScreen || in.Wait != screenAgain ||
 		!in.Disturbed || in.Err != nil {
-		t.Errorf("beside a draft: %+v", in)
+		t.Errorf("send with a draft on the screen: got %+v", in)
 	}
 	if err := p.SendKeys(t.Context(), "a", "C-u"); err != nil { // the terminal erases the line
 		t.Fatal(err)
@@ -141,11 +141,11 @@ func TestPromptOnARealScreen(t *testing.T) {
 	shows(">      here")
 	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != "" || in.Err != nil ||
 		in.Output == 0 {
-		t.Errorf("beside a hint: %+v", in)
+		t.Errorf("send with a hint on the screen: got %+v", in)
 	}
 	shows("> sent here\nsent")
 	f.Life = "another"
 	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
-		t.Errorf("into another life: %+v", in)
+		t.Errorf("send to a different session: got %+v", in)
 	}
 }

@@ -67,10 +67,10 @@ func TestCaptureDoesNotWaitForSlowStart(t *testing.T) {
 			return time.Since(began)
 		}
 		if got := waits(slow{}); got != 0 {
-			t.Errorf("waits %s for the start of a slow provider", got)
+			t.Errorf("wait before a slow provider's start: got %s, want 0", got)
 		}
 		if got := waits(nil); got != captureYield {
-			t.Errorf("waits %s for the start of another provider, want %s", got, captureYield)
+			t.Errorf("wait before another provider's start: got %s, want %s", got, captureYield)
 		}
 	})
 }
@@ -117,6 +117,6 @@ func TestWaitingStartsNeedNoSlot(t *testing.T) {
 		t.Errorf("reports: %v", reports)
 	}
 	if len(pace.slots) != 0 {
-		t.Errorf("%d slots are still taken", len(pace.slots))
+		t.Errorf("got %d slots in use, want 0", len(pace.slots))
 	}
 }

@@ -70,11 +70,11 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
 		var e events.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Seq != first+n {
-			t.Fatalf("line %d: %+v, %v", n+1, e, err)
+			t.Fatalf("line %d: got %+v, %v", n+1, e, err)
 		}
 	}
 	if n != all {
-		t.Errorf("%d lines of %d events", n, all)
+		t.Errorf("got %d lines, want %d", n, all)
 	}
 }
 
@@ -95,10 +95,10 @@ func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 		t.Fatal(in.Err)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("it is there still: %v", err)
+		t.Errorf("an old file still exists: %v", err)
 	}
 	if _, err := os.Stat(mine); err != nil {
-		t.Errorf("what is not of a run: %v", err)
+		t.Errorf("a file that belongs to no run was removed: %v", err)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestOddRecordsOfRuns(t *testing.T) {
 		t.Errorf("closed are %v", closed)
 	}
 	if want := ids[2] + " (the bead: its title is odd)"; in.Unclosable != want {
-		t.Errorf("told: %q, want %q", in.Unclosable, want)
+		t.Errorf("problem: got %q, want %q", in.Unclosable, want)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{Of: []string{"busy", "never", "rare"}}).(effect.RunsSwept)
 	if in.Err != nil || len(in.Runs) != runsShown+1 || in.Runs[runsShown].ID != "tw-2" ||
 		in.Runs[runsShown].Automation != "rare" {
-		t.Errorf("%d runs, the oldest %+v, %v", len(in.Runs), in.Runs[len(in.Runs)-1], in.Err)
+		t.Errorf("got %d runs, the oldest %+v, %v", len(in.Runs), in.Runs[len(in.Runs)-1], in.Err)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 	open, err := store.List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusOpen}})
 	if err != nil || len(open) != 2 {
-		t.Errorf("other work: %+v, %v", open, err)
+		t.Errorf("other work: got %+v, %v", open, err)
 	}
 	run := make(beads.Bead{Type: city.RunType, Labels: label})
 	at, err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run})
@@ -213,7 +213,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 	b, err := store.Get(t.Context(), run.ID)
 	if at == nil || b.ClosedAt == nil || !at.Equal(*b.ClosedAt) {
-		t.Errorf("closed at %v, the record says %v", at, b.ClosedAt)
+		t.Errorf("close time: got %v, the record has %v", at, b.ClosedAt)
 	}
 	if got := city.RunOf(b); err != nil || b.Status != beads.StatusClosed ||
 		!strings.Contains(got.Error, "bell\nand a line") {
@@ -370,7 +370,7 @@ func TestOldRecordsOfRunsGo(t *testing.T) {
 		city.RunLabel + "seldom": 30, city.RunLabel + "lately": 150, wispLabel: 5} {
 		if n, err := store.Count(t.Context(), beads.Query{Labels: []string{label}}); err != nil ||
 			n != want {
-			t.Errorf("%s: %d are left, want %d: %v", label, n, want, err)
+			t.Errorf("%s: got %d beads, want %d: %v", label, n, want, err)
 		}
 	}
 }

@@ -47,12 +47,12 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 			}
 			if b, err := do(city.UpdateBead{ID: id, Patch: beads.Closing()}); err != nil ||
 				b.Title != title {
-				t.Errorf("closing %s: %+v, %v", id, b, err)
+				t.Errorf("closing %s: got %+v, %v", id, b, err)
 			}
 		}
 		if twin, err := stores[""].Get(t.Context(), "ya-1"); err != nil ||
 			twin.Status != beads.StatusOpen {
-			t.Errorf("the other one of the two: %+v, %v", twin, err)
+			t.Errorf("the other bead with this ID: got %+v, %v", twin, err)
 		}
 		for want, c := range map[string]city.Command{
 			"old-1 is work of rig shop, and links stay " +
@@ -93,7 +93,7 @@ func TestConvoyCloses(t *testing.T) {
 			want = []string{"bead.closed " + convoy.ID}
 		}
 		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, want) {
-			t.Errorf("%d: %q, want %q", i, got, want)
+			t.Errorf("%d: got %q, want %q", i, got, want)
 		}
 	}
 	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusClosed ||
@@ -125,7 +125,7 @@ func TestConvoyClosesByMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, c.want) {
-			t.Errorf("%d: %q, want %q", i, got, c.want)
+			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (ps *Pools) Get(name string) *Pool { return ps.byName[name] }
 // All returns the pools, sorted by name.
 func (ps *Pools) All() []*Pool { return ps.order }
 
-// Busy reports whether a check is in flight, or a choice of members is waiting for a count of work.
+// Busy reports whether a check is in flight, or a pool waits for the number of open beads to choose its members.
 func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }

@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 			switch {
 			case want == "" && err != nil, want != "" && (err == nil ||
 				!strings.Contains(err.Error(), want)):
-				t.Errorf("%s, local %v: %v, want %q", c.what, local, err, want)
+				t.Errorf("%s, local %v: got %v, want %q", c.what, local, err, want)
 			case err != nil && c.kind != nil && !errors.Is(err, c.kind):
 				t.Errorf("%s: %v is not %v", c.what, err, c.kind)
 			}

@@ -143,7 +143,7 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 		return "failed: the process is stopped and does not read input" +
 			step.Numbered(a.Life.PID, "; `kill -CONT %d` continues it"), false
 	}
-	if len(text) > city.MaxSend { // the configuration cannot contain a nudge of this size
+	if len(text) > city.MaxSend { // cannot happen, because the configuration limits the text
 		return fmt.Sprintf("failed: the nudge has %d bytes, but the maximum is %d",
 			len(text), city.MaxSend), false
 	}

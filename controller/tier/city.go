@@ -128,7 +128,7 @@ func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	return t.degraded, true
 }
 
-// Judging returns the ID of the beat that a triage agent is deciding, or "".
+// Judging returns the ID of the beat that a triage agent is judging, or "".
 func (wd *Watchdogs) Judging(name string) string {
 	if t := wd.tier(name); t != nil && t.beat != nil {
 		return t.beat.id

@@ -238,7 +238,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts ignores a heartbeat that is older than the session, and the time during which the program stalled.
+// facts returns the facts for a beat. It ignores a heartbeat that is older than the session, and the time during which
+// the program stalled.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,

@@ -116,7 +116,7 @@ func TestEnviron(t *testing.T) {
 	run(t, o, func(all []events.Event) bool { return len(all) > 0 })
 	got, err := os.ReadFile(filepath.Join(o.Dir, "environ"))
 	if err != nil || !strings.Contains(string(got), "DOCKER_HOST=tcp://builder\n") || strings.Contains(string(got), "of-a-session") {
-		t.Errorf("the environment of the script is %s (%v)", got, err)
+		t.Errorf("environment of the script: got %s (%v)", got, err)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestNoRetryAfterStop(t *testing.T) {
 			})
 			mirror.Run(ctx, o)
 			if n := tries(); n != 1 {
-				t.Errorf("the script was called %d times", n)
+				t.Errorf("calls of the script: got %d, want 1", n)
 			}
 		})
 	}

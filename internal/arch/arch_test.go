@@ -198,7 +198,8 @@ func TestNoRoleNames(t *testing.T) {
 			}
 			if text, err := strconv.Unquote(lit.Value); err == nil {
 				if who := character(text); who != "" {
-					t.Errorf("%s: the program contains the role name %q", f.fset.Position(lit.Pos()), who)
+					t.Errorf("%s: the program contains %q, the name of a role",
+						f.fset.Position(lit.Pos()), who)
 				}
 			}
 			return true
@@ -214,7 +215,7 @@ func TestNoInit(t *testing.T) {
 		}
 		for _, d := range f.tree.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				t.Errorf("%s: func init runs in every holder", f.fset.Position(fn.Pos()))
+				t.Errorf("%s: every holder would run this func init", f.fset.Position(fn.Pos()))
 			}
 		}
 	}
@@ -254,7 +255,7 @@ func TestRulesFindViolations(t *testing.T) {
 		}
 	}
 	if len(sources(t)) < 10 {
-		t.Error("too few files were read: the walk is broken")
+		t.Error("too few files were read; the walk is broken")
 	}
 }
 

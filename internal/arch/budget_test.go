@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/budgets.txt, downwards only")
+var update = flag.Bool("update", false, "lower the numbers in testdata/budgets.txt")
 
 const (
 	budgetsFile = "testdata/budgets.txt"
@@ -38,7 +38,7 @@ func TestBudgets(t *testing.T) {
 	now := measure(sources(t))
 	if *update {
 		if grown := grownKinds(listed, now); len(grown) > 0 {
-			t.Fatalf("the list may only shrink: %s", strings.Join(grown, ", "))
+			t.Fatalf("the list may only become shorter: %s", strings.Join(grown, ", "))
 		}
 		if err := os.WriteFile(budgetsFile, []byte(formatBudgets(now)), 0o644); err != nil {
 			t.Fatal(err)
@@ -71,9 +71,9 @@ func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	for _, s := range sorted(listed) {
 		switch figure, over := now[s]; {
 		case !over:
-			shrunk = append(shrunk, fmt.Sprintf("%s: take %q out of the list", s, s.line(listed[s])))
+			shrunk = append(shrunk, fmt.Sprintf("%s: remove %q from the list", s, s.line(listed[s])))
 		case figure < listed[s]:
-			shrunk = append(shrunk, fmt.Sprintf("%s: write %q into the list", s, s.line(figure)))
+			shrunk = append(shrunk, fmt.Sprintf("%s: replace its line in the list with %q", s, s.line(figure)))
 		}
 	}
 	return grown, shrunk
@@ -89,7 +89,7 @@ func grownKinds(listed, now map[subject]int) (grown []string) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(excess)) {
 		if excess[kind] > 0 {
-			grown = append(grown, fmt.Sprintf("%s has grown by %d in sum", kind, excess[kind]))
+			grown = append(grown, fmt.Sprintf("the sum of %s has grown by %d", kind, excess[kind]))
 		}
 	}
 	if len(grown) > 0 {
@@ -191,7 +191,7 @@ func TestTheListOnlyShrinks(t *testing.T) {
 	} {
 		grown, shrunk := compareBudgets(listed, c.now)
 		if len(grown) != c.grown || len(shrunk) != c.shrunk || len(grownKinds(listed, c.now)) != c.denied {
-			t.Errorf("%v: %q, %q, %q", c.now, grown, shrunk, grownKinds(listed, c.now))
+			t.Errorf("%v: got %q, %q, %q", c.now, grown, shrunk, grownKinds(listed, c.now))
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestChangingNamesFiles(t *testing.T) {
 	step := regexp.MustCompile(`(?m)^\d+\. `)
 	recipes := strings.Split(string(page), "\n## ")[1:]
 	if len(recipes) != 5 {
-		t.Errorf("there are %d recipes", len(recipes))
+		t.Errorf("got %d recipes, want 5", len(recipes))
 	}
 	for _, recipe := range recipes {
 		title, _, _ := strings.Cut(recipe, "\n")
@@ -26,7 +26,7 @@ func TestChangingNamesFiles(t *testing.T) {
 			t.Errorf("%s: has %d steps, want at most 4", title, steps)
 		}
 		if len(named) == 0 {
-			t.Errorf("%s: names no file", title)
+			t.Errorf("%s: the recipe names no file", title)
 		}
 		for _, name := range named {
 			if _, err := os.Stat(filepath.Join("../..", name)); err != nil {

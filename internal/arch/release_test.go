@@ -56,7 +56,7 @@ func TestRelease(t *testing.T) {
 	}
 	b := r.Builds[0]
 	if b.Main != "." || !slices.Contains(b.Flags, "-trimpath") || !slices.Contains(b.Flags, "-tags=holder") || !strings.Contains(strings.Join(b.Ldflags, " "), "-X main.version=") || !slices.Contains(b.Env, "CGO_ENABLED=0") {
-		t.Errorf("the build differs from that of the Makefile: %+v", b)
+		t.Errorf("the build differs from the one in the Makefile: %+v", b)
 	}
 	if !slices.Equal(r.Archives[0].Formats, []string{"tar.gz"}) || !slices.Equal(r.NFPMs[0].Formats, []string{"deb", "rpm"}) {
 		t.Errorf("%v, %v", r.Archives[0].Formats, r.NFPMs[0].Formats)
@@ -65,7 +65,7 @@ func TestRelease(t *testing.T) {
 	for _, c := range r.NFPMs[0].Contents {
 		files = append(files, c.Src)
 		if !path.IsAbs(c.Dst) {
-			t.Errorf("%s is installed as %q", c.Src, c.Dst)
+			t.Errorf("%s: got the destination %q", c.Src, c.Dst)
 		}
 	}
 	for _, f := range files {
@@ -78,7 +78,7 @@ func TestRelease(t *testing.T) {
 	}
 	for _, want := range []string{"/usr/share/man/man1/", "/usr/share/bash-completion/completions/gcity", "/usr/lib/systemd/user/gcity@.service"} {
 		if !strings.Contains(string(text), "dst: "+want+"\n") {
-			t.Errorf("nothing is installed as %s", want)
+			t.Errorf("%s is not installed", want)
 		}
 	}
 	makefile, err := os.ReadFile("../../Makefile")
@@ -92,7 +92,7 @@ func TestRelease(t *testing.T) {
 	}
 	for _, hook := range r.Before.Hooks {
 		if target, ok := strings.CutPrefix(hook, "make "); !ok || !strings.Contains(string(makefile), "\n"+target+":") {
-			t.Errorf("the hook %q is missing", hook)
+			t.Errorf("hook %q is not a target of the Makefile", hook)
 		}
 	}
 }

@@ -46,6 +46,6 @@ func TestSecurityPageNamesTests(t *testing.T) {
 		}
 	}
 	if len(named) < 20 {
-		t.Errorf("docs/security.md names only %d tests", len(named))
+		t.Errorf("found only %d tests in docs/security.md", len(named))
 	}
 }

@@ -41,7 +41,7 @@ func TestNoTestSleeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read < 10 {
-		t.Error("too few tests were read: the walk is broken")
+		t.Error("too few tests were read; the walk is broken")
 	}
 }
 
@@ -67,7 +67,7 @@ func TestSleepsAreFound(t *testing.T) {
 		"\tfor !so(); time.Sleep(x) { // waits\n": {1}, "\"testing/synctest\"\ntime.Sleep(x)": nil,
 	} {
 		if got := sleeps(text); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", text, got, want)
+			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 func TestNothingIsCompiledAtStartup(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, call := range compiled(f.tree) {
-			t.Errorf("%s is called whenever the program starts: use sync.OnceValue", f.fset.Position(call.Pos()))
+			t.Errorf("every start of the program calls %s: use sync.OnceValue",
+				f.fset.Position(call.Pos()))
 		}
 	}
 }
@@ -31,7 +32,7 @@ func f() { _ = regexp.MustCompile("d") }`
 		t.Fatal(err)
 	}
 	if got := len(compiled(tree)); got != 2 {
-		t.Errorf("found %d calls, not 2", got)
+		t.Errorf("got %d calls, want 2", got)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestWalksNameFunctions(t *testing.T) {
 	walks, _, _ = strings.Cut(walks, "\n## ")
 	calls := regexp.MustCompile("`([a-z/_]+\\.go)`:\\s+`([A-Za-z]+)`").FindAllStringSubmatch(walks, -1)
 	if len(calls) < 10 {
-		t.Errorf("the walks name only %d functions", len(calls))
+		t.Errorf("found only %d functions in the walks", len(calls))
 	}
 	for _, c := range calls {
 		code, err := os.ReadFile(filepath.Join("../..", c[1]))
@@ -61,7 +61,8 @@ func TestTheWalkOfACrashIsShort(t *testing.T) {
 		}
 	}
 	if len(entered) < 5 || len(entered) > 8 || returns > 8 {
-		t.Errorf("the walk enters %d files and returns to a file %d times; at most 8 of each are allowed",
+		t.Errorf("the walk enters %d files and returns to files %d times; at most 8 of each are "+
+			"allowed",
 			len(entered), returns)
 	}
 }

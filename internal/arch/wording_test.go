@@ -126,7 +126,8 @@ func TestWording(t *testing.T) {
 	all := measureWording(sources(t))
 	now := allowances(all)
 	if grown := sum(now).minus(sum(listed)); grown.comments > 0 || grown.strings > 0 {
-		t.Errorf("%d comments and %d strings more than listed have marked expressions", grown.comments, grown.strings)
+		t.Errorf("%d comments and %d strings more than allowed contain phrases to avoid",
+			grown.comments, grown.strings)
 		reportWording(t.Error, all, listed, now)
 		return
 	}
@@ -152,7 +153,7 @@ func reportWording(report func(...any), all map[string]*wording, listed, now map
 	}
 	for _, dir := range slices.Sorted(maps.Keys(listed)) {
 		if fewer := listed[dir].minus(now[dir]); fewer.comments > 0 || fewer.strings > 0 {
-			report(fmt.Sprintf("%s: the list allows more than there is; run \"make budgets\"", dir))
+			report(fmt.Sprintf("%s: the list allows more than the code needs; run \"make budgets\"", dir))
 		}
 	}
 }
@@ -232,6 +233,6 @@ func TestWordingIsMeasured(t *testing.T) {
 		t.Errorf("%v, %v", again, err)
 	}
 	if _, err := parseWording("p 1\n"); err == nil {
-		t.Error("an incomplete line is accepted")
+		t.Error("an incomplete line was accepted")
 	}
 }

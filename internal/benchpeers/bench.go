@@ -132,7 +132,8 @@ func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err er
 	return b.stopAll(ctx, t, s)
 }
 
-// replacements returns times in ms. The killed agents are spread evenly over the list.
+// replacements kills agents and returns how long each replacement took, in ms. The killed agents are spread evenly over
+// the list.
 func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, error) {
 	var took []float64
 	n := len(s.site.names)

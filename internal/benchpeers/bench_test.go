@@ -84,7 +84,7 @@ func TestInterruptedBenchLeavesNothing(t *testing.T) {
 	})
 	cancel(interrupted)
 	if err := eventually.Receive(t, "the end", done); !errors.Is(err, interrupted) {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got error %v", err)
 	}
 	nothingLeft(t, parent)
 }

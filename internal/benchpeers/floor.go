@@ -48,7 +48,7 @@ func floor(file string) error {
 	}
 }
 
-const noiseText = "of an agent that has a lot to say about its work"
+const noiseText = "of sample output, as long as a typical log line."
 
 func noise(to io.Writer) error {
 	out := bufio.NewWriter(to)

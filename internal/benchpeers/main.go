@@ -66,7 +66,7 @@ func report(err error) int {
 	return 1
 }
 
-// Empty values mean the default, so that make can pass its variables unchanged.
+// parse parses the command line. Empty values mean the default, so that make can pass its variables unchanged.
 func parse(args []string) (options, error) {
 	o := options{out: os.Stdout, log: os.Stderr}
 	f := flag.NewFlagSet("benchpeers", flag.ContinueOnError)

@@ -80,7 +80,7 @@ func gcityPeer(program string) peer {
 	}
 }
 
-// On SIGHUP, runsvdir stops all services.
+// runitPeer returns the peer runit. On SIGHUP, runsvdir stops all services.
 func runitPeer() peer {
 	return peer{
 		name: "runit", program: "runsvdir",
@@ -108,7 +108,7 @@ func runitPeer() peer {
 	}
 }
 
-// tmux restarts an agent through a hook. Version 3.3 can detect an exit late.
+// tmuxPeer returns the peer tmux, which restarts an agent through a hook. Version 3.3 can detect an exit late.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)

@@ -44,7 +44,7 @@ type session struct {
 	wall, cpu time.Duration // duration and CPU time of the start
 }
 
-// open waits until all agents have started. The caller must close the session.
+// open starts a manager with n agents and waits until all of them have started. The caller must close the session.
 func (b *benchmark) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
@@ -167,7 +167,7 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 	}
 }
 
-// command runs outside the control group.
+// command runs a command of the manager, outside the control group.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -223,8 +223,8 @@ func (s *session) lastOutput() string {
 	return "\n" + string(data[max(0, len(data)-500):])
 }
 
-// close keeps the site's files until the end of the benchmark: for minutes after files were deleted, ext4 without a
-// journal takes longer to create files.
+// close kills the manager and its agents. It keeps the site's files until the end of the benchmark: for minutes after
+// files were deleted, ext4 without a journal takes longer to create files.
 func (s *session) close() error {
 	err := s.group.remove()
 	if s.fifo != nil {

@@ -31,10 +31,10 @@ func TestQuantileAndMedian(t *testing.T) {
 		}
 	}
 	if hundred[0] != 100 {
-		t.Error("quantile sorted its argument")
+		t.Error("quantile changed its argument")
 	}
 	if !math.IsNaN(quantile(nil, 0.5)) || !math.IsNaN(median(nil)) {
-		t.Error("an empty list has a median")
+		t.Error("got a median of an empty list")
 	}
 }
 
@@ -96,7 +96,7 @@ func TestOwnGroup(t *testing.T) {
 func TestParse(t *testing.T) {
 	o, err := parse([]string{"-n", "", "-runs", "", "-peers", ""})
 	if err != nil || !slices.Equal(o.sizes, []int{100, 500}) || o.runs != 3 || o.peers != nil {
-		t.Errorf("empty values give %+v, %v", o, err)
+		t.Errorf("empty values: got %+v, %v", o, err)
 	}
 	o, err = parse([]string{"-n", "5, 7", "-runs", "2", "-peers", "floor,tmux"})
 	if err != nil || !slices.Equal(o.sizes, []int{5, 7}) || o.runs != 2 || len(o.peers) != 2 {
@@ -113,12 +113,12 @@ func TestChoose(t *testing.T) {
 	all := []peer{{name: "a", program: "sh"}, {name: "b", program: "no-such-program"}, {name: "c", program: "true"}}
 	found, missing, err := choose(all, nil)
 	if err != nil || !slices.Equal(names(found), []string{"a", "c"}) || !slices.Equal(missing, []string{"b"}) {
-		t.Errorf("found %v, missing %v, %v", names(found), missing, err)
+		t.Errorf("got %v, missing %v, %v", names(found), missing, err)
 	}
 	if found, _, _ := choose(all, []string{"c"}); !slices.Equal(names(found), []string{"c"}) {
 		t.Errorf("found %v", names(found))
 	}
 	if _, _, err := choose(all, []string{"d"}); err == nil {
-		t.Error("an unknown peer is accepted")
+		t.Error("an unknown peer was accepted")
 	}
 }

@@ -80,7 +80,7 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		// the run then fails with a different error
+		// if this fails, the run fails with a different error
 		d, _ := s.group.cpu()
 		used = append(used, d)
 	}

@@ -61,7 +61,7 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// own is the folder of the program's control group.
+// at returns the delegated tree that contains own, the folder of the program's control group.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {

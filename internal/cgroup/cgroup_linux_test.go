@@ -17,11 +17,11 @@ func TestFind(t *testing.T) {
 		"0::/../out\n":                         "",
 	} {
 		if got := find(mounts, groups); got != want {
-			t.Errorf("%q: %q, want %q", groups, got, want)
+			t.Errorf("%q: got %q, want %q", groups, got, want)
 		}
 	}
 	if got := find("", "0::/x\n"); got != "" {
-		t.Errorf("without a mount: %q", got)
+		t.Errorf("without a mount: got %q", got)
 	}
 }
 
@@ -102,6 +102,6 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := at(filepath.Join(t.TempDir(), "x"), yes); err == nil {
-		t.Error("a folder that is not a control group is accepted")
+		t.Error("a folder that is not a control group was accepted")
 	}
 }

@@ -56,13 +56,13 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%v, %d", ok, d.count("/hung"))
 		}
 		if _, ok := d.at("/well"); ok || d.count("/well") != 1 {
-			t.Errorf("Do above the limit: %v, %d", ok, d.count("/well"))
+			t.Errorf("Do above the limit: got %v, %d", ok, d.count("/well"))
 		}
 		if err := d.Start("/well", d.see("/well")); !errors.Is(err, ErrTooMany) {
-			t.Errorf("Start above the limit: %v", err)
+			t.Errorf("Start above the limit: got %v", err)
 		}
 		if err := d.Start("/hung", d.see("/hung")); err != nil || d.count("/hung") != 1 {
-			t.Errorf("a pending call: %v, %d", err, d.count("/hung"))
+			t.Errorf("a pending call: got %v, %d", err, d.count("/hung"))
 		}
 		d.answer <- "/then"
 		d.answer <- "/then"

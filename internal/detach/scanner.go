@@ -96,7 +96,8 @@ func (s *Scanner) isLeave() bool {
 	return false
 }
 
-// onlyCtrl parses "modifiers:event". It ignores lock keys and rejects key releases.
+// onlyCtrl reports whether param, as "modifiers:event", means Ctrl without other modifiers. It ignores lock keys and
+// rejects key releases.
 func onlyCtrl(param string) bool {
 	const ctrl, locks = 4, 64 | 128
 	mods, event, _ := strings.Cut(param, ":")

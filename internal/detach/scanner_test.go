@@ -44,7 +44,7 @@ func TestScannerFindsTheKey(t *testing.T) {
 			}
 			out = append(out, s.Flush()...)
 			if string(out) != c.out || leave != c.leave {
-				t.Errorf("%q cut at %d: %q %v, want %q %v", c.in, cut, out, leave, c.out, c.leave)
+				t.Errorf("%q cut at %d: got %q %v, want %q %v", c.in, cut, out, leave, c.out, c.leave)
 			}
 		}
 	}
@@ -62,14 +62,14 @@ func TestPasteInPieces(t *testing.T) {
 				out, leave := s.Feed([]byte(piece))
 				got = append(append(got, out...), s.Flush()...)
 				if leave {
-					t.Fatalf("%q: the key detaches within a paste", pieces)
+					t.Fatalf("%q: the key detached within a paste", pieces)
 				}
 			}
 			if want := strings.Join(pieces, ""); string(got) != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 			if _, leave := s.Feed([]byte("\x11")); !leave {
-				t.Errorf("%q: the key does not detach after the paste", pieces)
+				t.Errorf("%q: the key did not detach after the paste", pieces)
 			}
 		}
 	}
@@ -87,12 +87,12 @@ func TestOtherKey(t *testing.T) {
 		for _, form := range forms {
 			s := Scanner{Key: k}
 			if out, leave := s.Feed([]byte("a" + form)); !leave || string(out) != "a" {
-				t.Errorf("%s as %q: %q, %v", k, form, out, leave)
+				t.Errorf("%s as %q: got %q, %v", k, form, out, leave)
 			}
 		}
 		s := Scanner{Key: k}
 		if out, leave := s.Feed([]byte("\x11")); text != "" && (leave || string(out) != "\x11") {
-			t.Errorf("%s: ctrl+q also detaches", k)
+			t.Errorf("%s: ctrl+q detached too", k)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func FuzzScanner(f *testing.F) {
 		want, leave := whole.Feed(in)
 		want = append(want, whole.Flush()...)
 		if !bytes.HasPrefix(in, want) || !leave && len(want) != len(in) {
-			t.Fatalf("%q became %q, %v", in, want, leave)
+			t.Fatalf("%q: got %q, %v", in, want, leave)
 		}
 		if step < 1 {
 			return
@@ -128,12 +128,12 @@ func FuzzScanner(f *testing.F) {
 			out, left = s.Feed(rest[:n])
 			got, rest = append(got, out...), rest[n:]
 			if len(s.held) > maxHeld {
-				t.Fatalf("%d bytes are held back", len(s.held))
+				t.Fatalf("got %d buffered bytes", len(s.held))
 			}
 		}
 		got = append(got, s.Flush()...)
 		if !bytes.Equal(got, want) || left != leave {
-			t.Fatalf("in steps of %d: %q %v, whole: %q %v", step, got, left, want, leave)
+			t.Fatalf("in steps of %d: got %q %v, want %q %v", step, got, left, want, leave)
 		}
 	})
 }

@@ -24,13 +24,13 @@ func TestWriteFileKeepsLinkAndPermissions(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if got, _ := os.ReadFile(real); string(got) != "new" {
-			t.Errorf("%s: the link's target contains %q", name, got)
+			t.Errorf("%s: got %q in the link's target", name, got)
 		}
 		if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
-			t.Errorf("%s: the link became a file", name)
+			t.Errorf("%s: the link was replaced with a file", name)
 		}
 		if info, _ := os.Stat(real); info.Mode().Perm() != 0o640 {
-			t.Errorf("%s: permissions became %v", name, info.Mode().Perm())
+			t.Errorf("%s: got permissions %v", name, info.Mode().Perm())
 		}
 	}
 }
@@ -53,10 +53,10 @@ func TestOwnFolder(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(there, ".gitignore")); err == nil {
-		t.Error("an existing folder got a .gitignore")
+		t.Error("a .gitignore was written to an existing folder")
 	}
 	if OwnFolder(filepath.Join(dir, "none", "made")) == nil {
-		t.Error("the parent was created")
+		t.Error("the missing parent was created")
 	}
 }
 
@@ -90,24 +90,24 @@ func TestLockIsExclusive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := TryLock(path); !errors.Is(err, ErrLocked) {
-		t.Fatalf("a second lock: %v", err)
+		t.Fatalf("a second lock: got %v", err)
 	}
 	if !first.AtPath() {
-		t.Error("AtPath is false for a held lock")
+		t.Error("AtPath() = false for a held lock")
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
 	second, err := TryLock(path)
 	if err != nil {
-		t.Fatalf("after the release: %v", err)
+		t.Fatalf("after the release: got %v", err)
 	}
 	defer second.Release()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if second.AtPath() {
-		t.Error("AtPath is true for a removed lock")
+		t.Error("AtPath() = true for a removed lock")
 	}
 }
 

@@ -102,7 +102,8 @@ const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 // openTries is the maximum number of attempts to open a file that other processes keep replacing.
 const openTries = 16
 
-// os.Root follows links to other files in the same folder, so open checks which file it has opened.
+// open opens the file without following links. os.Root follows links to other files in the same folder, so open checks
+// which file it has opened.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
@@ -129,7 +130,7 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check also handles os.O_TRUNC. If replaced is true, the caller must open the file again.
+// check checks an opened file, and handles os.O_TRUNC. If replaced is true, the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -206,7 +207,7 @@ func (d *parent) unsafe(reason string) error {
 		Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
 }
 
-// Errors of os.Root contain only names.
+// withPath adds the path to an error of os.Root, which contains only a name.
 func (d *parent) withPath(err error) error {
 	if err == nil {
 		return nil

@@ -62,10 +62,10 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 			go func() { done <- open(path) }()
 			err := eventually.Receive(t, "an open that does not wait for a pipe", done)
 			if unsafe, ok := errors.AsType[*UnsafeError](err); !ok || !strings.HasPrefix(unsafe.Reason, kind) || unsafe.Path != path {
-				t.Errorf("%s of a path that %s: %v", way, kind, err)
+				t.Errorf("%s of a path that %s: got %v", way, kind, err)
 			}
 			if got, _ := os.ReadFile(outside); string(got) != "mine" {
-				t.Errorf("%s of a path that %s: the file outside contains %q", way, kind, got)
+				t.Errorf("%s of a path that %s: got %q in the file outside", way, kind, got)
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func TestAFileWithTwoNamesIsNotWritten(t *testing.T) {
 		t.Error(err)
 	}
 	if got, _ := os.ReadFile(outside); string(got) != "mine" {
-		t.Errorf("the file outside contains %q", got)
+		t.Errorf("file outside: got %q", got)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestNoFolderIsALink(t *testing.T) {
 		path := filepath.Join(link, "new")
 		for way, open := range everyWay {
 			if err := open(path); err == nil || !strings.Contains(err.Error(), "symbolic link") {
-				t.Errorf("%s below %s: %v", way, at, err)
+				t.Errorf("%s below %s: got %v", way, at, err)
 			}
 		}
 		_, err := ReadDir(link)
@@ -129,7 +129,7 @@ func TestNoFolderIsALink(t *testing.T) {
 			"link": Link("x", path), "own": OwnFolder(link),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "symbolic link") {
-				t.Errorf("%s at %s: %v", what, at, err)
+				t.Errorf("%s at %s: got %v", what, at, err)
 			}
 		}
 		if there, _ := os.ReadDir(target); len(there) != 2 {

@@ -51,14 +51,14 @@ func TestEveryEventOnce(t *testing.T) {
 	for i := range n {
 		switch k := seen["n"+strconv.Itoa(i)+"n"]; {
 		case k > 1:
-			t.Errorf("event %d was handled %d times", i, k)
+			t.Errorf("event %d was handled %d times, want once", i, k)
 		case k == 0:
 			lost++
 		}
 	}
 	interrupted := strings.Count(c.gcity(0, "automation", "history", "deal", "--limit", "200"), "interrupted")
 	if interrupted == 0 && lost > 0 || interrupted > kills {
-		t.Errorf("%d events were not handled, and %d runs were interrupted", lost, interrupted)
+		t.Errorf("%d events were not handled; %d runs were interrupted", lost, interrupted)
 	}
 	c.config("[broken") // the previous configuration stays in effect
 	c.until("the file is rejected", func() bool {

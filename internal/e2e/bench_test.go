@@ -221,6 +221,6 @@ func BenchmarkReload(b *testing.B) {
 	b.ReportMetric(ms(quantile(took, 0.5)), "ms-beyond-debounce")
 	b.ReportMetric(0, "ns/op")
 	if len(c.births) > 0 {
-		b.Errorf("%d others were restarted too", len(c.births))
+		b.Errorf("%d other agents were restarted too", len(c.births))
 	}
 }

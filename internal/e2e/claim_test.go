@@ -33,7 +33,7 @@ func TestOnlyOneClaimSucceeds(t *testing.T) {
 		case 0:
 			done++
 			if b := c.beads()[0]; b.Assignee != fmt.Sprint("w-", i) {
-				t.Errorf("the claim of w-%d succeeded, but the assignee is %q", i, b.Assignee)
+				t.Errorf("w-%d claimed the bead, but the assignee is %q", i, b.Assignee)
 			}
 		case 4:
 		default:
@@ -41,6 +41,6 @@ func TestOnlyOneClaimSucceeds(t *testing.T) {
 		}
 	}
 	if done != 1 {
-		t.Errorf("%d claims succeeded: %v", done, codes)
+		t.Errorf("got %d successful claims, want 1: %v", done, codes)
 	}
 }

@@ -68,7 +68,7 @@ func TestCurl(t *testing.T) {
 		got := ask(line)
 		for _, text := range want {
 			if !strings.Contains(got, text) {
-				t.Errorf("the output of %s does not contain %s:\n%.600s", line, text, got)
+				t.Errorf("output of %s: want %s in\n%.600s", line, text, got)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestCurl(t *testing.T) {
 	hangUp()
 	_ = stream.Wait() // returns an error, because the process was killed
 	if len(started) < 2 {
-		t.Errorf("the stream contains only events of %v", started)
+		t.Errorf("agents in the stream: got only %v", started)
 	}
 	if got := ask("curl -X POST -H 'X-GC-Request: 1' http://localhost:8080/v0/city/dark-alleys/unregister"); !strings.Contains(got, `"message"`) || strings.Contains(got, `"code"`) {
 		t.Error(got)

@@ -41,7 +41,7 @@ func TestDocsRun(t *testing.T) {
 		})
 	}
 	if ran < 5 {
-		t.Errorf("only %d pages have sh blocks", ran)
+		t.Errorf("got only %d pages with sh blocks", ran)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	c.until("the maximum number of runs is in progress", func() bool { return c.files("going") >= most })
 	c.patrols(4) // after four patrols, the interval has passed
 	if k := c.files("going"); k != most {
-		t.Errorf("%d automations run at the same time", k)
+		t.Errorf("got %d automations running at the same time", k)
 	}
 	c.put("go", "")
 	var fired struct{ Items []struct{ Subject string } }
@@ -43,11 +43,11 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 		times[e.Subject]++
 	}
 	if len(times) < n-most {
-		t.Errorf("only %d automations took part in the first %d runs", len(times), n)
+		t.Errorf("got only %d automations in the first %d runs", len(times), n)
 	}
 	for k := most + 1; k <= n; k++ {
 		if c.has("counts/" + strconv.Itoa(k)) {
-			t.Errorf("%d automations ran at the same time", k)
+			t.Errorf("got %d automations running at the same time", k)
 		}
 	}
 	for i := range n {
@@ -81,10 +81,10 @@ func TestOneHungCondition(t *testing.T) {
 	}
 	c.patrols(4)
 	if hung := c.words("hung"); len(hung) != 1 || !c.alive(hung[0]) {
-		t.Errorf("the hung check does not hang: %v", hung)
+		t.Errorf("the hung check is not running: %v", hung)
 	}
 	if long := c.words("long"); len(long) != 1 {
-		t.Errorf("the long run started %d times", len(long))
+		t.Errorf("got %d starts of the long run, want 1", len(long))
 	}
 	c.put("go", "")
 	c.until("the automation runs again after the run has ended", func() bool { return len(c.words("long")) > 1 })
@@ -127,7 +127,7 @@ func TestWispsAreRemoved(t *testing.T) {
 	for _, root := range roots {
 		steps[root] = c.steps(root)
 		if len(steps[root]) != 2 {
-			t.Fatalf("%s has the steps %v", root, steps[root])
+			t.Fatalf("%s: got the steps %v, want 2", root, steps[root])
 		}
 	}
 	c.gcity(0, append([]string{"bead", "close", "--force", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
@@ -153,11 +153,11 @@ func TestWispsAreRemoved(t *testing.T) {
 	}
 	ctl.Wait()
 	c.run()
-	c.until("the next one answers", c.answers)
+	c.until("the next controller responds", c.answers)
 	c.gcity(0, "bead", "close", openRoot, steps[openStep][1])
 	c.until("the wisps that are closed now are removed too", func() bool { return !c.known(openRoot) && !c.known(openStep) })
 	if ticks := c.words("ticks"); len(ticks) != 1 {
-		t.Errorf("the automation with a cooldown of an hour ran %d times", len(ticks))
+		t.Errorf("automation with a cooldown of an hour: got %d runs, want 1", len(ticks))
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
@@ -244,6 +244,7 @@ func (c *town) patrolled() (n int) {
 			return n
 		}
 	}
-	c.t.Fatalf("the metrics have no number of patrols: %s, %v", answer.Status, lines.Err())
+	c.t.Fatalf("the metrics do not contain the number of patrols: %s, %v",
+		answer.Status, lines.Err())
 	return 0
 }

@@ -82,18 +82,18 @@ func TestWorkIsHandedOn(t *testing.T) {
 			t.Errorf("the ledger of %s has %q, want %q", rig, got, all)
 		}
 		if made := c.beads("--rig", rig, "--limit", "0"); len(made) != len(all) {
-			t.Errorf("%d beads for %d orders of %s", len(made), len(all), rig)
+			t.Errorf("got %d beads for %d orders of %s", len(made), len(all), rig)
 		}
 	}
 	if n := strings.Count(c.gcity(0, "mail", "inbox", "steward", "--all", "--json"), `"done: `); n != 4 {
 		t.Errorf("the steward got %d messages about 4 orders", n)
 	}
 	if len(c.births) > 0 || len(c.pids) != staff {
-		t.Errorf("additional starts: %d; all agents: %v", len(c.births), c.pids)
+		t.Errorf("got %d additional starts; all agents: %v", len(c.births), c.pids)
 	}
 	for _, a := range c.agents() {
 		if a.PID != c.pids[a.Name] {
-			t.Errorf("%s has pid %d, but started as %d", a.Name, a.PID, c.pids[a.Name])
+			t.Errorf("%s: got pid %d, but it started as %d", a.Name, a.PID, c.pids[a.Name])
 		}
 	}
 	c.gcity(0, "stop")

@@ -24,7 +24,7 @@ func TestFirstContact(t *testing.T) {
 	v.types("n\r")
 	v.ends(2)
 	if _, err := os.Stat(file); err == nil {
-		t.Fatal("a city.toml was written although the answer was no")
+		t.Fatal("city.toml was written although the answer was no")
 	}
 	v = c.terminal()
 	v.until("[Y/n]")

@@ -179,7 +179,8 @@ func (l *fleetTest) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {
 		if b := <-c.births; c.pids[b.agent] != b.pid {
-			l.t.Errorf("%s of %s started as %d and again as %d", b.agent, c.dir, c.pids[b.agent], b.pid)
+			l.t.Errorf("%s of %s started twice: pid %d, then %d",
+				b.agent, c.dir, c.pids[b.agent], b.pid)
 		}
 	}
 	for _, pid := range c.pids {
@@ -212,11 +213,11 @@ func TestSupervisorIsKilled(t *testing.T) {
 	l.run(l.towns...)
 	l.gcity(0, "supervisor", "stop")
 	if err := l.ctl.Wait(); err != nil {
-		t.Errorf("it ended with %v:\n%s", err, l.ctl.Stderr)
+		t.Errorf("exit of the supervisor: %v\n%s", err, l.ctl.Stderr)
 	}
 	for _, c := range l.towns {
 		for len(c.births) > 0 {
-			t.Errorf("an agent has restarted: %+v", <-c.births)
+			t.Errorf("an agent was restarted: %+v", <-c.births)
 		}
 		c.nothingLeft()
 	}
@@ -266,14 +267,14 @@ func TestCitiesAreAddedAndRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := l.ctl.Wait(); err != nil {
-		t.Errorf("it left with %v:\n%s", err, l.ctl.Stderr)
+		t.Errorf("exit after SIGUSR1: %v\n%s", err, l.ctl.Stderr)
 	}
 	l.gcity(3, "supervisor", "status")
 	l.begin()
 	l.run(still, broken, moved)
 	l.gcity(0, "supervisor", "stop")
 	if err := l.ctl.Wait(); err != nil {
-		t.Errorf("it ended with %v:\n%s", err, l.ctl.Stderr)
+		t.Errorf("exit of the supervisor: %v\n%s", err, l.ctl.Stderr)
 	}
 	for _, c := range []*town{still, broken, moved} {
 		c.nothingLeft()
@@ -297,7 +298,7 @@ func TestRoomStartsACityAfterItsSupervisorStopped(t *testing.T) {
 	v.shows("switched to town1")
 	l.gcity(0, "supervisor", "stop")
 	if err := l.ctl.Wait(); err != nil {
-		t.Errorf("it ended with %v:\n%s", err, l.ctl.Stderr)
+		t.Errorf("exit of the supervisor: %v\n%s", err, l.ctl.Stderr)
 	}
 	v.shows("ago; @ starts it")
 	other.until("the room accepts keys again after the switch", func() bool {

@@ -108,7 +108,7 @@ func (d *dashboard) ok(method, path, body string) object {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
 	if status != http.StatusOK && status != http.StatusCreated {
-		d.t.Fatalf("%s %s %s: %d %v", method, path, body, status, o)
+		d.t.Fatalf("%s %s %s: got %d %v", method, path, body, status, o)
 	}
 	return o
 }
@@ -117,11 +117,11 @@ func (d *dashboard) refused(want int, method, path, body string, words ...string
 	d.t.Helper()
 	status, o := d.call(method, path, body)
 	if status != want || o.text("code") == "<nil>" {
-		d.t.Errorf("%s %s %s: %d %v, want %d", method, path, body, status, o, want)
+		d.t.Errorf("%s %s %s: got %d %v, want %d", method, path, body, status, o, want)
 	}
 	for _, word := range words {
 		if !strings.Contains(o.text("message"), word) {
-			d.t.Errorf("%s %s: %q does not contain %q", method, path, o.text("message"), word)
+			d.t.Errorf("%s %s: want %[4]q in %[3]q", method, path, o.text("message"), word)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (d *dashboard) reads() {
 	cities := d.ok("GET", "/v0/cities", "")
 	name := d.ok("GET", "/status", "").text("name")
 	if cities.item("name", name) == nil {
-		d.t.Errorf("no %s in %v", name, cities)
+		d.t.Errorf("want %s in %v", name, cities)
 	}
 	d.has("status", d.ok("GET", "/status", ""), "agent_count", "3", "rig_count", "1", "suspended", "false")
 	agents := d.ok("GET", "/agents?peek=true", "")
@@ -196,7 +196,7 @@ func (d *dashboard) reads() {
 	d.has("rigs", d.ok("GET", "/rigs", ""), "items.0.name", "shop", "items.0.prefix", "sh", "items.0.suspended", "false")
 	d.has("orders", d.ok("GET", "/orders", ""), "orders.0.name", "tick", "items.0.name", "tick")
 	if d.ok("GET", "/formulas", "").item("name", "bake") == nil {
-		d.t.Error("the formula is not listed")
+		d.t.Error("the formula is missing from the list")
 	}
 	d.has("validate", d.ok("GET", "/config/validate", ""), "valid", "true")
 	explained := d.ok("GET", "/config/explain", "")
@@ -223,7 +223,7 @@ func (d *dashboard) works() {
 	id := d.ok("POST", "/beads", `{"title":"two","description":"d"}`).text("id")
 	d.has("bead", d.ok("GET", "/bead/"+id, ""), "id", id, "title", "two", "status", "open", "description", "d")
 	if d.ok("GET", "/beads/ready", "").item("id", id) == nil {
-		d.t.Error("the work is not ready")
+		d.t.Error("the bead is not in the list of ready work")
 	}
 	d.has("of the rig", d.ok("GET", "/beads?status=open&limit=50&rig=shop", ""), "items.0.id", inRig.text("id"))
 	d.ok("POST", "/bead/"+id+"/update", `{}`)
@@ -250,7 +250,7 @@ func (d *dashboard) convoys() {
 	two := d.ok("POST", "/beads", `{"title":"two"}`).text("id")
 	id := d.ok("POST", "/convoys", `{"title":"both","items":["`+one+`"]}`).text("id")
 	if d.ok("GET", "/convoys", "").item("id", id) == nil {
-		d.t.Error("the convoy is not listed")
+		d.t.Error("the convoy is missing from the list")
 	}
 	d.ok("POST", "/convoy/"+id+"/add", `{"items":["`+two+`"]}`)
 	d.ok("POST", "/bead/"+one+"/close", "")
@@ -330,7 +330,7 @@ func (d *dashboard) edits() {
 	d.refused(404, "DELETE", "/rig/mill", "")
 	after, err := os.ReadFile(file)
 	if err != nil || strings.TrimSpace(string(after)) != strings.TrimSpace(string(before)) {
-		d.t.Errorf("%v: the file was\n%s\nand is\n%s", err, before, after)
+		d.t.Errorf("%v: file before\n%s\nand after\n%s", err, before, after)
 	}
 	d.refused(501, "POST", "/agents", `{"name":"x","provider":"claude"}`, "[[agents]]")
 	d.refused(501, "PATCH", "/agent/worker", `{"provider":"claude"}`, "[[agents]]")
@@ -360,11 +360,11 @@ func (d *dashboard) follows() {
 	since := seqs(d.ok("GET", "/events?since=1h", ""))
 	newest := seqs(d.ok("GET", "/events?since=1h&order=desc&limit=2", ""))
 	if len(since) < 3 || since[0] != "1" || newest[0] == since[0] || since[len(since)-1] < "1" {
-		d.t.Fatalf("since: %v, newest: %v", since, newest)
+		d.t.Fatalf("since: got %v, newest: got %v", since, newest)
 	}
 	for i, seq := range since {
 		if seq != fmt.Sprint(i+1) {
-			d.t.Fatalf("the events are not in order: %v", since)
+			d.t.Fatalf("the events are not in sequence: %v", since)
 		}
 	}
 	const n = 6
@@ -373,13 +373,13 @@ func (d *dashboard) follows() {
 		for _, cursor := range []string{"after_seq", "after_cursor", "after"} {
 			rest := d.frames("/events/stream?"+cursor+"="+whole[cut-1].id, n-cut)
 			if !slices.Equal(rest, whole[cut:]) {
-				d.t.Errorf("cut after %d, by %s: %v, want %v", cut, cursor, rest, whole[cut:])
+				d.t.Errorf("cut after %d, by %s: got %v, want %v", cut, cursor, rest, whole[cut:])
 			}
 		}
 	}
 	for i, f := range whole {
 		if f.id != since[i] {
-			d.t.Errorf("frame %d has the id %s", i, f.id)
+			d.t.Errorf("frame %d: got the ID %s", i, f.id)
 		}
 	}
 }
@@ -399,7 +399,7 @@ func (d *dashboard) documented() {
 	for _, request := range slices.Sorted(maps.Keys(d.sent)) {
 		found := slices.ContainsFunc(known, func(r *regexp.Regexp) bool { return r.MatchString(request) })
 		if !found && !strings.HasSuffix(request, "/sessions") && !strings.HasSuffix(request, "/services") {
-			d.t.Errorf("the document has no %s", request)
+			d.t.Errorf("the document does not contain %s", request)
 		}
 	}
 }
@@ -529,7 +529,7 @@ func TestDashboardOfManyCities(t *testing.T) {
 	agents := d.ok("GET", "/v0/agents", "")
 	for _, name := range names {
 		if agents.item("city", name) == nil {
-			t.Errorf("no agent of %s in %v", name, agents)
+			t.Errorf("want an agent of %s in %v", name, agents)
 		}
 	}
 	d.followsAll(names)
@@ -570,17 +570,17 @@ func (d *dashboard) followsAll(names []string) {
 					Seq  int
 				}
 				if err := json.Unmarshal([]byte(f.data), &e); err != nil || e.Seq != next[e.City] {
-					d.t.Fatalf("cut after %d, by %s: %+v, %v, want seq %d", cut, cursor, f, err, next[e.City])
+					d.t.Fatalf("cut after %d, by %s: got %+v, %v, want seq %d", cut, cursor, f, err, next[e.City])
 				}
 				next[e.City]++
 				if !strings.Contains(f.id, names[0]+":") || !strings.Contains(f.id, names[1]+":") {
-					d.t.Errorf("the id %q does not name all cities", f.id)
+					d.t.Errorf("the ID %q does not name all cities", f.id)
 				}
 			}
 		}
 	}
 	if id := d.firstID(strings.TrimSuffix(all, "?")); !strings.Contains(id, names[0]+":") || !strings.Contains(id, names[1]+":") {
-		d.t.Errorf("without a cursor the first id is %q", id)
+		d.t.Errorf("first ID without a cursor: got %q", id)
 	}
 	d.refused(400, "GET", all+"sinse=1h", "", `"sinse"`, "after_cursor")
 }

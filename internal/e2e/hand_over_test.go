@@ -59,9 +59,9 @@ start_command = "exec sleep 1000"
 		return err == nil && strings.Contains(string(out), " · background (gcity --headless, ")
 	})
 	if after := c.standings(); after != before {
-		t.Errorf("before the hand-over:\n%s\nafter it:\n%s", before, after)
+		t.Errorf("before the handover:\n%s\nafter it:\n%s", before, after)
 	}
 	if again := c.gcity(0, "events", "--type", "agent.started"); again != starts {
-		t.Errorf("started before the hand-over:\n%s\nand after it:\n%s", starts, again)
+		t.Errorf("starts before the handover:\n%s\nand after it:\n%s", starts, again)
 	}
 }

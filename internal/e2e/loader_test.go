@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // canceledDrain replaces the gc command. Every second drain-check reports a drain. The first drain-ack fails, because
@@ -41,7 +42,35 @@ func TestLoaderGoesOnAfterACanceledDrain(t *testing.T) {
 	out, _ := cmd.CombinedOutput() // the fake sleep kills the script
 	for _, want := range []string{"crates loaded: 1\n", "crates loaded: 3\n"} {
 		if strings.Count(string(out), want) != 1 {
-			t.Errorf("%q is not printed exactly once:\n%s", want, out)
+			t.Errorf("want %q exactly once in\n%s", want, out)
+		}
+	}
+}
+
+// The demo's pool keeps its size during the controller's first minutes.
+func TestTheDemoPoolKeepsItsSizeAtFirst(t *testing.T) {
+	script, err := filepath.Abs("../../examples/demo/agents/queue.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	pid := filepath.Join(dir, ".gc", "daemon.pid")
+	if err := os.Mkdir(filepath.Dir(pid), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(pid, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for age, want := range map[time.Duration]string{0: "3", 170 * time.Second: "3", time.Hour: "2345"} {
+		started := time.Now().Add(-age)
+		if err := os.Chtimes(pid, started, started); err != nil {
+			t.Fatal(err)
+		}
+		check := exec.Command("sh", script)
+		check.Dir = dir
+		out, err := check.Output()
+		if size := strings.TrimSpace(string(out)); err != nil || len(size) != 1 || !strings.Contains(want, size) {
+			t.Errorf("%v after the start, the pool wants %q, %v", age, size, err)
 		}
 	}
 }

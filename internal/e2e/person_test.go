@@ -55,7 +55,7 @@ func TestUserPreferences(t *testing.T) {
 	v.ends(0)
 	kept, err := filepath.Glob(filepath.Join(home, ".local", "state", "gcity", "*.json"))
 	if err != nil || len(kept) != 1 {
-		t.Fatalf("kept of the room: %v, %v", kept, err)
+		t.Fatalf("stored state of the room: got %v, %v", kept, err)
 	}
 	text, err := os.ReadFile(kept[0])
 	if err != nil || !strings.Contains(string(text), `"focus": "events"`) {
@@ -80,7 +80,7 @@ func TestHangup(t *testing.T) {
 				v.ends(0)
 			}
 			if is := lives(pid); is != runs.agents {
-				t.Errorf("the agent runs: %v", is)
+				t.Errorf("agent running: got %v", is)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 		s := c.snapshot()
 		for _, i := range []int{7, 8} {
 			if p := s.Pools[i]; p.Check.Running == nil || p.Desired != 1 {
-				t.Errorf("the check of %s is not running, or the pool has a different size: %+v", p.Name, p)
+				t.Errorf("pool %s: want a running check and the size 1, got %+v", p.Name, p)
 			}
 		}
 		if !s.Patrol.Last.After(before) {
@@ -87,7 +87,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.run()
 	c.until("the next one answers", func() bool { return c.count("running") == 2 })
 	if a := c.byName()["w-3"]; a.State != "draining" || a.PID != before["w-3"].PID {
-		t.Errorf("w-3 had pid %d, now: %+v", before["w-3"].PID, a)
+		t.Errorf("w-3: want pid %d, got %+v", before["w-3"].PID, a)
 	}
 	c.put("size", "3")
 	c.until("w-3 knows that the drain was canceled", func() bool { return c.has("lifted.w-3") })
@@ -95,7 +95,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	after := c.byName()
 	for name, a := range before {
 		if after[name].PID != a.PID || after[name].State != "running" {
-			t.Errorf("%s had pid %d, now: %+v", name, a.PID, after[name])
+			t.Errorf("%s: want pid %d, got %+v", name, a.PID, after[name])
 		}
 	}
 	if c.has("told.w-1") || c.has("told.w-2") {
@@ -122,7 +122,7 @@ func TestDrainEnds(t *testing.T) {
 	why := c.gcity(0, "events", "--type", "agent.stopped")
 	for _, line := range []string{"reported done", "not finished within 1s"} {
 		if strings.Count(why, line) != 2 {
-			t.Errorf("%q does not occur twice:\n%s", line, why)
+			t.Errorf("want %q twice in\n%s", line, why)
 		}
 	}
 	pid := c.byName()["stays"].PID
@@ -146,7 +146,7 @@ func TestAThousandMembers(t *testing.T) {
 	defer func() {
 		if t.Failed() {
 			for _, pid := range c.running() {
-				t.Logf("process %d runs: %s", pid, cmdline(pid))
+				t.Logf("process %d is still running: %s", pid, cmdline(pid))
 			}
 		}
 	}()

@@ -41,13 +41,13 @@ func crashLoop(t *testing.T) {
 	quarantines := func() int { return strings.Count(c.gcity(0, "events", "--type", "agent.quarantined"), "falls") }
 	c.until("it is in quarantine", func() bool { return c.count("quarantined") == 1 })
 	if why := c.gcity(0, "why", "falls"); quarantines() != 1 || !strings.Contains(why, "crashed 3×") || !strings.Contains(why, "exit 3") {
-		t.Errorf("%d quarantine events; output of why:\n%s", quarantines(), why)
+		t.Errorf("got %d quarantine events; output of why:\n%s", quarantines(), why)
 	}
 	c.gcity(0, "agent", "release", "falls")
 	c.until("the agent is in quarantine again", func() bool { return quarantines() == 2 && c.count("quarantined") == 1 })
 	for _, a := range c.agents() {
 		if a.Name == "stands" && (a.PID != c.pids["stands"] || syscall.Kill(a.PID, 0) != nil) {
-			t.Errorf("the other agent had pid %d and now has %d", c.pids["stands"], a.PID)
+			t.Errorf("the other agent's pid changed from %d to %d", c.pids["stands"], a.PID)
 		}
 	}
 	c.gcity(0, "stop")
@@ -61,7 +61,7 @@ func BenchmarkForks(b *testing.B) {
 		b.Run(provider, func(b *testing.B) {
 			if provider == "tmux" {
 				if _, err := exec.LookPath("tmux"); err != nil {
-					b.Skip("there is no tmux here")
+					b.Skip("tmux is not installed")
 				}
 			}
 			b.Setenv("GC_SESSION", provider)

@@ -28,7 +28,7 @@ func TestPeekIsQuick(t *testing.T) {
 			t.Errorf("%s: %q, %v", line, out, err)
 		}
 		if slow := strings.Contains(stderr.String(), "init net/http "); slow == quick {
-			t.Errorf("%s: quick is %v", line, !slow)
+			t.Errorf("%s: got quick = %v", line, !slow)
 		}
 	}
 }

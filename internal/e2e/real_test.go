@@ -57,7 +57,8 @@ func TestRealPrograms(t *testing.T) {
 
 	for i, a := range c.agents() {
 		if a.PID != before[i].PID || a.State != "running" {
-			t.Errorf("%s had pid %d and now has pid %d, %s", a.Name, before[i].PID, a.PID, a.State)
+			t.Errorf("%s: pid changed from %d to %d; its state is %s",
+				a.Name, before[i].PID, a.PID, a.State)
 		}
 	}
 }
@@ -67,7 +68,7 @@ func (c *town) sees(agent, text string) {
 	var screen string
 	defer func() {
 		if c.t.Failed() {
-			c.t.Logf("the screen of %s:\n%s", agent, screen)
+			c.t.Logf("screen of %s:\n%s", agent, screen)
 		}
 	}()
 	c.until(agent+" shows "+text, func() bool {
@@ -131,7 +132,7 @@ func (v *viewer) until(text string) {
 		if v.c.t.Failed() {
 			v.mu.Lock()
 			defer v.mu.Unlock()
-			v.c.t.Logf("the terminal shows %q", v.seen.String())
+			v.c.t.Logf("terminal: got %q", v.seen.String())
 		}
 	}()
 	v.c.until("the attached terminal shows "+text, func() bool {
@@ -146,10 +147,10 @@ func (v *viewer) ends(code int) {
 	select {
 	case <-v.done:
 	case <-time.After(patience):
-		v.c.t.Fatal("the viewer does not detach")
+		v.c.t.Fatal("the viewer did not detach")
 	}
 	v.cmd.Wait()
 	if got := v.cmd.ProcessState.ExitCode(); got != code {
-		v.c.t.Errorf("the viewer exited with code %d:\n%s", got, v.seen.String())
+		v.c.t.Errorf("exit code of the viewer: got %d\n%s", got, v.seen.String())
 	}
 }

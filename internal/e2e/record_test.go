@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecordedOnce kills the controller")
+var recordKills = flag.Int("record-kills", 20, "number of times that TestEverythingIsRecordedOnce kills the controller")
 
 // Even if the controller is killed, the log has one end of each session, and one start and one end of each run.
 func TestEverythingIsRecordedOnce(t *testing.T) {
@@ -128,15 +128,16 @@ func (c *town) livesAreRecorded(log []logLine) {
 		agent, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		lives++
 		if n := len(ends[id]); n == 0 {
-			c.t.Errorf("the log has no end of session %s of %s; the last lines are %v", id, agent, newest(log, agent))
+			c.t.Errorf("the log has no exit of session %s of %s; the last lines are %v",
+				id, agent, newest(log, agent))
 		}
 	}
 	for id, all := range ends {
 		if len(all) > 1 {
-			c.t.Errorf("the log has %d ends of session %s: %+v", len(all), id, all)
+			c.t.Errorf("the log has %d exits of session %s: %+v", len(all), id, all)
 		}
 	}
-	c.t.Logf("%d sessions, %d ends", lives, len(ends))
+	c.t.Logf("got %d sessions, %d exits", lives, len(ends))
 }
 
 func newest(log []logLine, agent string) []logLine {
@@ -165,7 +166,8 @@ func (c *town) runsAreRecorded(log []logLine) {
 		}
 		for _, r := range list.Items {
 			if runs++; r.Outcome != "void" && (fired[r.ID] != 1 || ended[r.ID] != 1) {
-				c.t.Errorf("the log has %d starts and %d ends of run %s of %s (%s)", fired[r.ID], ended[r.ID], r.ID, name, r.Outcome)
+				c.t.Errorf("the log has %d start events and %d end events of run %s of %s (%s)",
+					fired[r.ID], ended[r.ID], r.ID, name, r.Outcome)
 			}
 		}
 	}

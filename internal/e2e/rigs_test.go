@@ -29,23 +29,23 @@ func TestRigAutomations(t *testing.T) {
 	c.idle("tick", "tick:rig:demo", "cook:rig:demo")
 	rig := filepath.Join(c.dir, "demo")
 	if got := c.words("demo/ticks"); !slices.Equal(got, []string{"tick:rig:demo", rig, rig + "/.beads"}) {
-		t.Errorf("the rig's automation ran with %v", got)
+		t.Errorf("environment of the rig's automation: got %v", got)
 	}
 	if got := c.words("ticks"); !slices.Equal(got, []string{"tick", c.dir, c.dir + "/.beads"}) {
-		t.Errorf("the city's automation ran with %v", got)
+		t.Errorf("environment of the city's automation: got %v", got)
 	}
 	c.gcity(0, "automation", "run", "tick", "--rig", "demo", "--wait")
 	if city, rig := len(c.words("ticks")), len(c.words("demo/ticks")); city != 3 || rig != 6 {
-		t.Errorf("after a manual run in the rig: %d and %d words", city, rig)
+		t.Errorf("after a manual run in the rig: got %d and %d words", city, rig)
 	}
 	if n := strings.Count(c.gcity(0, "automation", "history", "tick", "--rig", "demo"), "ok "); n != 2 {
-		t.Errorf("the rig's automation has %d runs in its history", n)
+		t.Errorf("history of the rig's automation: got %d runs, want 2", n)
 	}
 	c.gcity(0, "automation", "run", "cook", "--wait")
 	var made beadsView
 	c.ask("beads?label=pool:demo/w", &made)
 	if len(made.Items) != 1 || !strings.HasPrefix(made.Items[0].ID, "de-") {
-		t.Errorf("beads for the rig's pool: %v", made.Items)
+		t.Errorf("beads for the rig's pool: got %v", made.Items)
 	}
 	c.until("the rig's pool has a member for the work", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
 	c.gcity(0, "rig", "suspend", "demo")
@@ -92,14 +92,14 @@ func TestAutomationSettings(t *testing.T) {
 	})
 	c.patrols(3)
 	if n := len(c.words("loud")); n != before {
-		t.Errorf("the skipped automation ran %d times", n-before)
+		t.Errorf("skipped automation: got %d runs", n-before)
 	}
 
 	c.config(city)
 	c.until("the automation runs again", func() bool { return len(c.words("loud")) > before })
 	c.until("the override is removed", func() bool { return c.automations()["calm"].Gate == "manual" })
 	if n := len(c.words("calm")); n != 1 {
-		t.Errorf("the automation with a cooldown of an hour ran %d times", n)
+		t.Errorf("automation with a cooldown of an hour: got %d runs, want 1", n)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()

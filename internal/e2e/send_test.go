@@ -29,7 +29,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	}
 	c.gcity(0, "agent", "unsend", "echo")
 	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the nudge") {
-		t.Errorf("nudge during a draft: %s", out)
+		t.Errorf("nudge while there is a draft: got %s", out)
 	}
 	c.until("the reason for the wait is shown", func() bool {
 		out := c.gcity(0, "agent", "show", "echo")
@@ -46,7 +46,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 		got = append(got, line)
 	}
 	if !slices.Equal(got, []string{"half a line", "after it", "the last"}) || strings.Contains(screen, "never") {
-		t.Errorf("the agent has read\n%s", screen)
+		t.Errorf("input of the agent: got\n%s", screen)
 	}
 
 	v.types("left, ")
@@ -56,6 +56,6 @@ func TestTextWaitsForADraft(t *testing.T) {
 	c.gcity(0, "agent", "nudge", "echo", "at once", "--now")
 	c.sees("echo", "got <left, at once>")
 	if out := c.gcity(0, "events", "--type", "agent.nudge_dropped"); !strings.Contains(out, "canceled by operator") {
-		t.Errorf("the event log is\n%s", out)
+		t.Errorf("event log: got\n%s", out)
 	}
 }

@@ -31,7 +31,7 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 	for range 3 {
 		posts.Go(func() {
 			if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "locked by another process") {
-				t.Errorf("create in a locked store: %d %s", code, says)
+				t.Errorf("create in a locked store: got %d %s", code, says)
 			}
 		})
 	}
@@ -45,18 +45,18 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 	c.until("a new bead is rejected immediately", func() bool { // a request that probes the store takes longer
 		code, says := c.post("beads", `{"title":"late"}`)
 		if code != http.StatusServiceUnavailable {
-			t.Errorf("create while the store is paused: %d %s", code, says)
+			t.Errorf("create while the store is paused: got %d %s", code, says)
 		}
 		return strings.Contains(says, "retries at ")
 	})
 	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
-		t.Errorf("readable work is not shown:\n%s", out)
+		t.Errorf("want the readable work in\n%s", out)
 	}
 	if err := syscall.Kill(agent.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if next := c.born(1); next.pid == agent.pid {
-		t.Error("an agent has restarted")
+		t.Error("an agent was restarted")
 	}
 	if out := c.gcity(0, "status"); !strings.Contains(out, wrong) {
 		t.Errorf("store.healed was written while the store was locked:\n%s", out)

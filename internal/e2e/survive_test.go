@@ -25,8 +25,8 @@ import (
 )
 
 var (
-	kills     = flag.Int("kills", 200, "how often the kill loop kills the controller")
-	givenSeed = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
+	kills     = flag.Int("kills", 200, "number of times that the controller is killed")
+	givenSeed = flag.Uint64("seed", 0, "seed of the random moments; 0 = use the clock")
 )
 
 func newSeed() uint64 { return cmp.Or(*givenSeed, uint64(time.Now().UnixNano())) }
@@ -68,11 +68,11 @@ func killLoop(t *testing.T, n, kills int) {
 	}
 	for _, a := range c.agents() {
 		if a.PID != first[a.Name] {
-			t.Errorf("%s has pid %d, but started as %d", a.Name, a.PID, first[a.Name])
+			t.Errorf("%s: got pid %d, but it started as %d", a.Name, a.PID, first[a.Name])
 		}
 	}
 	if report := c.gcity(0, "doctor"); strings.Contains(report, "\nbad ") {
-		t.Errorf("doctor finds problems after the kills:\n%s", report)
+		t.Errorf("doctor found problems after the kills:\n%s", report)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
@@ -105,7 +105,7 @@ func TestHoldersDie(t *testing.T) {
 	}
 	for _, a := range c.agents() {
 		if a.Crashes != 0 {
-			t.Errorf("%s has %d crashes", a.Name, a.Crashes)
+			t.Errorf("%s: got %d crashes", a.Name, a.Crashes)
 		}
 	}
 	c.gcity(0, "stop")
@@ -135,7 +135,7 @@ func nothingIsLeft(t *testing.T) {
 	c.gcity(0, "stop")
 	for _, pid := range tree {
 		if lives(pid) {
-			t.Errorf("process %d is running: %s", pid, cmdline(pid))
+			t.Errorf("process %d is still running: %s", pid, cmdline(pid))
 		}
 	}
 	c.nothingLeft()
@@ -159,11 +159,11 @@ func TestAnotherShell(t *testing.T) {
 	c.until("every agent is adopted", func() bool { return c.count("running") == 3 })
 	c.patrols(3)
 	if len(c.births) > 0 {
-		t.Errorf("%d agents were restarted", len(c.births))
+		t.Errorf("got %d restarted agents", len(c.births))
 	}
 	for _, a := range c.agents() {
 		if a.PID != c.pids[a.Name] {
-			t.Errorf("%s had pid %d and now has %d", a.Name, c.pids[a.Name], a.PID)
+			t.Errorf("%s: pid changed from %d to %d", a.Name, c.pids[a.Name], a.PID)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestPlainShellIsLeftAlone(t *testing.T) {
 	c.patrols(2)
 	seen, err := os.ReadFile(filepath.Join(c.dir, "seen"))
 	if err != nil || string(seen) != "arguments: 0\n" {
-		t.Errorf("the agent saw %q, %v", seen, err)
+		t.Errorf("output of the agent: got %q, %v", seen, err)
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *town) run() *exec.Cmd {
 	c.t.Cleanup(func() {
 		if ctl.Process.Signal(syscall.SIGTERM) == nil {
 			if err := ctl.Wait(); err != nil {
-				c.t.Errorf("the controller ended with %v:\n%s", err, ctl.Stderr)
+				c.t.Errorf("exit of the controller: %v\n%s", err, ctl.Stderr)
 			}
 		}
 	})
@@ -359,7 +359,7 @@ func (c *town) nothingLeft() {
 		return len(left) == 0
 	})
 	for _, pid := range left {
-		c.t.Errorf("process %d is left: %s", pid, cmdline(pid))
+		c.t.Errorf("process %d is still running: %s", pid, cmdline(pid))
 	}
 }
 

@@ -216,10 +216,10 @@ func (s *tenant) has() {
 func (s *tenant) kept(when string, was map[int]bool) {
 	s.t.Helper()
 	if len(s.births) > 0 {
-		s.e.fail("%s: after %s the agent was born again as %+v", s.unit, when, <-s.births)
+		s.e.fail("%s: after %s: got a restarted agent %+v", s.unit, when, <-s.births)
 	}
 	if is := s.people(); !maps.Equal(is, was) {
-		s.e.fail("%s: after %s there are %v, before there were %v", s.unit, when, is, was)
+		s.e.fail("%s: after %s: got processes %v, want %v", s.unit, when, is, was)
 	}
 }
 
@@ -249,7 +249,8 @@ func TestSystemd(t *testing.T) {
 		for pid := range was[s] {
 			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			if err != nil || bytes.Contains(env, []byte("INVOCATION_ID=")) || bytes.Contains(env, []byte("NOTIFY_SOCKET=")) {
-				t.Errorf("%s: process %d has the environment of the service, %v", s.unit, pid, err)
+				t.Errorf("%s: process %d inherited the environment of the service, %v",
+					s.unit, pid, err)
 			}
 		}
 		e.until("the service reports its status", func() bool { return strings.HasPrefix(s.show("StatusText"), "1 of 1 ") })
@@ -281,7 +282,7 @@ func TestSystemd(t *testing.T) {
 		}
 	}
 	if n := daemon.show("NRestarts"); n == "0" || n == "1" {
-		t.Errorf("the service restarted %s times", n)
+		t.Errorf("restarts of the service: got %s", n)
 	}
 
 	for _, s := range both {
@@ -293,7 +294,7 @@ func TestSystemd(t *testing.T) {
 		_, err = e.try("systemctl", "--user", "restart", s.unit)
 		if s == daemon {
 			if state := s.show("SubState") + " " + s.show("ExecMainStatus"); err == nil || state != "failed 78" {
-				e.fail("a refused configuration: %v, %s", err, state)
+				e.fail("a rejected configuration: got %v, %s", err, state)
 			}
 			if out, err := e.try(s.bin, "--city", s.dir, "daemon", "start"); err == nil || !strings.Contains(out, "city.toml:1:1") {
 				t.Errorf("%v: %s", err, out)
@@ -301,19 +302,19 @@ func TestSystemd(t *testing.T) {
 			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // doctor fails, because it finds problems
 			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes over the sessions"} {
 				if !strings.Contains(out, want) {
-					t.Errorf("the output of doctor does not contain %q:\n%s", want, out)
+					t.Errorf("output of doctor: want %q in\n%s", want, out)
 				}
 			}
 		} else if err != nil {
-			e.fail("the supervisor does not run because of one city: %v", err)
+			e.fail("one broken city stopped the supervisor: %v", err)
 		}
-		s.kept("its configuration was refused", was[s])
+		s.kept("its configuration was rejected", was[s])
 		s.config(string(good))
 		if s == daemon {
 			s.gcity("daemon", "start")
 		}
 		s.has()
-		s.kept("its configuration was mended", was[s])
+		s.kept("its configuration was repaired", was[s])
 	}
 
 	for _, s := range both {
@@ -321,13 +322,13 @@ func TestSystemd(t *testing.T) {
 		s.kept("uninstall --keep-agents", was[s])
 		s.gcity(s.group, "install", "--now")
 		s.has()
-		s.kept("it was installed again", was[s])
+		s.kept("reinstallation", was[s])
 	}
 
 	e.systemctl("stop", daemon.unit)
 	many.gcity("supervisor", "uninstall")
 	if state := daemon.show("ActiveState") + " " + daemon.show("Result"); state != "inactive success" {
-		e.fail("after a stop it is %s", state)
+		e.fail("state after the stop: got %s", state)
 	}
 	if out := daemon.gcity("start"); !strings.Contains(out, daemon.unit+" keeps the city running") {
 		t.Errorf("%s", out)
@@ -337,11 +338,11 @@ func TestSystemd(t *testing.T) {
 	daemon.gcity("daemon", "uninstall")
 	for _, s := range both {
 		if left := s.people(); len(left) > 0 {
-			e.fail("%s: after its end there are %v", s.unit, left)
+			e.fail("%s: processes after the stop: got %v", s.unit, left)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(e.home, units, "*gcity*")); err != nil || len(left) > 0 {
-		t.Errorf("left of the units: %q, %v", left, err)
+		t.Errorf("left of the units: got %q, %v", left, err)
 	}
 	daemon.nothingLeft()
 }
@@ -368,7 +369,7 @@ func TestUserManagerLeavesNoProcess(t *testing.T) {
 		t.Skip("the manager has no control group")
 	}
 	if !strings.Contains(group, "/gcity-test-") {
-		t.Errorf("the manager was in the group %q", group)
+		t.Errorf("control group of the manager: got %q", group)
 	}
 	if left := processes(func(pid int) bool {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))

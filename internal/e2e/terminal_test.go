@@ -119,10 +119,10 @@ func TestFrozenTerminals(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			t.Fatal("a frozen terminal blocks the exit of the process")
+			t.Fatal("a frozen terminal blocks the exit of the control room")
 		}
 		if v.modes().Lflag&(unix.ICANON|unix.ECHO|unix.ISIG) != unix.ICANON|unix.ECHO|unix.ISIG {
-			t.Errorf("the modes of the terminal are %+v", v.modes())
+			t.Errorf("modes of the terminal: got %+v", v.modes())
 		}
 	}
 	if lives(pid) {

@@ -56,10 +56,10 @@ func TestCityOnTmux(t *testing.T) {
 		t.Error("not restarted")
 	}
 	if why := c.gcity(0, "why", agentName(0)); !strings.Contains(why, "SIGSEGV") {
-		t.Errorf("the output of why does not say how the agent ended:\n%s", why)
+		t.Errorf("want the agent's signal in the output of why:\n%s", why)
 	}
 	if doctor := c.gcity(0, "doctor"); !strings.Contains(doctor, "tmux -L gcity-") || strings.Contains(doctor, "bad ") {
-		t.Errorf("the output of doctor is:\n%s", doctor)
+		t.Errorf("output of doctor: got\n%s", doctor)
 	}
 	for _, pid := range c.parents("tmux: server") {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -70,7 +70,7 @@ func TestCityOnTmux(t *testing.T) {
 	c.until("all run again", func() bool { return c.count("running") == 3 })
 	for _, a := range c.agents() {
 		if a.Crashes != 0 {
-			t.Errorf("%s has %d crashes", a.Name, a.Crashes)
+			t.Errorf("%s: got %d crashes", a.Name, a.Crashes)
 		}
 	}
 	c.gcity(0, "stop")
@@ -143,13 +143,13 @@ func (c *town) parentless(server int) {
 	c.t.Helper()
 	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "tmux-*", "gcity-*"))
 	if err != nil || len(sockets) != 1 {
-		c.t.Fatalf("the sockets %q, %v", sockets, err)
+		c.t.Fatalf("sockets: got %q, %v", sockets, err)
 	}
 	if out, err := exec.Command("tmux", "-S", sockets[0], "kill-session").CombinedOutput(); err != nil {
 		c.t.Fatalf("%v: %s", err, out)
 	}
 	if !lives(server) {
-		c.t.Fatal("the server exits on its own")
+		c.t.Fatal("the server exited on its own")
 	}
 }
 

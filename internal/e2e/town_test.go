@@ -257,7 +257,7 @@ func forks(t testing.TB) int64 {
 			return n
 		}
 	}
-	t.Fatal("no count of processes")
+	t.Fatal("the processes cannot be counted")
 	return 0
 }
 

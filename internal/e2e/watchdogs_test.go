@@ -76,7 +76,7 @@ func TestWatchdog(t *testing.T) {
 	})
 	env, err := os.ReadFile(filepath.Join(c.dir, "called"))
 	if err != nil || !strings.Contains(string(env), "GC_WATCHDOG=care\n") || !strings.Contains(string(env), "GC_WATCHDOG_WATCHES=patrol\n") {
-		t.Errorf("the command was called with %s (%v)", env, err)
+		t.Errorf("environment of the command: got %s (%v)", env, err)
 	}
 	if err := os.Remove(filepath.Join(c.dir, "silent")); err != nil {
 		t.Fatal(err)
@@ -119,10 +119,10 @@ func TestTriage(t *testing.T) {
 	c.until("the triage agent is started", func() bool { beat, _ := asked(); return beat != "" })
 	beat, said := asked()
 	if !strings.HasPrefix(said, "care patrol "+beat+" alive ") {
-		t.Errorf("the triage agent was started with %q", said)
+		t.Errorf("arguments of the triage agent: got %q", said)
 	}
 	if facts, err := os.ReadFile(filepath.Join(c.dir, "facts.json")); err != nil || !strings.Contains(string(facts), `"beat": "`+beat+`"`) {
-		t.Errorf("the triage agent got the facts %s, %v", facts, err)
+		t.Errorf("facts for the triage agent: got %s, %v", facts, err)
 	}
 
 	if err := ctl.Process.Kill(); err != nil {
@@ -148,7 +148,7 @@ func TestTriage(t *testing.T) {
 	}
 	defer cl.Close()
 	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "check "+beat+" of watchdog care is over") {
-		t.Errorf("a decision about an earlier beat: %v", err)
+		t.Errorf("a decision about an earlier beat: got %v", err)
 	}
 	beat, _ = asked()
 	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "it hangs", Beat: beat}); err != nil {
@@ -167,6 +167,6 @@ func TestTriage(t *testing.T) {
 		return strings.Contains(w.Degraded, "ended without a decision: exit 3") && w.Last != nil && w.Last.By == "thresholds"
 	})
 	if scout := c.byName()["scout"]; scout.State == "quarantined" || scout.Crashes > 0 {
-		t.Errorf("its exits count as crashes: %+v", scout)
+		t.Errorf("exits of the triage agent count as crashes: %+v", scout)
 	}
 }

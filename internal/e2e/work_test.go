@@ -41,7 +41,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.put("size", "1")
 	c.until("the work of w-2 is unassigned", func() bool { return !some("--assignee", "w-2") })
 	if !some("--assignee", "w-1", "--status", "in_progress") {
-		t.Error("the work of w-1 was taken away")
+		t.Error("the work of w-1 was unassigned")
 	}
 	if !some("--label", "pool:w", "--status", "open") {
 		t.Error("the work is not open for its pool")
@@ -51,7 +51,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 		return !some("--status", "open") && !some("--status", "in_progress")
 	})
 	if c.has("done.w-2") {
-		t.Error("w-2 has done work after it left")
+		t.Error("w-2 finished work after it left the pool")
 	}
 	if out := c.gcity(0, "events", "--type", "pool.work_returned"); strings.Count(out,
 		"w-2 has left the pool") != 1 {
@@ -80,7 +80,7 @@ func TestIdleMembersLeaveFirst(t *testing.T) {
 	c.put("size", "1")
 	c.until("one is left", func() bool { return len(c.agents()) == 1 && c.count("running") == 1 })
 	if a := c.byName()["w-2"]; a.PID != pid || a.State != "running" {
-		t.Errorf("w-2 had pid %d and was working; now: %+v", pid, a)
+		t.Errorf("w-2: want pid %d and running, got %+v", pid, a)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()

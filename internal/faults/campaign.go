@@ -21,7 +21,7 @@ type options struct {
 	interrupt <-chan os.Signal
 }
 
-// Only the writers use other goroutines.
+// state is the state of a campaign. Only the writers use other goroutines.
 type state struct {
 	options
 	*target
@@ -101,7 +101,7 @@ func (c *state) choose() []fault {
 	return all
 }
 
-// finish also checks guarantees of a stopped city.
+// finish stops the city and checks the guarantees of a stopped city.
 func (c *state) finish() {
 	if out, err := c.target.command("stop"); err != nil {
 		c.breach("gcity stop: %v: %s", err, out)

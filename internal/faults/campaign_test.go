@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-var seed = flag.Uint64("seed", 0, "of the random choices; 0 = by the clock")
+var seed = flag.Uint64("seed", 0, "seed of the random choices; 0 = use the clock")
 
 // TestCampaign runs a short campaign, which tests L4, L6, L9, L10 and L11. `make faults` runs longer campaigns.
 func TestCampaign(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds the program and runs for half a minute")
+		t.Skip("builds the program and runs for half a minute")
 	}
 	bin := filepath.Join(t.TempDir(), "gcity")
 	build := exec.Command("go", "build", "-o", bin, "gcity")
@@ -44,7 +44,7 @@ func TestEventLogObeysTheLaws(t *testing.T) {
 	}
 	whole := eventLog{records: []record{life(1, "agent.started", "a"), life(2, "agent.crashed", "a")}}
 	if got := whole.check(); len(got) != 0 {
-		t.Errorf("an intact log: %v", got)
+		t.Errorf("an intact log: got %v", got)
 	}
 	for name, l := range map[string]eventLog{
 		"a gap":      {records: []record{life(1, "agent.started", "a"), life(3, "agent.crashed", "a")}},
@@ -54,7 +54,7 @@ func TestEventLogObeysTheLaws(t *testing.T) {
 		"two starts": {records: []record{life(1, "agent.started", "a"), life(2, "agent.started", "a"), life(3, "agent.stopped", "a")}},
 	} {
 		if len(l.check()) == 0 {
-			t.Errorf("%s is not detected", name)
+			t.Errorf("fault %s was not detected", name)
 		}
 	}
 }

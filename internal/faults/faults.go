@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// inject returns when the disturbance has ended. Its error means that a guarantee was broken.
+// fault is a kind of disturbance. inject returns when the disturbance has ended, and its error means that a guarantee
+// was broken.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -28,7 +29,7 @@ func faults() []fault {
 		{"edit: add or remove an agent", (*state).editAgents},
 		{"edit: save a broken file", (*state).editBroken},
 		{"edit: save many times", (*state).editStorm},
-		{"files: damage one while the controller is down", (*state).damage},
+		{"files: damage a file while the controller is down", (*state).damage},
 		{"files: remove the socket", (*state).removeSocket},
 		{"disk: full", (*state).fillDisk},
 		{"storm: commands", (*state).commandStorm},
@@ -123,7 +124,7 @@ func (c *state) editAgents() error {
 	return c.save(c.target.config())
 }
 
-// The running city must ignore an invalid city.toml.
+// editBroken writes an invalid city.toml, which the running city must ignore.
 func (c *state) editBroken() error {
 	good := c.target.config()
 	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00",

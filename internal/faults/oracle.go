@@ -26,7 +26,8 @@ func (c *state) settled(after string) {
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// difference returns "" if the processes match the configuration. It restarts a controller that has exited.
+// difference describes how the processes differ from the configuration, or returns "". It restarts a controller that
+// has exited.
 func (c *state) difference() string {
 	select {
 	case <-c.target.done:
@@ -138,8 +139,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// seq has no gaps and no duplicates (L9). Each session has one start and one end. Each run has one automation.fired
-// event and one end (L4).
+// check returns the broken guarantees. seq has no gaps and no duplicates (L9). Each session has one start and one end,
+// and each run has one automation.fired event and one end (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// writers record each event and bead for which the command exited with code 0.
+// writers write events and beads during a campaign. They record each one for which the command exited with code 0.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
@@ -73,7 +73,7 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// Every recorded event and bead exists exactly once. The writers must have stopped.
+// check describes each recorded event or bead that does not exist exactly once. The writers must have stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	breaches = w.unexpected
 	emitted := map[string]int{}

@@ -74,7 +74,8 @@ func checkAncestors(path string) error {
 	}
 }
 
-// Other users may write to a parent folder if its sticky bit protects the file.
+// judge returns a *Fault if another user can change the file or folder at path. Other users may write to a parent
+// folder if its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, isParent bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -100,7 +101,8 @@ func judge(path string, info fs.FileInfo, isParent bool) error {
 	return f
 }
 
-// Many distributions create a private group for each user.
+// privateTo reports whether a group has no members except one user and root. Many distributions create a private group
+// for each user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {
@@ -160,7 +162,7 @@ func nameOf(uid uint32) string {
 	return "user " + id
 }
 
-// home returns "" if it is unknown.
+// home returns the user's home without symbolic links, or "" if it is unknown.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 			}
 			err := Check(path)
 			if c.fix == "" && err != nil || c.fix != "" && (err == nil || !strings.Contains(err.Error(), c.fix)) {
-				t.Errorf("%v, want the fix %q", err, c.fix)
+				t.Errorf("got %v, want the fix %q", err, c.fix)
 			}
 		})
 	}
@@ -44,7 +44,7 @@ func TestCheckFollowsLinks(t *testing.T) {
 	}
 	f, is := errors.AsType[*Fault](Check(filepath.Join(mine, "city.toml")))
 	if !is || f.Path != open {
-		t.Errorf("%v, want a fault of %s", f, open)
+		t.Errorf("got %v, want a fault of %s", f, open)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestPrivateGroups(t *testing.T) {
 		}
 	}
 	if privateTo(13, 12346, groups) {
-		t.Error("a group with the user's name and another member is private")
+		t.Error("a group with another member counts as private")
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCheckForeignOwner(t *testing.T) {
 	}
 	t.Setenv("SUDO_UID", "65534")
 	if err := Check(path); err != nil {
-		t.Errorf("root under sudo, started by the owner: %v", err)
+		t.Errorf("root with sudo, started by the owner: got %v", err)
 	}
 	if st, err := os.Stat(path); err != nil || st.Sys().(*syscall.Stat_t).Uid != nobody {
 		t.Error("the check changed the owner")

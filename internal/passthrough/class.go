@@ -16,7 +16,7 @@ var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
 
-// body is the part after the introducer.
+// controlClass returns the class of a CSI sequence. body is the part after the introducer.
 func controlClass(body []byte) Set {
 	if bytes.IndexByte([]byte("ityhl"), body[len(body)-1]) < 0 {
 		return 0
@@ -74,7 +74,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// A large value becomes some number above 65535.
+// number parses the digits at the start of b. A large value becomes some number above 65535.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -108,7 +108,7 @@ var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
 
-// body is incomplete unless ended is true.
+// oscClass returns the class of an OSC string. body is incomplete unless ended is true.
 func oscClass(body []byte, ended bool) verdict {
 	digits := 0
 	for digits < len(body) && body[digits] >= '0' && body[digits] <= '9' {
@@ -160,7 +160,8 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// OSC 9 shows a notification, or sets a progress bar (4) or the working folder (9). Other numbers are ConEmu commands.
+// notification returns the class of OSC 9, which shows a notification, or sets a progress bar (4) or the working folder
+// (9). Other numbers are ConEmu commands.
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
 	switch {
@@ -174,7 +175,7 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// A payload with "?" requests the clipboard's content.
+// clipboard returns the class of OSC 52. A payload with "?" requests the clipboard's content.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
 	switch {
@@ -191,7 +192,7 @@ var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "Cu
 	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
 
-// A file passes only if it is an image to display.
+// iterm returns the class of OSC 1337. A file passes only if it is an image to display.
 func iterm(payload string, ended bool) verdict {
 	at := strings.IndexAny(payload, "=:;")
 	if at < 0 && !ended {

@@ -70,7 +70,7 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// Plain text always passes the filter.
+// text returns the length of the plain text at the start of p. Plain text always passes the filter.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -118,7 +118,8 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 	return f.inText(dst, b)
 }
 
-// A byte from 0x80 to 0x9f is a control character unless it is part of a longer character.
+// inText handles a byte of text. A byte from 0x80 to 0x9f is a control character unless it is part of a longer
+// character.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
 		f.start(escape, b)
@@ -225,7 +226,8 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 // admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// Once the filter lets a string pass, it treats the rest of the string as text.
+// inString handles a byte of an OSC or DCS string. Once the filter lets a string pass, it treats the rest of the string
+// as text.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)
@@ -265,7 +267,8 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// Only ESC \ ends the string. Any other byte begins a new sequence, and the header is dropped.
+// inEnd handles the byte after an ESC in an OSC string. Only ESC \ ends the string; any other byte begins a new
+// sequence, and the header is dropped.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {

@@ -37,12 +37,12 @@ func TestFilter(t *testing.T) {
 		{"clipboard, in another", "a\x1b]52;c;\x1b]52;c;aGk=\x07b", "ab", 0},
 		{"clipboard, for the terminal around tmux", "a\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\b", "a\x1b\\b", 0},
 		{"clipboard, for the terminal around screen", "a\x1bP\x1b]52;c;aGk=\x07\x1b\\b", "a\x1b\\b", 0},
-		{"clipboard, cut by what is dropped", "\x1b\x1b[5i]52;c;aGk=\x07", "]52;c;aGk=\x07", 0},
+		{"clipboard, split by a dropped sequence", "\x1b\x1b[5i]52;c;aGk=\x07", "]52;c;aGk=\x07", 0},
 		{"clipboard, with controls", "a\x1b]5\x002;c;aGk=\x07b", "ab", 0},
-		{"clipboard, the number in two", "a\x1b]5\x1b[5i2;c;aGk=\x07b", "a2;c;aGk=\x07b", 0},
-		{"clipboard, ESC apart", "a\x1b\x00]52;c;aGk=\x07b", "a\x00]52;c;aGk=\x07b", 0},
-		{"clipboard, in a broken character", "a\xe2\x9d52;c;aGk=\x07b", "a\xe2b", Clipboard},
-		{"clipboard, in another coding", "a\x1b%@\xe2\x80\x9d52;c;aGk=\x07", "a\xe2\x80\x9d52;c;aGk=\x07", 0},
+		{"clipboard, with a split number", "a\x1b]5\x1b[5i2;c;aGk=\x07b", "a2;c;aGk=\x07b", 0},
+		{"clipboard, with a separate ESC", "a\x1b\x00]52;c;aGk=\x07b", "a\x00]52;c;aGk=\x07b", 0},
+		{"clipboard, in an incomplete character", "a\xe2\x9d52;c;aGk=\x07b", "a\xe2b", Clipboard},
+		{"clipboard, in a different encoding", "a\x1b%@\xe2\x80\x9d52;c;aGk=\x07", "a\xe2\x80\x9d52;c;aGk=\x07", 0},
 		{"title report", "a\x1b[21tb", "ab", TitleReport},
 		{"icon report", "a\x1b[020;0tb", "ab", TitleReport},
 		{"title report, 8-bit", "a\x9b21tb", "ab", TitleReport},
@@ -61,8 +61,8 @@ func TestFilter(t *testing.T) {
 		{"answerback, within a sequence", "a\x1b[\x05mb", "a\x1b[mb", Answerback},
 		{"checksum of the screen", "a\x1b[1;0;1;1;9;9*yb", "ab", ScreenReport},
 		{"font report", "a\x1b]50;?\x07b", "ab", OSC},
-		{"a program to be run", "a\x1b]9;7;\"cmd\"\x07b", "ab", OSC},
-		{"a file to be kept", "a\x1b]1337;File=name=eA==:aGk=\x07b", "ab", OSC},
+		{"running a program", "a\x1b]9;7;\"cmd\"\x07b", "ab", OSC},
+		{"storing a file", "a\x1b]1337;File=name=eA==:aGk=\x07b", "ab", OSC},
 		{"an upload", "a\x1b]1337;RequestUpload=format=tgz\x07b", "ab", OSC},
 		{"urxvt's extensions", "a\x1b]777;eval;x\x07b", "ab", OSC},
 		{"screen's commands", "a\x1b]83;exec\x07b", "ab", OSC},
@@ -71,16 +71,17 @@ func TestFilter(t *testing.T) {
 	} {
 		for cut := range len(c.in) + 1 {
 			if got := filtered(0, c.in[:cut], c.in[cut:]); got != c.out {
-				t.Errorf("%s, cut at %d: %q, want %q", c.what, cut, got, c.out)
+				t.Errorf("%s, cut at %d: got %q, want %q", c.what, cut, got, c.out)
 			}
 			if c.class == 0 {
 				continue
 			}
 			if got := filtered(c.class, c.in[:cut], c.in[cut:]); got != c.in && c.what != "clipboard, in a title" {
-				t.Errorf("%s, allowed, cut at %d: %q", c.what, cut, got)
+				t.Errorf("%s, allowed, cut at %d: got %q", c.what, cut, got)
 			}
 			if got := filtered((1<<len(names)-1)&^c.class, c.in[:cut], c.in[cut:]); strings.HasPrefix(got, c.in) {
-				t.Errorf("%s passes although only another class is allowed, cut at %d: %q", c.what, cut, got)
+				t.Errorf("%s passes although a different class is allowed, cut at %d: %q",
+					c.what, cut, got)
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func TestOrdinaryOutputPasses(t *testing.T) {
 	for _, in := range append(ordinary, all) {
 		for cut := range len(in) + 1 {
 			if got := filtered(0, in[:cut], in[cut:]); got != in {
-				t.Errorf("%q cut at %d became %q", in, cut, got)
+				t.Errorf("%q, cut at %d: got %q", in, cut, got)
 			}
 		}
 	}
@@ -147,10 +148,10 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, step int) {
 		whole := filtered(0, string(in))
 		if again := filtered(0, whole); again != whole {
-			t.Errorf("%q became %q, and then %q", in, whole, again)
+			t.Errorf("%q: got %q, then %q", in, whole, again)
 		}
 		if found := forbidden.Find(narrow([]byte(whole))); found != nil {
-			t.Errorf("%q became %q, which has %q", in, whole, found)
+			t.Errorf("%q: got %q, which contains %q", in, whole, found)
 		}
 		if step < 1 {
 			return
@@ -161,11 +162,11 @@ func FuzzFilter(f *testing.F) {
 			n := min(step, len(rest))
 			got, rest = flt.Append(got, rest[:n]), rest[n:]
 			if len(flt.held) > maxCSI+1 {
-				t.Fatalf("%d bytes are held", len(flt.held))
+				t.Fatalf("got %d buffered bytes", len(flt.held))
 			}
 		}
 		if got = flt.Flush(got); string(got) != whole {
-			t.Errorf("%q in steps of %d became %q, whole %q", in, step, got, whole)
+			t.Errorf("%q in steps of %d: got %q, want %q", in, step, got, whole)
 		}
 	})
 }
@@ -173,7 +174,7 @@ func FuzzFilter(f *testing.F) {
 func TestParse(t *testing.T) {
 	for i, name := range Names() {
 		if s, err := Parse([]string{name}); err != nil || s != 1<<i {
-			t.Errorf("%s is %b, %v", name, s, err)
+			t.Errorf("%s: got %b, %v", name, s, err)
 		}
 	}
 	if TitleReport != 1<<(len(names)-1) {

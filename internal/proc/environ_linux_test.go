@@ -28,11 +28,11 @@ func TestHiddenEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
-	eventually.True(t, "it is known that it has none", func() bool {
+	eventually.True(t, "the process is known to have no environment", func() bool {
 		return !mayHide(c.Process.Pid)
 	})
 	if env := Environ(c.Process.Pid); len(env) > 0 {
-		t.Errorf("a process without an environment: %q", env)
+		t.Errorf("a process without an environment: got %q", env)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestEnvironDuringExecs(t *testing.T) {
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	for i := range 3000 {
 		if env := Environ(c.Process.Pid); !HasEnv(env, "LAST=1", false) {
-			t.Fatalf("read %d returned only %d bytes", i, len(env))
+			t.Fatalf("attempt %d: got only %d bytes", i, len(env))
 		}
 	}
 }

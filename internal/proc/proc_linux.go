@@ -73,7 +73,8 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron uses one system call, because an exec between two would look like the end of the file.
+// readEnviron reads the environment of a process. It uses one system call, because an exec between two would look like
+// the end of the file.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // more than the kernel allows
 	for size := 16 << 10; ; size *= 8 {

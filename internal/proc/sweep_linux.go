@@ -51,7 +51,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 	}
 }
 
-// For more pids, listing all processes is cheaper.
+// fewPIDs is the maximum number of pids to try one by one. For more pids, listing all processes is cheaper.
 const fewPIDs = 256
 
 // since returns the pids of processes that started after firstPID, and possibly other pids.
@@ -67,7 +67,8 @@ func since(firstPID int) ([]int, error) {
 	return pids, nil
 }
 
-// Some containers mount an outdated file over /proc/loadavg. In this case ok is false.
+// newestPID reads the newest pid from /proc/loadavg. ok is false if a container has mounted an outdated file over
+// /proc/loadavg.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

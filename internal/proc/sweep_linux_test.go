@@ -30,7 +30,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 		}
 		for _, pid := range later {
 			if !slices.Contains(pids, pid) {
-				t.Errorf("%d started after %d but is not among %d pids", pid, first, len(pids))
+				t.Errorf("pid %d, started after %d, is not among %d pids", pid, first, len(pids))
 			}
 		}
 		for range fewPIDs {
@@ -40,7 +40,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 		}
 	}
 	if pids, err := since(1 << 30); err != nil || !slices.Contains(pids, first) {
-		t.Errorf("after the pids have wrapped around: %v, %v", pids, err)
+		t.Errorf("after the pids have wrapped around: got %v, %v", pids, err)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestSweepOfRespawningProcess(t *testing.T) {
 	match := func(pid int) bool { return HasEnv(Environ(pid), mark, false) }
 	killed, left, err := SweepSince(first, match, time.Now().Add(eventually.Timeout))
 	if killed < 1 || len(left) > 0 || err != nil {
-		t.Errorf("killed %d, left %v, %v", killed, left, err)
+		t.Errorf("killed %d; remaining %v, %v", killed, left, err)
 	}
 	all, err := All()
 	if err != nil {

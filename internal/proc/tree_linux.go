@@ -31,7 +31,7 @@ func Descendants(root int) []int {
 	return found
 }
 
-// ok is false if the kernel does not support that.
+// childrenOf returns the children of a process. ok is false if the kernel does not list them.
 func childrenOf(pid int) (children []int, ok bool) {
 	task := "/proc/" + strconv.Itoa(pid) + "/task"
 	d, err := os.Open(task)
@@ -60,7 +60,7 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp makes a third of the system calls of os.ReadFile, because these calls delay each restart of an agent.
+// slurp reads a file with a third of the system calls of os.ReadFile. These calls delay each restart of an agent.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -77,7 +77,7 @@ type process struct {
 
 const noRoot = -1
 
-// readProcesses skips roots that are known to be alive.
+// readProcesses reads the state of every process, except of roots that are known to be alive.
 func readProcesses(
 	ctx context.Context, d *os.File, roots map[int]Root,
 ) (*processTable, error) {
@@ -137,7 +137,8 @@ func (w *processTable) owner(i int) int {
 	return p.owner
 }
 
-// If the parent has exited, a new process may have its pid. Such a process starts later than the child.
+// parent returns the index of a process's parent, or noRoot. If the parent has exited, a new process may have its pid,
+// but such a process starts later than the child.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

@@ -137,7 +137,7 @@ func TestTreesOfNestedRoots(t *testing.T) {
 	roots[inner] = Root{Start: roots[inner].Start, Alive: true}
 	alive, err := Trees(t.Context(), roots)
 	if err != nil || alive[inner].Procs != 1 || alive[outer].Procs != 0 {
-		t.Errorf("a root with Alive set: %+v, %v", alive, err)
+		t.Errorf("a root with Alive set: got %+v, %v", alive, err)
 	}
 	roots[inner] = Root{Start: roots[inner].Start + 1} // another process has the pid now
 	trees, err = Trees(t.Context(), roots)

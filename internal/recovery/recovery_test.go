@@ -13,7 +13,7 @@ func faulty() { panic("not expected") }
 // A caught panic keeps its value and its stack.
 func TestCatch(t *testing.T) {
 	if err := Catch(func() {}); err != nil {
-		t.Errorf("no panic, but Catch returned %v", err)
+		t.Errorf("Catch without a panic = %v", err)
 	}
 	err := Catch(func() {
 		if err := Catch(faulty); err != nil {
@@ -31,7 +31,7 @@ func TestCatch(t *testing.T) {
 		t.Error(err)
 	}
 	if _, ok := errors.AsType[*Panic](Try(func() error { faulty(); return io.EOF })); !ok {
-		t.Error("the panic was lost")
+		t.Error("Try lost the panic")
 	}
 }
 
@@ -53,7 +53,7 @@ func TestGroup(t *testing.T) {
 	told.Go(faulty)
 	told.Go(faulty)
 	if err := Catch(told.Wait); err != nil || len(heard) != 2 {
-		t.Errorf("%v, and %d calls of OnPanic", err, len(heard))
+		t.Errorf("got %v and %d calls of OnPanic", err, len(heard))
 	}
 }
 
@@ -62,10 +62,10 @@ func TestWaitFor(t *testing.T) {
 	end := make(chan struct{})
 	g.Go(func() { <-end })
 	if g.WaitFor(time.Millisecond) {
-		t.Error("WaitFor returned true while the goroutine is running")
+		t.Error("WaitFor() = true while the goroutine is running")
 	}
 	close(end)
 	if !g.WaitFor(time.Minute) {
-		t.Error("WaitFor returned false after the goroutine has ended")
+		t.Error("WaitFor() = false after the goroutine ended")
 	}
 }

@@ -110,7 +110,7 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength includes both quotes. It returns 1 if the closing quote is missing.
+// quoteLength returns the length of quoted text, including both quotes. It returns 1 if the closing quote is missing.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -218,7 +218,8 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// The quotes can contain the name or the value, as in {"name":"value"} and name="value".
+// quoted handles the n bytes of quoted text at w[i]. The quotes can contain the name or the value, as in
+// {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -249,7 +250,8 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// followsName rejects a slash before ":", because lists of paths also contain colons.
+// followsName reports whether the name of a secret precedes w[i]. It rejects a slash before ":", because lists of paths
+// also contain colons.
 func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -258,14 +260,15 @@ func followsName(w string, i int) bool {
 	return secretName(name)
 }
 
-// A word with ":" may be prose, as in "cannot press keys: it is away".
+// isProse reports whether a word with ":" may be prose, as in "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// A parameter for a file, such as --token-file, is not a secret.
+// secretName reports whether text ends with the name of a secret. A parameter for a file, such as --token-file, is not
+// a secret.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {

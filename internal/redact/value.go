@@ -83,8 +83,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns 0 if the URL has no user. Users write slashes in passwords, so text that cannot be a port is part
-// of the password.
+// userLength returns the length of a URL's user and password, or 0 if it has no user. Users write slashes in passwords,
+// so text that cannot be a port is part of the password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -104,7 +104,7 @@ func userLength(s string) int {
 	return max(0, strings.LastIndexByte(s, '@'))
 }
 
-// A parameter's value ends only at an & or at the end of the text.
+// withoutParameters hides the values of secret parameters. A value ends only at an & or at the end of the text.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {
@@ -132,7 +132,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// As a parameter, "pwd" is a password, although the variable PWD is a folder.
+// secretParameter reports whether text ends with the name of a secret parameter. As a parameter, "pwd" is a password,
+// although the variable PWD is a folder.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

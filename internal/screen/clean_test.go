@@ -64,7 +64,7 @@ func TestPlain(t *testing.T) {
 func TestCleanTruncates(t *testing.T) {
 	got := Clean("\x1b[31m" + strings.Repeat("世", 3000))
 	if len(got) > maxLine || !strings.HasSuffix(got, "世…\x1b[m") {
-		t.Errorf("%d bytes, ends in %q", len(got), got[len(got)-12:])
+		t.Errorf("got %d bytes that end with %q", len(got), got[len(got)-12:])
 	}
 	if got := Clean(strings.Repeat("a", maxLine)); len(got) != maxLine || strings.Contains(got, "…") {
 		t.Error("a line of exactly the limit was cut")
@@ -80,7 +80,7 @@ func checkSafe(t *testing.T, line string) {
 		if strings.HasPrefix(rest, "\x1b") {
 			n := strings.IndexByte(rest, 'm')
 			if n < 0 || !strings.HasPrefix(rest, "\x1b[") || strings.Trim(rest[2:n], "0123456789;:") != "" {
-				t.Fatalf("an escape sequence that is not SGR in %q", line)
+				t.Fatalf("got an escape sequence other than SGR in %q", line)
 			}
 			rest = rest[n+1:]
 			continue
@@ -93,7 +93,7 @@ func checkSafe(t *testing.T, line string) {
 	}
 	if i := strings.LastIndex(line, "\x1b["); i >= 0 {
 		if last := line[i:]; !strings.HasPrefix(last, "\x1b[m") && !strings.HasPrefix(last, "\x1b[0m") {
-			t.Fatalf("a style is left on in %q", line)
+			t.Fatalf("a style is not reset at the end of %q", line)
 		}
 	}
 }
@@ -109,12 +109,12 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("%d bytes", len(once))
 		}
 		if twice := Clean(once); twice != once {
-			t.Fatalf("not idempotent:\n once %q\ntwice %q", once, twice)
+			t.Fatalf("Clean is not idempotent:\n once %q\ntwice %q", once, twice)
 		}
 		plain := Plain(in)
 		checkSafe(t, plain)
 		if strings.Contains(plain, "\x1b") {
-			t.Fatalf("Plain left a sequence: %q", plain)
+			t.Fatalf("Plain left an escape sequence: %q", plain)
 		}
 		if Plain(plain) != plain {
 			t.Fatalf("Plain is not idempotent: %q", plain)
@@ -137,7 +137,7 @@ var hostile = []string{
 func TestWidthOfPlaceholders(t *testing.T) {
 	for _, s := range []string{placeholder, ellipsis, "␛", "␡", "␊"} {
 		if w := ansi.StringWidth(s); w != 1 {
-			t.Errorf("%q is %d cells wide", s, w)
+			t.Errorf("%q has %d columns, want 1", s, w)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestFirstItem(t *testing.T) {
 		"": "", "one": "one", "one\n": "one", "one\r\ntwo": "one and 1 more", "\none\n\ntwo\nthree\n": "one and 2 more", "\x1b[31ma\tb\nc": "a       b and 1 more",
 	} {
 		if one, others := FirstItem(in); one+others != want {
-			t.Errorf("%q: %q %q, want %q", in, one, others, want)
+			t.Errorf("%q: got %q %q, want %q", in, one, others, want)
 		}
 	}
 }

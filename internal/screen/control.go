@@ -249,7 +249,7 @@ func (s *Screen) decMode(mode int, on bool) {
 	}
 }
 
-// A switch to the alternate screen clears it.
+// switchTo selects the main or the alternate screen. Selecting the alternate screen clears it.
 func (s *Screen) switchTo(alt bool) {
 	if alt == (s.cur == &s.alt) {
 		return
@@ -311,7 +311,7 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// A missing parameter counts as 0. A number above 32767 counts as 32767.
+// eachNumber calls f with each parameter. A missing parameter counts as 0, and a number above 32767 counts as 32767.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

@@ -27,7 +27,8 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// Joiners are part of some scripts and of emoji.
+// mustEscape reports whether EscapeJSON must escape a character. Joiners are part of some scripts and of emoji, so they
+// stay.
 func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

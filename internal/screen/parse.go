@@ -29,8 +29,8 @@ const (
 // maxCSI is the maximum length of the parameters of a control sequence. Longer sequences are dropped.
 const maxCSI = 256
 
-// The result of a parser does not depend on how the stream is divided. Raw C1 bytes are invalid UTF-8, not control
-// characters.
+// parser passes the parts of a terminal stream to a sink, regardless of how the stream is divided. Raw C1 bytes are
+// invalid UTF-8, not control characters.
 type parser struct {
 	state  state
 	inter  byte
@@ -63,7 +63,8 @@ func (p *parser) end(to sink) (open bool) {
 	return open
 }
 
-// step returns the number of consumed bytes. 0 = the last character is incomplete.
+// step parses a part of b and returns the number of consumed bytes. The number is 0 if the last character is
+// incomplete.
 func (p *parser) step(b []byte, to sink) int {
 	switch p.state {
 	case ground:

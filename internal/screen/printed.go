@@ -29,7 +29,7 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	return p.end(clamp(rows, 1, maxRows), lines), true
 }
 
-// lineCollector moves the cursor as Screen does.
+// lineCollector is a sink that collects printed lines. It moves the cursor as Screen does.
 type lineCollector struct {
 	cols        int
 	text        []byte // the text of all rows
@@ -86,7 +86,8 @@ func (p *lineCollector) wide(r rune) {
 	}
 }
 
-// oneCell returns true only for common characters that never join their neighbors.
+// oneCell reports whether a character is one cell wide. It returns true only for common characters that never join
+// their neighbors.
 func oneCell(r rune) bool {
 	switch {
 	case r > 0xa0 && r < 0x300: // Latin
@@ -101,7 +102,7 @@ func oneCell(r rune) bool {
 	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
 }
 
-// space returns false if the character would overwrite another one.
+// space prepares the cell at the cursor for a character. It returns false if the character would overwrite another one.
 func (p *lineCollector) space() bool {
 	if p.wrap {
 		p.x = 0

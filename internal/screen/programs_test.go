@@ -74,7 +74,7 @@ func (p *program) until(ok func(text string) bool) {
 		select {
 		case b, alive := <-p.out:
 			if !alive {
-				p.t.Fatalf("the program exited; the screen:\n%s", p.Text())
+				p.t.Fatalf("the program exited; screen:\n%s", p.Text())
 			}
 			p.Write(b)
 		case <-deadline:
@@ -120,7 +120,7 @@ func TestEditor(t *testing.T) {
 		p.Write(b)
 	}
 	if p.Alt() || strings.Contains(p.Text(), "quick") {
-		t.Errorf("the editor left the screen as\n%s", p.Text())
+		t.Errorf("screen after the editor: got\n%s", p.Text())
 	}
 }
 
@@ -158,6 +158,6 @@ func TestShell(t *testing.T) {
 	want := "X世 " + strings.Repeat("b", 100) + "Y"
 	p.until(func(text string) bool { return strings.Contains(text, "command not found") })
 	if text := strings.ReplaceAll(p.Text(), "\n", ""); !strings.Contains(text, "$ echo"+want) {
-		t.Errorf("the edited line is not %q on\n%s", want, p.Text())
+		t.Errorf("want the edited line %q on\n%s", want, p.Text())
 	}
 }

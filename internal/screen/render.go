@@ -70,7 +70,7 @@ func (s *Screen) line(y, w int) string {
 	return s.render()
 }
 
-// Half of a wide character becomes a blank.
+// render returns the row in s.scratch as text and SGR. Half of a wide character becomes a blank.
 func (s *Screen) render() string {
 	row := s.scratch
 	end := len(row)

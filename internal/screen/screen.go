@@ -123,7 +123,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// After a panic, recoverEmulator copies the cells to a new emulator and resets the modes.
+// recoverEmulator calls do. If do panics, recoverEmulator copies the cells to a new emulator and resets the modes.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {

@@ -121,7 +121,7 @@ func TestHistory(t *testing.T) {
 	}
 	s.Write([]byte("\x1b[?1049h" + strings.Repeat("full screen\r\n", 50) + "\x1b[?1049l\x1b[2J"))
 	if got := s.History(99, 1)[0]; !strings.Contains(got, "997") {
-		t.Errorf("the alternate screen or an erased line is in the history: %q", got)
+		t.Errorf("the history contains the alternate screen or an erased line: %q", got)
 	}
 	s.Write([]byte("\x1b[3J"))
 	if s.HistoryLen() != 0 {
@@ -130,7 +130,7 @@ func TestHistory(t *testing.T) {
 	none := New(10, 3, 0)
 	none.Write([]byte(strings.Repeat("x\r\n", 100)))
 	if none.HistoryLen() != 0 {
-		t.Error("a screen without history has lines in it")
+		t.Error("a screen without history stored lines")
 	}
 }
 
@@ -162,11 +162,11 @@ func TestCursor(t *testing.T) {
 	}
 	s.Write([]byte("\x1b[?1049h\x1b[3;5H\x1b[?25h"))
 	if x, y, on := s.Cursor(); x != 4 || y != 2 || !on || !s.Alt() {
-		t.Errorf("%d,%d %v, alt %v", x, y, on, s.Alt())
+		t.Errorf("cursor: got %d,%d %v, alternate screen %v", x, y, on, s.Alt())
 	}
 	s.Write([]byte("\x1b[?1049l"))
 	if x, y, on := s.Cursor(); x != 2 || y != 0 || !on || s.Alt() {
-		t.Errorf("%d,%d %v, alt %v", x, y, on, s.Alt())
+		t.Errorf("cursor: got %d,%d %v, alternate screen %v", x, y, on, s.Alt())
 	}
 }
 
@@ -211,7 +211,7 @@ func TestClosedScreen(t *testing.T) {
 	}
 	s.Resize(3, 3)
 	if s.Text() != "" || s.Lines(5, 5) != nil || s.HistoryLen() != 0 || s.Offset(1) != 0 {
-		t.Error("a closed screen shows something")
+		t.Error("a closed screen has content")
 	}
 }
 
@@ -234,7 +234,8 @@ func TestEndlessSequences(t *testing.T) {
 			s.Write([]byte(in))
 		}
 		if len(s.pending) > 2*maxPending || cap(s.parse.params) > 2*maxCSI || cap(s.cur.out) > 1<<20 {
-			t.Errorf("%.9q…: %d pending, %d params, %d out", in, len(s.pending), cap(s.parse.params), cap(s.cur.out))
+			t.Errorf("%.9q…: got %d pending bytes, %d parameters, %d bytes of output",
+				in, len(s.pending), cap(s.parse.params), cap(s.cur.out))
 		}
 	}
 }
@@ -246,7 +247,7 @@ func TestReplay(t *testing.T) {
 		want  string
 	}{{0, "4"}, {-1, "4"}, {1, "4"}, {2, "3\n4"}, {100, "1\n2\n3\n4"}} {
 		if got := Text(raw, 10, 3, c.lines); got != c.want {
-			t.Errorf("%d lines: %q, want %q", c.lines, got, c.want)
+			t.Errorf("%d lines: got %q, want %q", c.lines, got, c.want)
 		}
 	}
 }
@@ -285,12 +286,12 @@ func checkBounds(t *testing.T, s *Screen, w, h int) {
 	t.Helper()
 	lines := s.Lines(w, h)
 	if len(lines) > h {
-		t.Fatalf("%d lines of %d", len(lines), h)
+		t.Fatalf("got %d lines, want at most %d", len(lines), h)
 	}
 	for _, line := range lines {
 		checkSafe(t, line)
 		if got := ansi.StringWidth(line); got > w {
-			t.Fatalf("%d cells of %d: %q", got, w, line)
+			t.Fatalf("got %d columns, want at most %d: %q", got, w, line)
 		}
 	}
 	for _, line := range s.History(0, 30) {
@@ -298,6 +299,6 @@ func checkBounds(t *testing.T, s *Screen, w, h int) {
 	}
 	cols, rows := s.Size()
 	if x, y, _ := s.Cursor(); x < 0 || y < 0 || x >= cols || y >= rows {
-		t.Fatalf("cursor at %d,%d of %d×%d", x, y, cols, rows)
+		t.Fatalf("cursor: got %d,%d on a screen of %d×%d", x, y, cols, rows)
 	}
 }

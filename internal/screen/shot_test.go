@@ -24,11 +24,11 @@ func TestShot(t *testing.T) {
 	}
 	fmt.Fprint(s, "\x1b[?1049h\x1b[?25lfull")
 	if shot := s.Shot(1000); !shot.Alt || shot.Cursor || len(shot.Past) != 5 || shot.Lines[2] != "full" {
-		t.Errorf("a full-screen program: %+v", shot)
+		t.Errorf("a full-screen program: got %+v", shot)
 	}
 	s.Close()
 	if shot := s.Shot(5); len(shot.Lines)+len(shot.Past) != 0 {
-		t.Errorf("a closed screen: %+v", shot)
+		t.Errorf("a closed screen: got %+v", shot)
 	}
 }
 
@@ -41,12 +41,12 @@ func TestHistoryIsBoundedInBytes(t *testing.T) {
 	}
 	fmt.Fprintf(s, "%s\r\n\r\n", line.String())
 	if len(s.history) != 1 {
-		t.Fatalf("%d lines have scrolled off", len(s.history))
+		t.Fatalf("history: got %d lines, want 1", len(s.history))
 	}
 	for i := range 1200 {
 		s.remember(s.history[:1:1])
 		if s.historyBytes > maxHistory+1<<20 {
-			t.Fatalf("after %d lines, the history has %d bytes", i, s.historyBytes)
+			t.Fatalf("after %d lines: got a history of %d bytes", i, s.historyBytes)
 		}
 	}
 	held := 0
@@ -54,6 +54,6 @@ func TestHistoryIsBoundedInBytes(t *testing.T) {
 		held += len(l)
 	}
 	if n := len(s.history); held != s.historyBytes || n == 0 || n > 1190 {
-		t.Errorf("%d lines, %d bytes held, %d counted", n, held, s.historyBytes)
+		t.Errorf("got %d lines with %d bytes; %d bytes were counted", n, held, s.historyBytes)
 	}
 }

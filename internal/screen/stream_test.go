@@ -47,7 +47,7 @@ func TestStream(t *testing.T) {
 			}
 			for i := range min(len(c.in), 100) {
 				if got := inPieces(c.in, i); got != c.want {
-					t.Errorf("cut at %d: %q, want %q", i, got, c.want)
+					t.Errorf("cut at %d: got %q, want %q", i, got, c.want)
 				}
 			}
 			var every []int
@@ -55,7 +55,7 @@ func TestStream(t *testing.T) {
 				every = append(every, i)
 			}
 			if got := inPieces(c.in, every...); got != c.want {
-				t.Errorf("one by one: %q, want %q", got, c.want)
+				t.Errorf("one by one: got %q, want %q", got, c.want)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func FuzzStream(f *testing.F) {
 			for line := range strings.SplitSeq(text, "\n") {
 				checkSafe(t, line)
 				if strings.Contains(line, "\x1b") {
-					t.Fatalf("a sequence remains: %q", line)
+					t.Fatalf("got an escape sequence in %q", line)
 				}
 			}
 		}

@@ -55,7 +55,7 @@ type replayScanner struct {
 	atReset bool
 }
 
-// The zero modeState describes a new terminal.
+// modeState contains the modes that a tail must not change. The zero modeState describes a new terminal.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
@@ -134,7 +134,8 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// The region of the alternate screen is lost when the program leaves that screen.
+// margins records a change of the scrolling region. The region of the alternate screen is lost when the program leaves
+// that screen.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {

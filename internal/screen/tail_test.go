@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
+var seed = flag.Uint64("seed", 0, "seed of the random tests; 0 = a new one")
 
 // Most programs print only simple pieces.
 var simplePieces = []string{
@@ -59,7 +59,8 @@ func TestTextOfTail(t *testing.T) {
 			shorter++
 		}
 		if got, want := Text(raw, cols, rows, lines), replay(raw, cols, rows, lines); got != want {
-			t.Fatalf("%dx%d, %d lines of %q from %q:\n%q, want\n%q", cols, rows, lines, raw, tail(raw, rows, lines), got, want)
+			t.Fatalf("%dx%d, %d lines of %q from %q: got\n%q, want\n%q",
+				cols, rows, lines, raw, tail(raw, rows, lines), got, want)
 		}
 	}
 	if shorter < rounds/10 {
@@ -102,7 +103,8 @@ func TestTextOfPrintedLines(t *testing.T) {
 		}
 		printed++
 		if want := replay([]byte(b.String()), cols, rows, lines); got != want {
-			t.Fatalf("%dx%d, %d lines of %q:\n%q, want\n%q", cols, rows, lines, b.String(), got, want)
+			t.Fatalf("%dx%d, %d lines of %q: got\n%q, want\n%q",
+				cols, rows, lines, b.String(), got, want)
 		}
 	}
 	if printed < rounds/10 {
@@ -139,7 +141,7 @@ func TestTailIsShort(t *testing.T) {
 	} {
 		got := tail([]byte(c.raw), 20, 10)
 		if c.short && len(got) != want || !c.short && len(got) != len(c.raw) {
-			t.Errorf("%s: %d bytes of %d", name, len(got), len(c.raw))
+			t.Errorf("%s: got %d bytes of %d", name, len(got), len(c.raw))
 		}
 	}
 }

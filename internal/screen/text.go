@@ -38,7 +38,8 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune includes control characters, invisible characters and changes of direction.
+// unsafeRune reports whether a character is not safe to display: a control character, an invisible character or a
+// change of direction.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -53,7 +54,8 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// show is the text to display for head, and width its number of cells.
+// cluster splits b after its first grapheme cluster. show is the text to display for head, and width its number of
+// cells.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
@@ -171,8 +173,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed only counts scrolls of the whole screen, so that flush can do them in one step. It calls flush before a
-// pending line would be lost.
+// lineFeed moves the cursor down one row, which can scroll. It only counts scrolls of the whole screen, so that flush
+// can do them in one step, and calls flush before a pending line would be lost.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false

@@ -46,7 +46,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// report is the shell's output on descriptor 3. late means that the shell was killed at the deadline.
+// folderError says why the shell did not enter its folder. report is the shell's output on descriptor 3, and late means
+// that the shell was killed at the deadline.
 func (l *Line) folderError(report string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
@@ -64,7 +65,7 @@ func (l *Line) folderError(report string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// If a variable has several entries, the last one takes effect.
+// last returns the last entry with a prefix, or "". If a variable has several entries, the last one takes effect.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

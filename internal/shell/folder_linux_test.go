@@ -60,7 +60,7 @@ func TestUnusableFolders(t *testing.T) {
 		}
 		res, err := Run(t.Context(), Line{Text: "echo here", Dir: dir})
 		if want := `cannot run "echo here": cannot work in ` + dir + ": " + why; err == nil || err.Error() != want || res.Code != -1 || len(res.Output) > 0 {
-			t.Errorf("%+v, %v; want %s", res, err, want)
+			t.Errorf("got %+v, %v; want %s", res, err, want)
 		}
 	}
 	if res, err := Run(t.Context(), Line{Text: "echo gone; exit 96", Dir: base}); err != nil || res.Code != 96 || string(res.Output) != "gone\n" {
@@ -87,7 +87,7 @@ func TestHungFolder(t *testing.T) {
 			select {
 			case <-asked:
 			case err := <-ended:
-				t.Fatalf("the line ended: %v", err)
+				t.Fatalf("the command exited: %v", err)
 			}
 		}
 		eventually.True(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
@@ -97,7 +97,7 @@ func TestHungFolder(t *testing.T) {
 			t.Errorf("deaf %v: %v", deaf, err)
 		}
 		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {
-			t.Errorf("deaf %v: processes %v are still running", deaf, left)
+			t.Errorf("deaf %v: remaining processes: got %v", deaf, left)
 		}
 		free()
 		eventually.True(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })

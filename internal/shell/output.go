@@ -25,7 +25,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The caller must hold c.mu.
+// take stores output and passes it to the tee. The caller must hold c.mu.
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
@@ -77,7 +77,8 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// stdout and stderr can share a pipe, which preserves the order. A line with a folder also has a pipe for descriptor 3.
+// pipes contains the pipes from a line's processes. stdout and stderr can share one, which preserves the order; a line
+// with a folder also has one for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
@@ -86,7 +87,7 @@ type pipes struct {
 	said strings.Builder
 }
 
-// After a start, the caller must call begun and then finish.
+// connect opens pipes for the command's output. After a start, the caller must call begun and then finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
@@ -138,8 +139,8 @@ func (p *pipes) begun() {
 
 const maxPipeSize = 1 << 20
 
-// drain resets the read deadline, because reads would fail otherwise. It does not block, and reads at most maxPipeSize
-// bytes.
+// drain copies what a pipe contains, at most maxPipeSize bytes, without blocking. It resets the read deadline, because
+// reads would fail otherwise.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -160,7 +161,8 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// After the grace period, finish abandons pipes that a process still holds open.
+// finish waits for the end of all pipes and closes them. After the grace period, it abandons pipes that a process still
+// holds open.
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
 		r.SetReadDeadline(time.Now().Add(grace))

@@ -105,7 +105,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// If a write would exceed the limit, it fails and calls onFull.
+// bounded is a buffer with a size limit. If a write would exceed the limit, it fails and calls onFull.
 type bounded struct {
 	buf    bytes.Buffer
 	most   int

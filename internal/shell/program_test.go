@@ -30,7 +30,7 @@ func TestProgramGetsItsArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if in != "" && got.Stderr != real {
-			t.Errorf("it ran in %q, not in %q", got.Stderr, real)
+			t.Errorf("working folder: got %q, want %q", got.Stderr, real)
 		}
 	}
 }
@@ -42,10 +42,10 @@ func TestFailingPrograms(t *testing.T) {
 		t.Errorf("absent: %v", err)
 	}
 	if _, err := Call(t.Context(), Program{Path: "sh", Args: []string{"-c", "yes"}, Env: env, MaxStdout: 1000}); !errors.Is(err, ErrTooMuch) {
-		t.Errorf("too much output: %v", err)
+		t.Errorf("too much output: got %v", err)
 	}
 	if got, err := Call(t.Context(), Program{Path: "true", Env: env, Stdin: make([]byte, 1<<20)}); err != nil || got.Code != 0 {
-		t.Errorf("unread input: %+v, %v", got, err)
+		t.Errorf("unread input: got %+v, %v", got, err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -53,9 +53,9 @@ func TestFailingPrograms(t *testing.T) {
 		t.Errorf("hanging: %v", err)
 	}
 	if _, err := Call(short, Program{Path: "true", Env: env}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a program that hangs: %v", err)
+		t.Errorf("a program that hangs: got %v", err)
 	}
 	if got, err := Call(t.Context(), Program{Path: "true", Dir: filepath.Join(t.TempDir(), "none"), Env: env}); err != nil || got.Code == 0 || !strings.Contains(got.Stderr, "none") {
-		t.Errorf("a missing folder: %+v, %v", got, err)
+		t.Errorf("a missing folder: got %+v, %v", got, err)
 	}
 }

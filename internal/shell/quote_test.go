@@ -18,7 +18,7 @@ func FuzzQuote(f *testing.F) {
 		}
 		out, err := exec.Command("/bin/sh", "-c", "printf '%s|' x "+Quote(text)+" y").Output()
 		if err != nil || string(out) != "x|"+text+"|y|" {
-			t.Errorf("%q as %s came back as %q, %v", text, Quote(text), out, err)
+			t.Errorf("%q as %s: got %q, %v", text, Quote(text), out, err)
 		}
 	})
 }

@@ -109,7 +109,8 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// If exited is false, the command might still be running, and the caller must use only cmd.Process.
+// await waits for the command to exit, at most until killGrace after the end of ctx. If exited is false, the command
+// might still be running, and the caller must use only cmd.Process.
 func await(ctx context.Context, cmd *exec.Cmd) (exited bool, err error) {
 	result := make(chan error, 1)
 	// Only this goroutine can reap the process, which might never exit.

@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 		}
 		if string(res.Output) != c.out || res.Code != c.code {
-			t.Errorf("%q: exit %d, %q; want %d, %q", c.text, res.Code, res.Output, c.code, c.out)
+			t.Errorf("%q: got exit %d, %q; want %d, %q", c.text, res.Code, res.Output, c.code, c.out)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestFloodKeepsTheEnd(t *testing.T) {
 			kept, dropped = res.Stdout, res.StdoutDropped
 		}
 		if len(kept) != MaxOutput || cap(kept) > 4*MaxOutput || !strings.HasSuffix(string(kept), "end\n") {
-			t.Errorf("kept %d bytes, ending in %q", len(kept), kept[max(0, len(kept)-10):])
+			t.Errorf("got %d bytes that end with %q", len(kept), kept[max(0, len(kept)-10):])
 		}
 		if want := int64(size + 4 - MaxOutput); dropped != want || res.Dropped != want {
 			t.Errorf("dropped %d, want %d", dropped, want)
@@ -95,7 +95,7 @@ func TestFloodUntilDeadline(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if len(res.Output) != MaxOutput || len(res.Stdout) > MaxOutput || strings.Contains(string(res.Stdout), "err") {
-		t.Errorf("stdout: %d bytes, both: %d", len(res.Stdout), len(res.Output))
+		t.Errorf("stdout: got %d bytes; both streams: %d", len(res.Stdout), len(res.Output))
 	}
 }
 
@@ -108,7 +108,7 @@ func once(t *testing.T, file string) context.Context {
 			info, err := os.Stat(file)
 			return ctx.Err() != nil || err == nil && info.Size() > 0
 		}) {
-			t.Error("the file stays empty")
+			t.Error("the file is still empty")
 		}
 	})
 	t.Cleanup(func() { cancel(); wg.Wait() })
@@ -137,7 +137,7 @@ func TestSplitStdout(t *testing.T) {
 		}
 	}
 	if res, err := Run(t.Context(), Line{Text: "echo 3", Env: os.Environ()}); err != nil || len(res.Stdout) != 0 {
-		t.Errorf("Stdout without Split: %q, %v", res.Stdout, err)
+		t.Errorf("Stdout without Split: got %q, %v", res.Stdout, err)
 	}
 }
 
@@ -150,7 +150,8 @@ func TestBinaryOutput(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || len(want) != 50000 || !bytes.Equal(res.Output, want) || !bytes.Equal(res.Stdout, want) {
-		t.Errorf("%d bytes, %d alone, of %d: %v", len(res.Output), len(res.Stdout), len(want), err)
+		t.Errorf("got %d bytes, %d on stdout, want %d: %v",
+			len(res.Output), len(res.Stdout), len(want), err)
 	}
 }
 

@@ -20,12 +20,12 @@ func marked(t *testing.T, run string) []string {
 // Processes that leave the process group are found by the marker.
 func TestMarkedProcessesAreKilled(t *testing.T) {
 	for name, text := range map[string]string{
-		"a session of its own":      "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & echo done",
-		"without the pipes":         "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' </dev/null >/dev/null 2>&1 & echo done",
-		"forked twice":              "(setsid sh -c '(echo $(exec sh -c \"echo \\$PPID\") >$FILE; sleep 1000) & exit' &); echo done",
-		"one that makes new ones":   "setsid sh -c 'echo $$ >$FILE; while :; do setsid sleep 1000; done' & echo done",
-		"deaf":                      "setsid sh -c 'trap \"\" HUP INT TERM; echo $$ >$FILE; while :; do sleep 1; done' & echo done",
-		"after a line that went on": "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & seq 3 | while read n; do /bin/true; done; echo done",
+		"a session of its own":   "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & echo done",
+		"without the pipes":      "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' </dev/null >/dev/null 2>&1 & echo done",
+		"forked twice":           "(setsid sh -c '(echo $(exec sh -c \"echo \\$PPID\") >$FILE; sleep 1000) & exit' &); echo done",
+		"one that starts others": "setsid sh -c 'echo $$ >$FILE; while :; do setsid sleep 1000; done' & echo done",
+		"deaf":                   "setsid sh -c 'trap \"\" HUP INT TERM; echo $$ >$FILE; while :; do sleep 1; done' & echo done",
+		"after other commands":   "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & seq 3 | while read n; do /bin/true; done; echo done",
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pid")

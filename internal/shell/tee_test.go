@@ -61,7 +61,7 @@ func TestTeeSeesOutputAsItArrives(t *testing.T) {
 			Text: "echo one; echo two >&2; read word <" + path + "; echo $word", Env: os.Environ(), Split: split, Tee: o,
 		})
 		if err != nil || !told || o.seen.String() != string(res.Output) || !strings.HasSuffix(string(res.Output), "go on\n") {
-			t.Errorf("split %v: seen %q of %q, %v", split, o.seen.String(), res.Output, err)
+			t.Errorf("split %v: got %q of %q, %v", split, o.seen.String(), res.Output, err)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestFailingTee(t *testing.T) {
 	o := &onlooker{err: errors.New("no room")}
 	res, err := Run(t.Context(), Line{Text: "echo one; echo two", Env: []string{"PATH="}, Tee: o})
 	if err != nil || string(res.Output) != "one\ntwo\n" || o.seen.String() != "one\ntwo\n" {
-		t.Errorf("%q, seen %q, %v", res.Output, o.seen.String(), err)
+		t.Errorf("got %q, copied %q, %v", res.Output, o.seen.String(), err)
 	}
 }
 
@@ -80,6 +80,7 @@ func TestTeeSeesAll(t *testing.T) {
 	o := &onlooker{}
 	res, err := Run(patient(t), Line{Text: "yes | head -c 1000000", Env: os.Environ(), Tee: o})
 	if err != nil || res.Dropped+int64(len(res.Output)) != 1000000 || o.seen.Len() != 1000000 {
-		t.Errorf("kept %d, dropped %d, seen %d, %v", len(res.Output), res.Dropped, o.seen.Len(), err)
+		t.Errorf("kept %d bytes, dropped %d, copied %d, %v",
+			len(res.Output), res.Dropped, o.seen.Len(), err)
 	}
 }

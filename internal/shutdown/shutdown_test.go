@@ -27,7 +27,7 @@ func TestOneDeadlineForAll(t *testing.T) {
 		last.Begin()
 		<-last.Begun()
 		if a, b := last.Left(time.Hour), last.Left(time.Second); a != 4*time.Second || b != time.Second {
-			t.Errorf("the remaining times are %s and %s", a, b)
+			t.Errorf("remaining times: got %s and %s", a, b)
 		}
 		short, free := shutdown.CleanupContext(ctx, time.Second)
 		defer free()
@@ -41,12 +41,12 @@ func TestOneDeadlineForAll(t *testing.T) {
 		late, free := shutdown.CleanupContext(ctx, time.Hour)
 		defer free()
 		if synctest.Wait(); late.Err() == nil {
-			t.Error("the cleanup context has not ended at its deadline")
+			t.Error("the cleanup context was not canceled at its deadline")
 		}
 		<-last.Context().Done()
 		last.GiveUp("the goodbye")
 		if at := time.Since(began); at != 6*time.Second {
-			t.Errorf("the context ended after %s", at)
+			t.Errorf("the context was canceled after %s", at)
 		}
 		if left := last.End(); left != "bead 1; the goodbye" {
 			t.Errorf("%q", left)
@@ -65,6 +65,6 @@ func TestWithoutDeadline(t *testing.T) {
 	free()
 	shutdown.GiveUp(own, "nothing")
 	if last := shutdown.New(time.Hour); last.End() != "" || last.Context().Err() == nil {
-		t.Error("the context has not ended after End")
+		t.Error("the context was not canceled by End")
 	}
 }

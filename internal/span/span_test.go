@@ -12,7 +12,7 @@ func TestText(t *testing.T) {
 		90 * time.Minute: "1h30m", 2 * time.Hour: "2h", 10 * time.Minute: "10m", 72 * time.Second: "1m12s",
 		time.Hour + time.Second: "1h0m1s", 1500 * time.Millisecond: "1.5s", -5 * time.Minute: "-5m"} {
 		if got := span.Text(d); got != want {
-			t.Errorf("%s: %q, want %q", d.String(), got, want)
+			t.Errorf("%s: got %q, want %q", d.String(), got, want)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *singleScreen) drops(params string, final byte) bool {
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style does not track colors that are saved with the cursor.
+// style records an SGR sequence in the pen. It does not track colors that are saved with the cursor.
 func (s *singleScreen) style(params string) {
 	switch {
 	case s == nil || strings.Trim(params, "0123456789;:") != "":
@@ -149,7 +149,7 @@ func (w *Writer) rowsOf(row func(i int) string) {
 	w.out = fmt.Appendf(w.out, "\x1b[%d;%dH", max(1, y-top+1), x+1)
 }
 
-// A terminal reset is not forwarded, because it would show the terminal's other screen.
+// restart handles a terminal reset. It does not forward the reset, which would show the terminal's other screen.
 func (w *Writer) restart() {
 	s := w.single
 	s.alt, s.stale, s.pen = false, false, nil

@@ -240,7 +240,7 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// Restoring the margins moves the cursor to the first row.
+// reset restores the margins, which moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -268,8 +268,8 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved must follow a sequence that saves or restores the cursor. The Writer can then save the cursor without
-// changing it.
+// markCursorSaved records that the terminal has saved the current cursor, so that the Writer can save it again. It must
+// follow a sequence that saves or restores the cursor.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
@@ -338,7 +338,7 @@ func (w *Writer) changeCSI(body []byte) {
 	}
 }
 
-// A margin below the program's last row becomes that row.
+// setMargins handles new margins from the program. A margin below the program's last row becomes that row.
 func (w *Writer) setMargins(params string) {
 	first, last, _ := strings.Cut(params, ";")
 	top, bottom := max(1, number(first)), number(last)
@@ -362,7 +362,7 @@ func number(text string) int {
 	return n
 }
 
-// modes omits the modes that must not reach the terminal.
+// modes forwards a change of modes. It omits the modes that must not reach the terminal.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {

@@ -25,11 +25,11 @@ func compare(t *testing.T, out string, pieces []int) {
 	}
 	real := compareWith(t, NewSingleScreen, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
 	if !real.Alt() {
-		t.Fatalf("%q in %v shows the other screen of the terminal", out, pieces)
+		t.Fatalf("%q in %v left the alternate screen", out, pieces)
 	}
 	write(t, real, "\x1b[?1049l")
 	if got := strings.TrimSpace(ansi.Strip(real.Lines(cols, rows)[0])); got != "$ shell" {
-		t.Fatalf("%q in %v: the other screen of the terminal has %q", out, pieces, got)
+		t.Fatalf("%q in %v: other screen: got %q", out, pieces, got)
 	}
 }
 
@@ -56,10 +56,10 @@ func compareWith(t *testing.T,
 	want := strings.Join(alone.Lines(cols, rows-1), "\n")
 	got := real.Lines(cols, rows)
 	if above := strings.Join(got[:rows-1], "\n"); above != want {
-		t.Fatalf("%q in %v shows\n%s\nwant\n%s", out, pieces, above, want)
+		t.Fatalf("%q in %v: got\n%s\nwant\n%s", out, pieces, above, want)
 	}
 	if last := ansi.Strip(got[rows-1]); last != strings.Repeat("=", cols) {
-		t.Fatalf("%q in %v: the last row is %q", out, pieces, last)
+		t.Fatalf("%q in %v: last row: got %q", out, pieces, last)
 	}
 	x, y, _ := alone.Cursor()
 	if a, b, _ := real.Cursor(); a != x || b != y {
@@ -154,10 +154,10 @@ func TestResize(t *testing.T) {
 		write(t, w, "\x1b[99H\x1b[Kx\r\n"+strings.Repeat("b\r\n", size[1]+2)+"end")
 		got := real.Lines(size[0], size[1])
 		if last := ansi.Strip(got[size[1]-1]); last != strings.Repeat("=", size[0]) {
-			t.Errorf("%v: the last row is %q", size, last)
+			t.Errorf("%v: last row: got %q", size, last)
 		}
 		if last := strings.TrimSpace(ansi.Strip(got[size[1]-2])); last != "end" {
-			t.Errorf("%v: the last row of the program is %q", size, last)
+			t.Errorf("%v: last row of the program: got %q", size, last)
 		}
 	}
 }

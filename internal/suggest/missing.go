@@ -61,7 +61,7 @@ func (k Kind) list() string {
 	}
 }
 
-// create returns "" if no advice is needed.
+// create returns advice on how to create an object of this kind, or "" if no advice is needed.
 func (k Kind) create() string {
 	switch first, _, _ := strings.Cut(string(k), ","); Kind(first) {
 	case Agent:

@@ -27,6 +27,6 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	if !errors.Is(NoSuch(Bead, "x").As(sentinel), sentinel) || errors.Is(NoSuch(Bead, "x"), sentinel) {
-		t.Error("only As wraps a sentinel")
+		t.Error("want a sentinel in the error only after As")
 	}
 }

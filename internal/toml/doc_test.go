@@ -40,7 +40,7 @@ func TestValuesAndPositions(t *testing.T) {
 	deep, _ := table.Table("deep")
 	steps := root.Tables("step")
 	if len(steps) != 2 || len(d.Problems()) > 0 {
-		t.Fatalf("%d steps, problems: %v", len(steps), d.Problems())
+		t.Fatalf("got %d steps, problems %v", len(steps), d.Problems())
 	}
 	sub := steps[1].Tables("sub")[0]
 	x, _ := sub.Table("x")
@@ -67,7 +67,7 @@ func TestValuesAndPositions(t *testing.T) {
 		}
 	}
 	if got := strings.Join(table.Keys(), " "); got != "flag number span odd key deep" {
-		t.Errorf("keys out of the file's order: %s", got)
+		t.Errorf("the keys are not in the file's order: %s", got)
 	}
 }
 
@@ -134,10 +134,10 @@ func TestInvalidTOML(t *testing.T) {
 	} {
 		d := Read("f.toml", []byte(c.text), 4<<10)
 		if got := d.Problems().Error(); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 		if d.Root().Has("a") {
-			t.Errorf("%s: an invalid file has values", c.name)
+			t.Errorf("%s: got values from an invalid file", c.name)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestLoadDoesNotBlock(t *testing.T) {
 		t.Errorf("%v %v", d, err)
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "gone"), "gone", 100); !os.IsNotExist(err) {
-		t.Errorf("a missing file: %v", err)
+		t.Errorf("a missing file: got %v", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func FuzzRead(f *testing.F) {
 		lines := 1 + bytes.Count(data, []byte("\n"))
 		for _, p := range d.Problems() {
 			if p.Line < 0 || p.Line > lines || p.Message == "" {
-				t.Fatalf("%+v in a file of %d lines", p, lines)
+				t.Fatalf("got position %+v in a file of %d lines", p, lines)
 			}
 		}
 		if len(d.Problems()) == 0 {
@@ -199,11 +199,11 @@ func standing(t *testing.T, table Table) {
 	for _, key := range table.Keys() {
 		at, ok := table.doc.places[below(table.path, key)]
 		if !ok {
-			t.Fatalf("%q in %q has no position", key, table.path)
+			t.Fatalf("%q in %q: got no position", key, table.path)
 		}
 		if rest := table.doc.data[at.key:]; !bytes.HasPrefix(rest, []byte(key)) &&
 			!bytes.ContainsAny(rest[:1], "\"'[") {
-			t.Fatalf("%q is not at %q", key, rest)
+			t.Fatalf("%q: the position is not at %q", key, rest)
 		}
 		switch table.values[key].(type) {
 		case map[string]any:

@@ -32,7 +32,8 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// The strict decoder's messages are hard to understand, and quote the file, which can contain secrets.
+// plainSyntax replaces a message of the strict decoder. These messages are hard to understand, and quote the file,
+// which can contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -61,7 +62,7 @@ func plainSyntax(msg string) string {
 
 const maxFaults = 50
 
-// The strict decoder reports only the first duplicate.
+// duplicates returns a fault for each key that is defined twice. The strict decoder reports only the first duplicate.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -115,7 +116,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess must run before the parsers, because they are recursive and build a tree.
+// excess returns a fault if the file has too many levels or keys. It must run before the parsers, because they are
+// recursive and build a tree.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -164,7 +166,8 @@ func LineEnd(data []byte) int {
 	return len(data)
 }
 
-// skipString ends an unterminated string at the end of its line.
+// skipString returns the length of the string at the start of data. It ends an unterminated string at the end of its
+// line.
 func skipString(data []byte, quote byte) int {
 	long := []byte{quote, quote, quote}
 	multi := bytes.HasPrefix(data, long)

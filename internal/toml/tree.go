@@ -96,7 +96,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree checks only the syntax. duplicates and the strict decoder check everything else.
+// readTree parses a file and returns its tree. It checks only the syntax; duplicates and the strict decoder check
+// everything else.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root

@@ -29,7 +29,7 @@ func auditLog(t *testing.T) (next func() []request) {
 	t.Helper()
 	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")
 	if dir == "" {
-		t.Skip("the audit log of this cluster is not known: run make test-k8s")
+		t.Skip("this cluster has no known audit log: run make test-k8s")
 	}
 	f, err := os.Open(filepath.Join(dir, "audit.log"))
 	if err != nil {
@@ -116,7 +116,7 @@ func TestIdleRequests(t *testing.T) {
 				renewals++
 			case r.Verb == "watch" && ref.Subresource == "":
 			default:
-				t.Errorf("a request while all agents are idle: %+v", r)
+				t.Errorf("got a request while all agents are idle: %+v", r)
 			}
 		}
 		return renewals >= 10

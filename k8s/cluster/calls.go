@@ -68,7 +68,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	// the watch has already reported newer data
+	// if the pod is known, the watch has already reported newer data
 	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}
@@ -144,7 +144,7 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		// Start itself returns the error
+		// an empty exit, because Start itself returns the error
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()

@@ -64,7 +64,7 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the session's end is not acknowledged yet
+	gone bool // the pod was deleted, but the session's end is not acknowledged yet
 
 	link *link // nil = no open stream
 	// why the stream cannot be opened; nil = it is open, or not tried yet
@@ -122,7 +122,7 @@ func (p *Provider) Close() {
 	<-p.done
 }
 
-// The caller must hold mu.
+// changed wakes all callers of await. The caller must hold mu.
 func (p *Provider) changed() {
 	close(p.moved)
 	p.moved = make(chan struct{})
@@ -171,7 +171,7 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// If the channel is full, report drops the exit, but List still returns it.
+// report sends an exit to the channel of Exits. If the channel is full, it drops the exit, but List still returns it.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -179,7 +179,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// The pod has not reported an exit, so lost determines one. The caller must hold mu.
+// lost determines and records an exit that the pod has not reported. The caller must hold mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -193,7 +193,7 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
-// The caller must hold mu.
+// find returns the entry of a session's pod, or nil. The caller must hold mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
 func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
@@ -309,7 +309,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	}
 }
 
-// The caller must hold mu.
+// heard records a status that a pod has sent. The caller must hold mu.
 func (p *Provider) heard(e *entry, st *session.Status) {
 	if st.ID != e.note.ID {
 		return
@@ -320,7 +320,7 @@ func (p *Provider) heard(e *entry, st *session.Status) {
 	}
 }
 
-// The caller must hold mu.
+// status returns the last known status of a session. The caller must hold mu.
 func (p *Provider) status(e *entry) session.Status {
 	st := e.last
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City

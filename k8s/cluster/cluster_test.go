@@ -165,7 +165,7 @@ func TestPodIsDeleted(t *testing.T) {
 	if err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Delete(t.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
-	x := eventually.Receive(t, "the end is told", p.Exits())
+	x := eventually.Receive(t, "the end is reported", p.Exits())
 	if x.ID != st.ID || !x.Lost || x.Reason == "" {
 		t.Errorf("%+v", x)
 	}
@@ -183,7 +183,7 @@ func TestPodWithoutAgent(t *testing.T) {
 	if _, err := p.client.CoreV1().Pods(s.Namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if x := eventually.Receive(t, "the end is told", p.Exits()); x.ID != sp.ID || !x.Lost {
+	if x := eventually.Receive(t, "the end is reported", p.Exits()); x.ID != sp.ID || !x.Lost {
 		t.Errorf("%+v", x)
 	}
 	next, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
@@ -199,7 +199,7 @@ func TestEndsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := eventually.Receive(t, "the end is told", p.Exits()); x.ID != st.ID || x.Code != 5 {
+	if x := eventually.Receive(t, "the end is reported", p.Exits()); x.ID != st.ID || x.Code != 5 {
 		t.Errorf("%+v", x)
 	}
 	select {
@@ -238,7 +238,7 @@ func TestCommandsOfAgents(t *testing.T) {
 			t.Errorf("%s %s is of session %q, want %q", r.Method, r.URL, got, s.ID)
 		}
 		if r.URL.Path == "/v0/stop" {
-			t.Errorf("%s %s has reached the controller", r.Method, r.URL)
+			t.Errorf("%s %s reached the controller", r.Method, r.URL)
 		}
 		if r.Method == http.MethodPost && r.URL.Path == "/v0/events" {
 			return

@@ -43,7 +43,7 @@ func (p *Provider) serveAgent(l *link, id string) {
 	_ = server.Serve(l.mux) // Serve returns when the stream has ended
 }
 
-// forbidden returns "" if the request is allowed. An agent in a pod must not stop the city or use other agents'
+// forbidden returns why a request is not allowed, or "". An agent in a pod must not stop the city or use other agents'
 // terminals.
 func forbidden(r *http.Request) string {
 	path := strings.TrimSuffix(r.URL.Path, "/")

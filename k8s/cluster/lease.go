@@ -54,7 +54,7 @@ func (p *Provider) endTerm() {
 	t.wg.Wait()
 }
 
-// A provider that only observes needs no Lease.
+// run acquires and renews the city's Lease until Close. A provider that only observes needs no Lease.
 func (p *Provider) run() {
 	defer p.endTerm()
 	if p.o.Observe {
@@ -172,7 +172,8 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// Outside a term, the error also explains why the state of the city's pods is unknown.
+// unleased records that a request about the Lease has failed. Outside a term, the error also explains why the state of
+// the city's pods is unknown.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {
@@ -258,7 +259,8 @@ func checkLease(ctx context.Context, p *Provider) error {
 	return otherHolderError(p, r)
 }
 
-// A new controller on the same machine has the same identity, so it can continue immediately after a crash.
+// holder returns the identity of this machine for the Lease. A new controller on the same machine has the same
+// identity, so it can continue immediately after a crash.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -96,7 +96,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// If reopened is true, the stream replaces a lost stream.
+// serveLink serves a stream to a pod until the stream ends. If reopened is true, the stream replaces a lost stream.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -126,7 +126,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, reopened bo
 	wg.Wait()
 }
 
-// ended reads the last output from the pod before it records the exit.
+// ended records an exit that the pod has reported. Before that, it reads the last output from the pod.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return
@@ -184,7 +184,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err returns nil while the exec is running, or if the reason is unknown.
+// err returns why the exec has ended. It returns nil while the exec is running, or if the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -108,7 +108,7 @@ func TestLostCluster(t *testing.T) {
 		return broken != nil
 	})
 	if strings.Contains(broken.Error(), "program in the pod") {
-		t.Errorf("the stream has the wrong reason: %v", broken)
+		t.Errorf("reason of the stream: got %v", broken)
 	}
 	n.set(false)
 	eventually.True(t, "the session is alive", func() bool {
@@ -117,7 +117,7 @@ func TestLostCluster(t *testing.T) {
 	})
 	select {
 	case x := <-p.Exits():
-		t.Errorf("an end is reported: %+v", x)
+		t.Errorf("got an exit: %+v", x)
 	default:
 	}
 }

@@ -34,7 +34,8 @@ type note struct {
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// The pod does not contain the agent's command and environment. They are sent through the stream.
+// manifest returns the pod for a session. The pod does not contain the agent's command and environment, which are sent
+// through the stream.
 func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 	return out, nil
 }
 
-// merge returns an error if the file changes a field that gcity sets.
+// merge merges the user's pod file into a pod. It returns an error if the file changes a field that gcity sets.
 func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	text, err := os.ReadFile(s.Pod)
 	if err != nil {

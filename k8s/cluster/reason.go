@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// final is true if the pod will never run.
+// waiting returns why a pod is not running yet, or "". final is true if the pod will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// final is true if the start can never succeed.
+// waiting returns why a session has not started yet, or "". final is true if the start can never succeed.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "cannot open the stream to it: " + e.broken.Error()
@@ -91,7 +91,8 @@ func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended is for pods that did not report an exit, for example after an eviction or on a lost node.
+// ended derives an exit from the status of a pod. It is for pods that did not report one, for example after an eviction
+// or on a lost node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -131,7 +132,7 @@ func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
-// The function lacking returns the missing permissions.
+// explain adds advice for users to an error of the API server. The function lacking returns the missing permissions.
 func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -166,7 +167,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 	return err
 }
 
-// An unsent request cannot have changed anything.
+// unsent reports whether a request failed before it was sent. Such a request cannot have changed anything.
 func unsent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError

@@ -51,7 +51,7 @@ func TestExplain(t *testing.T) {
 		lacking := func() []right { return []right{{"", "pods", "create"}, {"", "pods/exec", "get"}} }
 		got := explain(fmt.Errorf("a start: %w", c.err), "create", "gc", lacking)
 		if errors.Is(got, session.ErrMissing) != c.missing || !strings.Contains(got.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.err, got, c.want)
+			t.Errorf("%v: got %v, want %q", c.err, got, c.want)
 		}
 	}
 	for _, err := range []error{
@@ -59,7 +59,7 @@ func TestExplain(t *testing.T) {
 		apierrors.NewInternalError(errors.New("etcdserver: mvcc: database space exceeded")),
 	} {
 		if got := explain(err, "create", "gc", nil); !errors.Is(got, session.ErrExhausted) {
-			t.Errorf("%v is not explained as a lack of resources: %v", err, got)
+			t.Errorf("%v: want a lack of resources, got %v", err, got)
 		}
 	}
 	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) {

@@ -67,6 +67,6 @@ func TestListDuringStart(t *testing.T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.exit != nil {
-		t.Errorf("the session has ended: %+v", e.exit)
+		t.Errorf("got an exit of the session: %+v", e.exit)
 	}
 }

@@ -121,10 +121,10 @@ func TestBadInput(t *testing.T) {
 			defer cancel()
 			_, err = p.Start(ctx, spec(p.o.City, "a", "cat"))
 			if !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), c.start) {
-				t.Errorf("start: %v, want %q", err, c.start)
+				t.Errorf("start: got %v, want %q", err, c.start)
 			}
 			if err := p.Check(ctx); (err == nil) != (c.check == "") || err != nil && !strings.Contains(err.Error(), c.check) {
-				t.Errorf("check: %v, want %q", err, c.check)
+				t.Errorf("check: got %v, want %q", err, c.check)
 			}
 		})
 	}
@@ -145,7 +145,7 @@ func TestStartLimit(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if all, err := p.List(t.Context()); err != nil || len(all) > 0 {
-				t.Errorf("after the start there are %+v, %v", all, err)
+				t.Errorf("sessions after the failed start: got %+v, %v", all, err)
 			}
 		})
 	}

@@ -56,7 +56,8 @@ func rules(all []right) string {
 	return strings.Join(out, " ")
 }
 
-// The result does not contain permissions that cannot be checked.
+// lacking returns the required permissions that the provider does not have. It omits permissions that cannot be
+// checked.
 func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

@@ -99,13 +99,14 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// The label depends only on the city's folder.
+// cityLabel returns the label of a city's pods. It depends only on the city's folder.
 func cityLabel(city string) string {
 	sum := sha256.Sum256([]byte(city))
 	return hex.EncodeToString(sum[:8])
 }
 
-// The name depends only on the session, so that the API server rejects a second pod.
+// podName returns the name of a session's pod. It depends only on the session, so that the API server rejects a second
+// pod.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))
 	clean := strings.Map(func(r rune) rune {

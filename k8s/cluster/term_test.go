@@ -57,7 +57,7 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	}
 	e.worker = true
 	if p.keep(ctx, e); e.worker {
-		t.Error("the entry of a worker that began after the end of its term still has a worker")
+		t.Error("a worker that began after its term is still running")
 	}
 }
 
@@ -79,7 +79,7 @@ func TestReasonOfFoundPod(t *testing.T) {
 		t.Errorf("reason %q", got)
 	}
 	if e.starting = true; e.reason(time.Now()) != "" {
-		t.Errorf("while it starts: %q", e.reason(time.Now()))
+		t.Errorf("while it starts: got %q", e.reason(time.Now()))
 	}
 }
 
@@ -108,12 +108,12 @@ func TestForceOnLostNode(t *testing.T) {
 	}
 	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive ||
 		!strings.Contains(all[0].Reason, "terminating") {
-		t.Errorf("after Stop: %+v, %v", all, err)
+		t.Errorf("after Stop: got %+v, %v", all, err)
 	}
 	if err := p.Stop(session.WithForce(t.Context(), true), "a", 0); err != nil {
-		t.Errorf("Stop by force: %v", err)
+		t.Errorf("Stop with force: %v", err)
 	}
 	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || all[0].Alive {
-		t.Errorf("after Stop by force: %+v, %v", all, err)
+		t.Errorf("after Stop by force: got %+v, %v", all, err)
 	}
 }

@@ -37,8 +37,8 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
-// reason returns "" if the session has no problem. A session is alive until the API server confirms that its pod is
-// gone. The caller must hold mu.
+// reason describes the problem of a session, or returns "". A session is alive until the API server confirms that its
+// pod is gone. The caller must hold mu.
 func (e *entry) reason(now time.Time) string {
 	node := "its node"
 	if e.pod.Spec.NodeName != "" {
@@ -69,7 +69,7 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// A terminating pod is overdue this long after its grace period.
+// overdue is how long after its grace period a terminating pod counts as overdue.
 const overdue = 10 * time.Second
 
 // askToFinish asks the controller to drain the agent in a pod that is being deleted. It does nothing if gcity itself is
@@ -127,7 +127,7 @@ func controller(city string) *http.Transport {
 	}
 }
 
-// giveUp does not wait for the node, where the pod's processes might still be running.
+// giveUp deletes a pod immediately. It does not wait for the node, where the pod's processes might still be running.
 func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

@@ -62,7 +62,8 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// The next request is sent at the retry time or earlier. The caller must hold mu.
+// lose records that the cluster does not respond; the next request is sent at the retry time or earlier. The caller
+// must hold mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
@@ -99,7 +100,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow returns the version from which to continue.
+// follow watches the pods from the given version on. It returns the version from which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -138,7 +139,7 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	return version, ctx.Err()
 }
 
-// The caller must hold mu.
+// saw records the current state of a pod. The caller must hold mu.
 func (p *Provider) saw(pod *corev1.Pod) {
 	n, err := noteOf(pod)
 	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {
@@ -164,7 +165,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	p.changed()
 }
 
-// The caller must hold mu.
+// removed records that a pod was deleted. The caller must hold mu.
 func (p *Provider) removed(e *entry) {
 	if e.gone {
 		return

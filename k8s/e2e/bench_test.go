@@ -155,7 +155,7 @@ func measureReason(b *testing.B, reason string, change func(*city), failed func(
 			event := eventually.Receive(b, "an event about the pod", w.ResultChan(), c.state)
 			pod, ok := event.Object.(*corev1.Pod)
 			if !ok {
-				b.Fatalf("the watch has ended: %+v", event.Object)
+				b.Fatalf("the watch ended: %+v", event.Object)
 			}
 			if failed(pod) {
 				break
@@ -168,7 +168,7 @@ func measureReason(b *testing.B, reason string, change func(*city), failed func(
 		}, c.state)
 		took = append(took, time.Since(began))
 		if why := c.must("why", "a-0"); !strings.Contains(why, reason) {
-			b.Errorf("gcity why does not show %q: %s", reason, why)
+			b.Errorf("want %q in the output of gcity why: %s", reason, why)
 		}
 	}
 	reportTimes(b, took)

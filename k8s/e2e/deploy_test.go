@@ -110,11 +110,11 @@ func TestManifests(t *testing.T) {
 	role, binding := pick[*rbacv1.Role](t, all), pick[*rbacv1.RoleBinding](t, all)
 	claim, d := pick[*corev1.PersistentVolumeClaim](t, all), pick[*appsv1.Deployment](t, all)
 	if binding.RoleRef.Name != role.Name || binding.Subjects[0].Name != account.Name {
-		t.Errorf("the role binding is of %+v and %+v", binding.RoleRef, binding.Subjects)
+		t.Errorf("role binding: got %+v and %+v", binding.RoleRef, binding.Subjects)
 	}
 	spec := &d.Spec.Template.Spec
 	if spec.ServiceAccountName != account.Name {
-		t.Errorf("the pod has the service account %q", spec.ServiceAccountName)
+		t.Errorf("service account of the pod: got %q", spec.ServiceAccountName)
 	}
 	if *d.Spec.Replicas != 1 || d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
 		t.Error("two controllers could run")
@@ -124,12 +124,12 @@ func TestManifests(t *testing.T) {
 		volumes[v.Name] = v
 	}
 	if v := volumes["city"].PersistentVolumeClaim; v == nil || v.ClaimName != claim.Name {
-		t.Errorf("the volume of the city is %+v", v)
+		t.Errorf("volume of the city: got %+v", v)
 	}
 	for _, c := range append(spec.InitContainers, spec.Containers...) {
 		for _, m := range c.VolumeMounts {
 			if _, ok := volumes[m.Name]; !ok {
-				t.Errorf("container %s mounts the missing volume %s", c.Name, m.Name)
+				t.Errorf("container %s mounts the unknown volume %s", c.Name, m.Name)
 			}
 		}
 	}
@@ -237,10 +237,11 @@ func TestControllerInCluster(t *testing.T) {
 	d.must("-n", "gc", "delete", strings.TrimSpace(pod))
 	d.must("-n", "gc", "rollout", "status", "deploy/gcity")
 	if now := d.running(); now.Session.ID != before.Session.ID {
-		t.Errorf("the agent was restarted: session %s, before %s", now.Session.ID, before.Session.ID)
+		t.Errorf("the agent was restarted: session %s, previously %s",
+			now.Session.ID, before.Session.ID)
 	}
 	if out := d.must("-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "cat", "note"); !strings.Contains(out, "kept") {
-		t.Errorf("the volume is lost: %s", out)
+		t.Errorf("the content of the volume was lost: %s", out)
 	}
 	if out, err := d.gcity("agent", "nudge", "shell", "echo $((6*7))"); err != nil {
 		t.Fatal(out, err)
@@ -250,6 +251,6 @@ func TestControllerInCluster(t *testing.T) {
 		return err == nil && strings.Contains(out, "\n42")
 	}, d.inside)
 	if out, err := d.gcity("status"); err != nil || !strings.Contains(out, "1 running") {
-		t.Errorf("gcity status: %s, %v", out, err)
+		t.Errorf("gcity status: got %s, %v", out, err)
 	}
 }

@@ -21,7 +21,7 @@ var (
 	rounds = flag.Int("rounds", 0, "number of rounds of TestFaults; 0 skips it")
 	crew   = flag.Int("agents", 20, "number of agents of TestFaults")
 	which  = flag.String("parts", "controller,helper,kubelet,apiserver,containerd,etcd",
-		"what TestFaults kills in turn")
+		"parts that TestFaults kills in turn")
 	seed = flag.Uint64("seed", 0, "seed of TestFaults; 0 = a new one")
 )
 
@@ -29,10 +29,10 @@ var (
 // exactly once.
 func TestFaults(t *testing.T) {
 	if *rounds == 0 {
-		t.Skip("it damages the cluster: run make faults-k8s")
+		t.Skip("damages the cluster: run make faults-k8s")
 	}
 	if os.Getenv("GCITY_TEST_CLUSTER") == "" && os.Getenv("GCITY_TEST_KUBECONFIG") != "" {
-		t.Skip("parts can only be killed on a cluster of testcluster")
+		t.Skip("requires a cluster of testcluster, whose parts can be killed")
 	}
 	if *seed == 0 {
 		*seed = rand.Uint64()
@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 	eventually.True(t, "all agents run", func() bool { return c.running() == *crew }, c.state)
 	f.known = f.sample()
 	if len(f.known) != *crew {
-		t.Fatalf("%d processes of %d agents", len(f.known), *crew)
+		t.Fatalf("got %d processes of %d agents", len(f.known), *crew)
 	}
 	stop := f.observe()
 	parts := strings.Split(*which, ",")
@@ -135,7 +135,7 @@ func (f *faults) round(part string, n int) {
 	}, func() string { return fmt.Sprintf("round %d: %s, %+v", n, part, victim) }, f.state)
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
 		if name != victim.agent && now[name] != f.known[name] {
-			f.Errorf("round %d: %s: the process of %s was %+v and is %+v", n, part, name,
+			f.Errorf("round %d: %s: the process of %s changed from %+v to %+v", n, part, name,
 				f.known[name], now[name])
 		}
 	}
@@ -143,7 +143,7 @@ func (f *faults) round(part string, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.twice) > 0 {
-		f.Errorf("round %d: %s: two processes at one time: %s", n, part, f.twice)
+		f.Errorf("round %d: %s: two processes at the same time: %s", n, part, f.twice)
 	}
 }
 
@@ -203,7 +203,7 @@ func (f *faults) checkLog() {
 	starts, ends := map[string]int{}, map[string][]string{}
 	for i, e := range f.events() {
 		if e.Seq != i+1 {
-			f.Errorf("event %d has seq %d", i+1, e.Seq)
+			f.Errorf("event %d: got seq %d", i+1, e.Seq)
 		}
 		switch e.Type {
 		case "agent.started":
@@ -221,16 +221,16 @@ func (f *faults) checkLog() {
 	}
 	for id, all := range ends {
 		if !f.killed[id] {
-			f.Errorf("session %s was not killed and has the ends %q", id, all)
+			f.Errorf("session %s was not killed: got the ends %q", id, all)
 		}
 	}
 	for id, n := range starts {
 		if n != 1 {
-			f.Errorf("session %s has %d starts", id, n)
+			f.Errorf("session %s: got %d starts, want 1", id, n)
 		}
 	}
 	if want := len(f.known) + len(f.killed); len(starts) != want {
 		f.Errorf("%d sessions started, want %d", len(starts), want)
 	}
-	f.Logf("%d events, %d killed agents", len(f.events()), len(f.killed))
+	f.Logf("got %d events for %d killed agents", len(f.events()), len(f.killed))
 }

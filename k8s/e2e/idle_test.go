@@ -41,7 +41,7 @@ func (r *request) String() string {
 // While agents are idle, the audit log contains only renewals of the Lease and watches of pods.
 func TestIdleAudit(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
-		t.Skip("the audit log of this cluster is not known: run make test-k8s")
+		t.Skip("this cluster has no known audit log: run make test-k8s")
 	}
 	c := newCity(t, manyAgents(*idleAgents))
 	c.rewrite("image_pull_policy", "context = \"gcity\"\nimage_pull_policy")
@@ -68,7 +68,7 @@ func TestIdleAudit(t *testing.T) {
 				idle := r.Verb == "update" && r.ObjectRef.Resource == "leases" ||
 					r.Verb == "watch" && slices.Contains([]string{"pods", "events"}, r.ObjectRef.Resource)
 				if !idle {
-					t.Errorf("a request while all agents are idle: %s", &r)
+					t.Errorf("got a request while all agents are idle: %s", &r)
 				}
 			}
 			return seen["update leases ResponseComplete"] > before

@@ -47,7 +47,7 @@ check = "cat wanted"
 		return strings.Contains(c.quiet("pool", "list"), "worker")
 	}, c.state)
 	if n := c.pods(); n != 0 {
-		t.Errorf("%d pods of a pool of size 0", n)
+		t.Errorf("got %d pods of a pool of size 0", n)
 	}
 	c.write("wanted", strconv.Itoa(*poolSize))
 	eventually.True(t, "all members run", func() bool { return c.running() == *poolSize }, c.state)
@@ -97,7 +97,7 @@ session = %q
 		}, c.state)
 	}
 	if n := c.pods(); n != 1 {
-		t.Errorf("%d pods, want the one of there", n)
+		t.Errorf("got %d pods, want only the pod of agent there", n)
 	}
 	all := c.agents()
 	if a := all["here"]; a.Session == nil || len(a.Session.Details) != 0 {
@@ -108,12 +108,12 @@ session = %q
 	}
 	before := all["there"].Session.ID
 	c.rewrite(fmt.Sprintf(text, "k8s"), fmt.Sprintf(text, ""))
-	eventually.True(t, "there has moved to this machine", func() bool {
+	eventually.True(t, "agent there has moved to this machine", func() bool {
 		a := c.agents()["there"]
 		return a.State == "running" && a.Session != nil && a.Session.ID != before &&
 			len(a.Session.Details) == 0 && c.pods() == 0
 	}, c.state)
 	if now := c.agents()["here"]; now.Session == nil || now.Session.ID != all["here"].Session.ID {
-		t.Errorf("here was restarted: %+v, before %+v", now.Session, all["here"].Session)
+		t.Errorf("agent here was restarted: %+v, previously %+v", now.Session, all["here"].Session)
 	}
 }

@@ -114,7 +114,7 @@ func Write(to io.Writer, im *Image) error {
 	)
 }
 
-// Container engines identify a layer by its uncompressed content.
+// compress compresses a layer. Container engines identify a layer by its uncompressed content.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

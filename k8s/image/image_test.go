@@ -48,7 +48,7 @@ func TestArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(archive.Bytes(), again.Bytes()) {
-		t.Error("the same image has different bytes")
+		t.Error("the same image was written with different bytes")
 	}
 	files, _ := read(t, &archive)
 	var list []struct {
@@ -109,8 +109,8 @@ func TestPodProgramIsSmall(t *testing.T) {
 	if err := Write(&archive, &Image{Name: "x:1", Files: []File{f}}); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d bytes, %d in the image", len(f.Data), archive.Len())
+	t.Logf("got %[2]d bytes in the image, want %[1]d", len(f.Data), archive.Len())
 	if archive.Len() > 4<<20 {
-		t.Errorf("the image has %d bytes, the limit is 4 MiB", archive.Len())
+		t.Errorf("the image has %d bytes; the limit is 4 MiB", archive.Len())
 	}
 }

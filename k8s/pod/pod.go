@@ -76,7 +76,7 @@ type house struct {
 	helper *yamux.Session
 }
 
-// A new helper replaces the previous one.
+// serve serves the connection of a helper. A new helper replaces the previous one.
 func (h *house) serve(conn net.Conn, handler http.Handler) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
@@ -97,7 +97,7 @@ func (h *house) serve(conn net.Conn, handler http.Handler) {
 	}
 }
 
-// The city's folder has the same path as on the controller's machine.
+// open opens the provider for the helper's city. The city's folder has the same path as on the controller's machine.
 func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
 		return protocol.Opened{}, fmt.Errorf(

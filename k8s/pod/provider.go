@@ -19,7 +19,7 @@ type provider struct {
 	exits chan session.Exit
 }
 
-// A pod never has more than exitsKept exits.
+// exitsKept is the capacity of the exit channel. A pod never has more exits.
 const exitsKept = 16
 
 func newProvider(p *pty.Provider) *provider {
@@ -92,7 +92,7 @@ func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.Provider.Start(ctx, s)
 }
 
-// For duplicate variables, the configured value is used.
+// environ returns the agent's environment. For duplicate variables, the configured value is used.
 func environ(container, configured []string) []string {
 	values := map[string]string{"TERM": "xterm-256color"}
 	for _, kv := range slices.Concat(container, []string{"TERM=xterm-256color"}, configured) {

@@ -21,7 +21,7 @@ func TestEnviron(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := environ(nil, nil); !slices.Contains(got, "TERM=xterm-256color") {
-		t.Errorf("no TERM in %q", got)
+		t.Errorf("want TERM in %q", got)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestOOM(t *testing.T) {
 	}
 	asked := session.Exit{Code: -1, Signal: "SIGKILL", Asked: true}
 	if x := explained(killed, 0); x != killed {
-		t.Errorf("without a kill: %+v", x)
+		t.Errorf("without a kill: got %+v", x)
 	}
 	if x := explained(asked, 1); x != asked {
 		t.Errorf("asked: %+v", x)

@@ -238,7 +238,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get does not verify certificates, because each part of the cluster has its own.
+// get requests a URL as the user admin. It does not verify certificates, because each part of the cluster has its own.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -319,7 +319,7 @@ func (c *cluster) kill(part string) error {
 	return end(pid, syscall.SIGKILL)
 }
 
-// After ten seconds, end kills the process.
+// end sends a signal and waits for the process to exit. After ten seconds, it kills the process.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (c *cluster) writeFiles() error {
 	return nil
 }
 
-// Each user (admin, gcity, expired) has a context with the same name.
+// kubeconfig returns the kubeconfig of the cluster. Each user (admin, gcity, expired) has a context with the same name.
 func (c *cluster) kubeconfig() object {
 	users := []object{}
 	contexts := []object{}
@@ -127,7 +127,8 @@ snapshotter = %[5]q
 		c.path("containerd.sock"), c.path("cni"), "overlayfs")
 }
 
-// The policy logs all requests by the user gcity, and requests by system:masters about pods and leases, without bodies.
+// audit returns the audit policy. It logs all requests by the user gcity, and requests by system:masters about pods and
+// leases, without bodies.
 func (c *cluster) audit() object {
 	return object{
 		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",

@@ -80,7 +80,8 @@ func run(ctx context.Context, args []string) (int, error) {
 	return 2, errUsage
 }
 
-// If the cluster cannot start, the command's environment contains the reason.
+// runTests runs a command with a new cluster. If the cluster cannot start, the command's environment contains the
+// reason.
 func runTests(ctx context.Context, command []string) (int, error) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		return execute(ctx, command)
@@ -112,7 +113,7 @@ func runTests(ctx context.Context, command []string) (int, error) {
 	return code, errors.Join(err, c.down())
 }
 
-// The command's environment contains the reason.
+// without runs a command without a cluster. The command's environment contains the reason.
 func without(ctx context.Context, command []string, reason error) (int, error) {
 	fmt.Fprintln(os.Stderr, "testcluster: tests that need a cluster are skipped:", reason)
 	return execute(ctx, command, skipEnv+"="+reason.Error())

@@ -127,7 +127,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// The module's archive lacks the staging modules, so source adds their published versions.
+// source copies the Kubernetes module to src. The module's archive lacks the staging modules, so source adds their
+// published versions.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()

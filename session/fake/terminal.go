@@ -116,7 +116,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s with ID %s: %w", name, id, session.ErrNotFound)
 }
 
-// Enter ends a draft, and so does a key that deletes the line. The caller must hold p.mu.
+// typed echoes a viewer's input and updates the draft. The caller must hold p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))
 	l.TypedAt = time.Now()

@@ -43,7 +43,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther lists another provider's sessions only if they are unknown or one of them has this name.
+// checkNoOther returns an error if another provider has or might have a live session with this name. It lists a
+// provider's sessions only if they are unknown or one of them has this name.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {

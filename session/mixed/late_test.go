@@ -50,7 +50,7 @@ func TestLateList(t *testing.T) {
 			partial, ok := errors.AsType[*session.PartialError](err)
 			// time.Since uses the fake clock of the synctest bubble
 			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second {
-				t.Fatalf("%+v, %v after %s", all, err, time.Since(began))
+				t.Fatalf("got %+v, %v after %s", all, err, time.Since(began))
 			}
 			if _, late := errors.AsType[*session.LateError](partial.Unknown["slow"]); !late {
 				t.Errorf("%v", err)
@@ -65,12 +65,13 @@ func TestLateList(t *testing.T) {
 			t.Errorf("%d List calls", s.looks)
 		}
 		if p.Patience("b") != 0 || p.Patience("a") != time.Minute || p.Patience("") != time.Minute || p.Patience("odd") != time.Hour {
-			t.Errorf("patience %s, %s, %s, %s", p.Patience("b"), p.Patience("a"), p.Patience(""), p.Patience("odd"))
+			t.Errorf("got patience %s, %s, %s, %s",
+				p.Patience("b"), p.Patience("a"), p.Patience(""), p.Patience("odd"))
 		}
 		all, err = p.List(t.Context()) // canceled when the provider is closed
 		p.Close()
 		if _, err := session.Await(t.Context(), all, err); err == nil {
-			t.Error("a List call continues after Close")
+			t.Error("a List call was not canceled by Close")
 		}
 	})
 }

@@ -33,7 +33,8 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// If a patient provider has not responded when ctx ends, list returns a session.LateError.
+// list returns the sessions of one provider. If a patient provider has not responded when ctx ends, the error is a
+// session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil {
@@ -112,7 +113,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note does not change a location that is newer than the list. With a single provider, it records nothing.
+// note updates p.held from a provider's list, except for locations that are newer than the list. With a single
+// provider, it records nothing.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

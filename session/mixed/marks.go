@@ -148,8 +148,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// The functions change and done are called with p.mu held. During the write, p.mu is not held. Only one write runs at a
-// time.
+// update calls change, writes the marks file if necessary, and then calls done with the result. It holds p.mu during
+// change and done, but not during the write. Only one write runs at a time.
 func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

@@ -263,7 +263,7 @@ func (p *Provider) inUse() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// The caller must hold p.mu.
+// ended records the end of a session. The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.provider == m && h.id == id {
@@ -302,7 +302,7 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// providerOf prefers a live session to an ended one.
+// providerOf returns the provider that runs a session. It prefers a live session to an ended one.
 func (p *Provider) providerOf(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }

@@ -151,11 +151,11 @@ func TestMarksOutliveController(t *testing.T) {
 	p := h.mix(t, false)
 	start(t, p, "a", "")
 	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || all[0].Provider != "pty" || h.lists.Load() != 1 || h.marks(t) != "" {
-		t.Fatalf("%+v, %v, %d looks, marks %q", all, err, h.lists.Load(), h.marks(t))
+		t.Fatalf("got %+v, %v, %d lists, marks %q", all, err, h.lists.Load(), h.marks(t))
 	}
 	st := start(t, p, "b", "one")
 	if st.Provider != "one" || h.marks(t) != "one " || !slices.Equal(h.opened, []string{"pty", "one"}) {
-		t.Fatalf("%+v, marks %q, opened %q", st, h.marks(t), h.opened)
+		t.Fatalf("got %+v, marks %q, opened %q", st, h.marks(t), h.opened)
 	}
 	p.Close()
 
@@ -165,7 +165,7 @@ func TestMarksOutliveController(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" in two, because it is running in one`) {
-		t.Errorf("start of a second copy: %v", err)
+		t.Errorf("start of a second copy: got %v", err)
 	}
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
@@ -180,10 +180,11 @@ func TestMarksOutliveController(t *testing.T) {
 	}
 	before := h.lists.Load()
 	if all, err = next.List(t.Context()); err != nil || len(all) != 2 || h.marks(t) != "two " {
-		t.Fatalf("%+v, %v, marks %q", all, err, h.marks(t))
+		t.Fatalf("got %+v, %v, marks %q", all, err, h.marks(t))
 	}
 	if _, err = next.List(t.Context()); err != nil || h.lists.Load() != before+3+2 {
-		t.Errorf("%v; a provider without sessions is still listed: %d calls", err, h.lists.Load()-before)
+		t.Errorf("got %v; a provider without sessions was still listed: %d calls",
+			err, h.lists.Load()-before)
 	}
 }
 
@@ -207,17 +208,17 @@ func TestUnresponsiveProvider(t *testing.T) {
 		}
 	}
 	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "might already be running in one") {
-		t.Errorf("started although a copy might be running: %v", err)
+		t.Errorf("a session was started although a copy might be running: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err == nil || !strings.Contains(err.Error(), "no server") {
-		t.Errorf("sent although the provider is unknown: %v", err)
+		t.Errorf("text was sent although the provider is unknown: %v", err)
 	}
 	if err := p.Send(t.Context(), "a", "x"); err != nil {
 		t.Error(err)
 	}
 	h.fake("one").Blind(nil)
 	if _, err := p.Start(t.Context(), spec("b", "")); !errors.Is(err, session.ErrExists) {
-		t.Errorf("started a second copy: %v", err)
+		t.Errorf("a second copy was started: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err != nil {
 		t.Error(err)
@@ -294,7 +295,7 @@ func TestObserverWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all, err := looks.List(t.Context()); err != nil || len(all) != 0 || h.marks(t) != "one " {
-		t.Errorf("%+v, %v, marks %q", all, err, h.marks(t))
+		t.Errorf("got %+v, %v, marks %q", all, err, h.marks(t))
 	}
 	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil {
 		t.Error(err)
@@ -351,7 +352,7 @@ func TestSendPolitelyIfSupported(t *testing.T) {
 			t.Error(err)
 		}
 		if out, err := p.Output(t.Context(), name, 0); out != "x" || err != nil {
-			t.Errorf("%s shows %q, %v", name, out, err)
+			t.Errorf("output of %s: got %q, %v", name, out, err)
 		}
 	}
 	if !slices.Equal(c.polite, []string{"b x 1s"}) {
@@ -435,7 +436,7 @@ func TestLaunchAsksOneProvider(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatal("the launch waits for a session that has ended")
+			t.Fatal("the launch waits for an ended session")
 		}
 		return
 	}
@@ -477,14 +478,14 @@ func TestDamagedMarks(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if got := h.marks(t); got != "empty other " {
-			t.Errorf("%s: marked before the first List: %q", what, got)
+			t.Errorf("%s: marks before the first List: got %q", what, got)
 		}
 		all, err := p.List(t.Context())
 		if err != nil || len(all) != 1 || all[0].Agent != "a" {
 			t.Errorf("%s: %v, %v", what, all, err)
 		}
 		if got := h.marks(t); got != "other " {
-			t.Errorf("%s: marked after the first List: %q", what, got)
+			t.Errorf("%s: marks after the first List: got %q", what, got)
 		}
 		if _, err := os.Lstat(path + ".bad-1"); err != nil {
 			t.Errorf("%s: %v", what, err)

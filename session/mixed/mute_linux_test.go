@@ -46,7 +46,7 @@ func TestMarksOnHungDisk(t *testing.T) {
 	}
 	free()
 	if err := <-started; err == nil {
-		t.Error("a session was started although the mark could not be written")
+		t.Error("a session was started although its mark could not be written")
 	}
 	if err := errors.Join(os.Remove(h.dir), os.Rename(home, h.dir)); err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial fails immediately if the helper is not running, and says why.
+// dial connects to the helper's socket. If the helper is not running, dial fails immediately and says why.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.whyDown(); err != nil {
 		return nil, err

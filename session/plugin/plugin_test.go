@@ -196,7 +196,7 @@ func TestHelperDies(t *testing.T) {
 		x = eventually.Receive(t, "the exit", p.Exits())
 	}
 	if next := helperPID(t, p); next == pid {
-		t.Error("the same helper is still running")
+		t.Error("the old helper is still running")
 	}
 	all, err := p.List(t.Context())
 	if err != nil || len(all) != 2 || all[1].PID != stays.PID || !all[1].Alive {
@@ -212,7 +212,7 @@ func TestEnvironOfHelper(t *testing.T) {
 	p := open(t, t.TempDir())
 	env := proc.Environ(helperPID(t, p))
 	if !proc.HasEnv(env, "KUBECONFIG=/somewhere/config", false) || strings.Contains(string(env), "of-the-controller") {
-		t.Errorf("the environment of the helper is %q", env)
+		t.Errorf("environment of the helper: got %q", env)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestSlowStart(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	if _, err := p.Start(ctx, s); !errors.Is(err, session.ErrExists) {
-		t.Errorf("a second start: %v", err)
+		t.Errorf("second Start: got %v", err)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestUnusableHelper(t *testing.T) {
 			p.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.program, err, c.want)
+			t.Errorf("%s: got %v, want %q", c.program, err, c.want)
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(city, "helper", "*")); len(left) > 0 {

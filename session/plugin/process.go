@@ -20,7 +20,8 @@ import (
 // inheritedFD is the number of the socket's file descriptor in the helper: the first one after the standard streams.
 const inheritedFD = 3
 
-// keep closes the channel when the first process is running or has failed to start.
+// keep runs the helper until ctx ends, and restarts it after each exit. It closes started when the first process is
+// running or has failed to start.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
@@ -64,7 +65,8 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run calls onStart when the helper's process is running. When ctx ends, run makes the helper exit.
+// run runs the helper until it exits, and says why it has exited. It calls onStart when the process is running, and
+// makes the helper exit when ctx ends.
 func (p *Provider) run(ctx context.Context, onStart func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // p.end stops the helper when ctx ends
 	cmd.Dir = p.o.City

@@ -126,7 +126,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post returns an error for a status other than 200 or 101. The caller must close the body.
+// post sends a request, and returns an error for a status other than 200 or 101. The caller must close the body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {

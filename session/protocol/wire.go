@@ -64,7 +64,7 @@ type Response struct {
 	Sessions []Status         `json:"sessions,omitempty"` // result of list
 	Text     string           `json:"text,omitempty"`     // result of output and meta
 	Data     []byte           `json:"data,omitempty"`     // result of capture, in base64
-	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
+	Usage    map[string]Usage `json:"usage,omitempty"`    // result of usage, by session
 	// result of list: why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`

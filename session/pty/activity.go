@@ -34,7 +34,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read returns false without a mapping. An older holder writes a shorter record; the missing fields are zero.
+// read returns the content of the record, or false without a mapping. An older holder writes a shorter record; the
+// missing fields are zero.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {
@@ -43,8 +44,8 @@ func (r activityRecord) read() (a wire.Activity, ok bool) {
 	return wire.DecodeActivity(buf[:])
 }
 
-// copyMapped returns an error if the file was truncated. The kernel then sends SIGBUS, which debug.SetPanicOnFault
-// turns into a panic.
+// copyMapped copies from mapped memory, and returns an error if the file was truncated. The kernel then sends SIGBUS,
+// which debug.SetPanicOnFault turns into a panic.
 func copyMapped(to, from []byte) (err error) {
 	if len(from) < len(to) {
 		return io.ErrUnexpectedEOF

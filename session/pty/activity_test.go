@@ -24,12 +24,12 @@ func TestTruncatedActivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	if st := named(t, p, "a"); !st.Activity.IsZero() || !st.Alive {
-		t.Errorf("without a record: %+v", st)
+		t.Errorf("without a record: got %+v", st)
 	}
 	if err := os.WriteFile(path, record, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if st := named(t, p, "a"); !st.Activity.Equal(before) {
-		t.Errorf("with the record again: %+v, want the activity of %s", st, before)
+		t.Errorf("with the record again: got %+v, want the activity of %s", st, before)
 	}
 }

@@ -20,10 +20,10 @@ func TestSimpleCommandWithoutShell(t *testing.T) {
 		s.Env = append(s.Env, "PWD=/elsewhere")
 		st := start(t, p, s)
 		if env := proc.Environ(st.PID); !proc.HasEnv(env, "PWD=/elsewhere", false) {
-			t.Errorf("a shell has changed the environment: %q", env)
+			t.Errorf("a shell changed the environment: %q", env)
 		}
 		if args := proc.Args(st.PID); strings.Join(args, " ") != "sleep 1000" {
-			t.Errorf("it runs as %q", args)
+			t.Errorf("command line: got %q", args)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestShellRunsOtherCommands(t *testing.T) {
 		s := spec(p.files.city, name, path)
 		start(t, p, s)
 		if x := <-p.Exits(); x.ID != s.ID || x.Code != cmd.ProcessState.ExitCode() {
-			t.Errorf("%s: %+v, want exit code %s", name, x, strconv.Itoa(cmd.ProcessState.ExitCode()))
+			t.Errorf("%s: got %+v, want exit code %s", name, x, strconv.Itoa(cmd.ProcessState.ExitCode()))
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestLargeTextAfterDraft(t *testing.T) {
 	}
 	drafted(true)
 	if err := p.SendPolitely(t.Context(), "a", text, time.Nanosecond); !errors.Is(err, session.ErrBusy) || !strings.Contains(err.Error(), "draft") {
-		t.Errorf("sent into a draft: %v", err)
+		t.Errorf("SendPolitely while there is a draft: got %v", err)
 	}
 	if _, err := term.Write([]byte("\x15")); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ type entry struct {
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks, if the holder is from an older version that does not publish them; nil = it does
+	// drain marks, for a holder of an older version that does not publish them; nil = the holder publishes them
 	marks map[string]string
 }
 
@@ -44,7 +44,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock creates the name's entry if necessary. The caller must call release.
+// lock takes the lock of a session name, and creates the name's entry if necessary. The caller must call release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
@@ -108,7 +108,7 @@ func (e *entry) set(s wire.State) {
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord treats an undecodable fingerprint as unknown. The caller must hold e.mu.
+// setRecord stores a record, and treats an undecodable fingerprint as unknown. The caller must hold e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.record, e.fingerprint = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.fingerprint) != nil {
@@ -116,7 +116,7 @@ func (e *entry) setRecord(rec wire.Record) {
 	}
 }
 
-// hangUp also ends the goroutine that reads from the permanent connection.
+// hangUp closes the permanent connection, which also ends the goroutine that reads from it.
 func (e *entry) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity returns false for another session's record. The caller must hold e.mu.
+// lastActivity reads the activity record, and returns false for another session's record. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)

@@ -62,7 +62,8 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	return to, nil
 }
 
-// inGroup falls back to this process's control group, because an agent without limits is better than none.
+// inGroup starts a holder in the configured control group. If that fails, it uses this process's control group, because
+// an agent without limits is better than none.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -89,7 +90,7 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 	return l.program.execute(args, attr)
 }
 
-// dial supports a dir that is too long for a socket address.
+// dial connects to a holder's socket. It supports a dir that is too long for a socket address.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -100,7 +101,7 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
-// peer returns an error if the process at the other end belongs to another user.
+// peer returns the PID of the process at the other end. It returns an error if that process belongs to another user.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

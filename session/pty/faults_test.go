@@ -73,7 +73,7 @@ func TestExits(t *testing.T) {
 		}
 		out, err := p.Capture(t.Context(), "a", s.ID)
 		if err != nil || !bytes.HasPrefix(out, []byte("last words\r\n")) {
-			t.Errorf("%s: captured %q, %v", c.command, out, err)
+			t.Errorf("%s: Capture: got %q, %v", c.command, out, err)
 		}
 		for range 2 {
 			if err := p.Acknowledge(t.Context(), "a", s.ID); err != nil {
@@ -81,7 +81,7 @@ func TestExits(t *testing.T) {
 			}
 		}
 		if list, _ := p.List(t.Context()); len(list) != 0 {
-			t.Errorf("after the acknowledgement: %+v", list)
+			t.Errorf("after the acknowledgement: got %+v", list)
 		}
 	}
 	select {
@@ -202,18 +202,18 @@ func TestStopLeavesNothing(t *testing.T) {
 	t.Logf("stopped after %v", time.Since(began))
 	for name, id := range ids {
 		if left := marked(t, id); len(left) > 0 {
-			t.Errorf("%s: processes left: %v", name, left)
+			t.Errorf("%s: remaining processes: got %v", name, left)
 		}
 		if err := p.Acknowledge(t.Context(), name, id); err != nil {
 			t.Error(err)
 		}
 		if err := p.Stop(t.Context(), name, 0); err != nil {
-			t.Errorf("stop of a missing session: %v", err)
+			t.Errorf("Stop of a missing session: got %v", err)
 		}
 	}
 	left, err := filepath.Glob(filepath.Join(p.files.dir, "*", "*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("files left behind: %v, %v", left, err)
+		t.Errorf("files left behind: got %v, %v", left, err)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestHolderKilled(t *testing.T) {
 			t.Fatalf("round %d: %+v", round, x)
 		}
 		if left := marked(t, s.ID); len(left) > 0 {
-			t.Fatalf("round %d: processes left: %v", round, left)
+			t.Fatalf("round %d: remaining processes: got %v", round, left)
 		}
 	}
 	list, err := p.List(t.Context())
@@ -317,7 +317,7 @@ func TestLockHeldByOther(t *testing.T) {
 	}
 	defer proc.Close(fd)
 	if _, err := p.Start(t.Context(), spec(city, "a", "true")); err == nil {
-		t.Fatal("started although another process holds the lock")
+		t.Fatal("Start succeeded although another process holds the lock")
 	} else {
 		t.Log(err)
 	}
@@ -398,7 +398,7 @@ func TestAttachToStoppedHolder(t *testing.T) {
 	}()
 	cancel()
 	if eventually.Receive(t, "the end of Attach", answer) == nil {
-		t.Error("attached to a holder that is stopped")
+		t.Error("Attach to a stopped holder succeeded")
 	}
 }
 
@@ -488,14 +488,14 @@ func TestStartWithoutResources(t *testing.T) {
 	}
 	if _, err := p.Start(t.Context(), spec(city, "a", "exec cat")); !errors.Is(err, session.ErrExhausted) ||
 		!strings.Contains(err.Error(), "too many open files") {
-		t.Errorf("without open files: %v", err)
+		t.Errorf("without open files: got %v", err)
 	}
 	if err := unix.Prlimit(holder, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 1024, Max: 1024}, nil); err != nil {
 		t.Fatal(err)
 	}
 	start(t, p, spec(city, "a", "exec cat"))
 	if now := holderOf(t, p, "a"); now != holder {
-		t.Errorf("holder %d instead of %d", now, holder)
+		t.Errorf("holder: got %d, want %d", now, holder)
 	}
 }
 
@@ -538,7 +538,7 @@ func TestFolderDeletedBetweenLives(t *testing.T) {
 	}
 	a := start(t, first, spec(city, "a", "exec cat"))
 	if now := holderOf(t, first, "a"); now != holder {
-		t.Errorf("holder %d instead of %d", now, holder)
+		t.Errorf("holder: got %d, want %d", now, holder)
 	}
 	first.Close()
 	list, err := newProvider(t, city).List(t.Context())
@@ -611,13 +611,13 @@ func TestLateAcknowledgement(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := p.Acknowledge(ctx, "a", id); err == nil {
-		t.Error("a stopped holder has responded")
+		t.Error("a stopped holder responded")
 	}
 	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	if list, err = p.List(t.Context()); err != nil || len(list) != 1 || list[0].ID != id || list[0].Exit == nil {
-		t.Errorf("the exit is not listed again: %+v, %v", list, err)
+		t.Errorf("List after SIGCONT: got %+v, %v", list, err)
 	}
 	if err := p.Acknowledge(t.Context(), "a", id); err != nil {
 		t.Error(err)

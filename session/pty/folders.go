@@ -128,7 +128,7 @@ func (f *folders) stopped(rec wire.Record) bool {
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder does nothing if the PID now belongs to another process.
+// signalHolder sends a signal to a session's holder. It does nothing if the PID now belongs to another process.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)

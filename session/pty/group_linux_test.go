@@ -18,7 +18,7 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 	}
 	group := filepath.Join(own, fmt.Sprintf("gcity-test-%d", os.Getpid()))
 	if err := os.Mkdir(group, 0o755); err != nil {
-		t.Skip("cannot create a control group here: ", err)
+		t.Skip("cannot create a control group: ", err)
 	}
 	p := newProvider(t, t.TempDir())
 	t.Cleanup(func() {
@@ -41,6 +41,6 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 	}
 	p.launcher.group = func() string { return filepath.Join(group, "none") }
 	if in("unlimited") {
-		t.Error("the agent is in a group that does not exist")
+		t.Error("the agent is in a missing control group")
 	}
 }

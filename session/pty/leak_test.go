@@ -45,6 +45,6 @@ func TestCloseLeavesNothing(t *testing.T) {
 	goleak.VerifyNone(t, running)
 	after, err := os.ReadDir("/proc/self/fd")
 	if err != nil || len(after) != len(before) {
-		t.Errorf("%d file descriptors, %d before: %v", len(after), len(before), err)
+		t.Errorf("got %d file descriptors, %d before: %v", len(after), len(before), err)
 	}
 }

@@ -48,7 +48,7 @@ const (
 	silentBatch = 64
 )
 
-// silentSince returns the zero time if too few checks have failed.
+// silentSince returns when the holder stopped responding. It returns the zero time if too few checks have failed.
 func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
@@ -58,8 +58,8 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders sends no requests, which would wake every holder. A holder is silent while it is stopped or not
-// connected.
+// checkHolders checks which holders are silent: stopped, or not connected. It sends no requests, which would wake every
+// holder.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {
@@ -67,7 +67,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.record, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.responseCheck.checkedAt) >= p.silentEvery
-		// other holders are checked only if the batch has room
+		// a holder without failed checks is checked only if the batch has room
 		if due && linked && e.responseCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--

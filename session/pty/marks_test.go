@@ -62,14 +62,14 @@ func TestDrainSurvivesAKilledController(t *testing.T) {
 
 	next := newProvider(t, city)
 	if st := named(t, next, "w-3"); st.Drain != told || st.PID != before.PID {
-		t.Errorf("the next controller finds %+v", st)
+		t.Errorf("drain in the next controller: got %+v", st)
 	}
 	if st := named(t, next, "w-4"); st.Drain.On() {
 		t.Errorf("unexpected marks: %+v", st)
 	}
 	tell(t, next, "w-3", session.Drain{})
 	if a, b := named(t, next, "w-3"), named(t, looker, "w-3"); a.Drain.On() || b.Drain.On() || a.PID != before.PID {
-		t.Errorf("after the drain was canceled: %+v, %+v", a, b)
+		t.Errorf("after the drain was canceled: got %+v, %+v", a, b)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestDrainInOlderHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := named(t, third, "a"); got.Drain.On() {
-		t.Errorf("a drain after the exit: %+v", got)
+		t.Errorf("a drain after the exit: got %+v", got)
 	}
 }
 
@@ -114,7 +114,7 @@ func age(t *testing.T, file string) {
 	}
 	a, ok := wire.DecodeActivity(data)
 	if !ok || !a.Marked {
-		t.Fatalf("%+v is not a record of this build", a)
+		t.Fatalf("%+v: not a record of this build", a)
 	}
 	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
@@ -133,10 +133,11 @@ func TestMarkNames(t *testing.T) {
 		session.DrainByMark: wire.DrainByMark, session.DrainAckMark: wire.DrainAckMark,
 	} {
 		if ours != theirs {
-			t.Errorf("%q in package session, %q in the holder", ours, theirs)
+			t.Errorf("got %q in package session, %q in the holder", ours, theirs)
 		}
 	}
 	if session.MaxDrainBy != wire.MaxDrainBy {
-		t.Errorf("%d bytes in package session, %d in the holder", session.MaxDrainBy, wire.MaxDrainBy)
+		t.Errorf("got %d bytes in package session, %d in the holder",
+			session.MaxDrainBy, wire.MaxDrainBy)
 	}
 }

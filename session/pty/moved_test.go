@@ -33,13 +33,13 @@ func TestMovedCity(t *testing.T) {
 			}
 			other := newProvider(t, was)
 			if list, err := other.List(t.Context()); err != nil || len(list) > 0 {
-				t.Fatalf("the new city lists sessions of the moved one: %+v, %v", list, err)
+				t.Fatalf("sessions of the new city: got %+v, %v", list, err)
 			}
 			b := start(t, other, spec(was, "a", "cat"))
 			moved := newProvider(t, is)
 			list, err := moved.List(t.Context())
 			if err != nil || len(list) != 1 || list[0].ID != a.ID || !list[0].Alive || list[0].City != is {
-				t.Fatalf("the moved city does not list its session: %+v, %v", list, err)
+				t.Fatalf("sessions of the moved city: got %+v, %v", list, err)
 			}
 			if err := other.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 				t.Error(err)
@@ -78,6 +78,6 @@ func TestMovedWhileRunning(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	if _, err := os.Stat(was); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("something exists at the old path: %v", err)
+		t.Errorf("the old path exists: %v", err)
 	}
 }

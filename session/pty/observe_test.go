@@ -91,13 +91,13 @@ func TestObserversDuringStartsAndStops(t *testing.T) {
 		}
 		for _, st := range list {
 			if !st.Alive || st.PID != pids[st.Name] {
-				t.Errorf("round %d: adopted %+v, was pid %d", round, st, pids[st.Name])
+				t.Errorf("round %d: adopted %+v, want pid %d", round, st, pids[st.Name])
 			}
 		}
 		endAll(t, p)
 	}
 	if log, err := os.ReadFile(filepath.Join(city, ".gc/sessions/holders.log")); err != nil || len(log) > 0 {
-		t.Errorf("the holders have logged errors: %s, %v", log, err)
+		t.Errorf("log of the holders: got %s, %v", log, err)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	case err := <-result:
-		t.Fatalf("started too early: %v", err)
+		t.Fatalf("Start returned too early: %v", err)
 	}
 	observer(t, city).Close()
 	other, err := New(Options{City: city, Binary: os.Args[0]})
@@ -169,7 +169,7 @@ func TestIdleHolderWithObservers(t *testing.T) {
 		observer(t, city).Close()
 		end()
 		if got := holderOf(t, p, "a"); got != holder {
-			t.Errorf("the next life has another holder: %d, was %d", got, holder)
+			t.Errorf("holder of the next session: got %d, want %d", got, holder)
 		}
 	}
 	stop()
@@ -219,7 +219,7 @@ func TestObserverStops(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	if _, err := o.Capture(t.Context(), "a", s.ID); err != nil {
-		t.Errorf("the holder exited before the exit of its agent was recorded: %v", err)
+		t.Errorf("the holder exited before its agent's exit was recorded: %v", err)
 	}
 	if err := o.Acknowledge(t.Context(), "a", s.ID); err != nil {
 		t.Error(err)
@@ -241,11 +241,11 @@ func TestObserverRestoresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := o.Send(t.Context(), "a", "x"); err == nil {
-		t.Error("an observer reaches a holder that has no socket")
+		t.Error("an observer reached a holder without a socket")
 	}
 	observer(t, city).Close()
 	if _, err := os.Stat(sock); err == nil {
-		t.Error("an observer made the holder create the socket again")
+		t.Error("an observer made the holder create its socket again")
 	}
 	if err := p.Send(t.Context(), "a", "x"); err != nil {
 		t.Error(err)
@@ -265,7 +265,7 @@ func TestObserverRestoresNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if after := ino(); after != before {
-		t.Error("a holder that has a socket created another one")
+		t.Error("a holder replaced its socket")
 	}
 }
 

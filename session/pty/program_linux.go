@@ -73,7 +73,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp does nothing if another start has removed the source.
+// giveUp removes a source that cannot be executed. It does nothing if another start has removed the source.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +124,7 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile reuses an existing file only if the content is the same.
+// inFile returns a file with the embedded program. It reuses an existing file only if the content is the same.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])

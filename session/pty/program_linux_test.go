@@ -54,7 +54,7 @@ func newImageProvider(t testing.TB, city string) *Provider {
 
 func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the program and runs the whole suite again")
+		t.Skip("builds the program and repeats the whole suite")
 	}
 	sessiontest.Run(t, harness(newImageProvider))
 }
@@ -79,7 +79,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	}
 	seals, err := unix.FcntlInt(uintptr(p.launcher.program.mem), unix.F_GET_SEALS, 0)
 	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
-		t.Errorf("the memory file can be changed: seals %#x, %v", seals, err)
+		t.Errorf("the memory file is writable: seals %#x, %v", seals, err)
 	}
 
 	p.launcher.program.giveUp(p.launcher.program.path, unix.EACCES)
@@ -130,7 +130,7 @@ func TestHolderFileIsVerified(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat(other); err == nil {
-		t.Error("a link was followed")
+		t.Error("the link was followed")
 	}
 }
 
@@ -168,7 +168,7 @@ func TestSpecReachesHolder(t *testing.T) {
 			}
 			seen, err := os.ReadFile(filepath.Join(p.files.city, "seen"))
 			if want := "two\nlines \x01 é\n33 91\n"; err != nil || string(seen) != want {
-				t.Errorf("%q, %v; want %q", seen, err, want)
+				t.Errorf("got %q, %v; want %q", seen, err, want)
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	for _, task := range tasks {
 		data, err := os.ReadFile(task)
 		if errors.Is(err, unix.EPERM) {
-			t.Skip("the system does not show what threads wait for")
+			t.Skip("the kernel does not show what threads wait for")
 		}
 		var call, timeout uint64
 		var skip string

@@ -36,7 +36,7 @@ func TestStartContinuesTheHolder(t *testing.T) {
 	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	if again := holderOf(t, p, "a"); again != holder {
-		t.Errorf("the holder was %d and is %d", holder, again)
+		t.Errorf("holder: want %d, got %d", holder, again)
 	}
 }
 
@@ -80,13 +80,13 @@ func TestSilentHolderIsReported(t *testing.T) {
 	p.silentEvery = 0
 	st := start(t, p, spec(p.files.city, "a", "exec cat"))
 	if named(t, p, "a").Silent != (time.Time{}) {
-		t.Error("silent from the start")
+		t.Error("got a silent session after its start")
 	}
 	before := time.Now()
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
 	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	if one := named(t, p, "a"); !one.Silent.IsZero() {
-		t.Errorf("silent after one List: %+v", one)
+		t.Errorf("silent after one List: got %+v", one)
 	}
 	if two := named(t, p, "a"); two.Silent.Before(before) || !two.Alive || two.PID != st.PID {
 		t.Errorf("%+v", two)
@@ -116,7 +116,7 @@ func TestHoldersAreCheckedInBatches(t *testing.T) {
 		return n
 	}
 	if n := read(); n != silentBatch+1 || last.responseCheck.failures != 1 {
-		t.Errorf("checked %d of %d at first, the last one %d times", n, len(entries),
+		t.Errorf("checked %d of %d at first; the last one failed %d times", n, len(entries),
 			last.responseCheck.failures)
 	}
 	if n := read(); n != len(entries) {

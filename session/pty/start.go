@@ -62,7 +62,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := p.status(e)
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
+		return st, fail("start", s.Name, errOther, "it ended immediately after it started")
 	}
 	return st, nil
 }
@@ -99,7 +99,8 @@ func (e *entry) isNew() bool {
 	return !e.known
 }
 
-// startHolder finds out which process has the session's lock if the lock is taken.
+// startHolder starts a session in the name's idle holder or a new holder. If another process holds the session's lock,
+// it calls freeLock and tries again.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -218,7 +219,8 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart waits a little longer for the response. It stops a session that was started after all.
+// abandonStart handles a start that the caller no longer waits for. It waits a little longer for the response, and
+// stops a session that was started after all.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)

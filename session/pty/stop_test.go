@@ -30,6 +30,6 @@ func TestStopContinuesTheWholeTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Code != 7 {
-		t.Errorf("the agent did not exit on its own: %+v", x)
+		t.Errorf("the agent did not exit on its own: got %+v", x)
 	}
 }

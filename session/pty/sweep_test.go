@@ -23,6 +23,6 @@ func TestIsRunOf(t *testing.T) {
 		}
 	}
 	if !isRunOf("/srv/app:2024", []byte("GC_RUN=/srv/app:2024:XYZ234")) {
-		t.Error("a city with a colon in its path does not find its own runs")
+		t.Error("a run of a city with a colon in its path was not found")
 	}
 }

@@ -64,7 +64,7 @@ func TestRejectedText(t *testing.T) {
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
 		if !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
+			t.Errorf("%s, %d bytes: got %v", c.name, len(c.text), err)
 		}
 	}
 	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil {
@@ -128,7 +128,7 @@ func TestEnvironmentOfTheAgent(t *testing.T) {
 	env := "\nGC_SESSION_ID=" + s.ID + "\nPATH=/usr/bin:/bin\nPWD=" + city + "\n"
 	for _, want := range []string{"/dev/pts/", "33 101\n", env, "SigBlk: 0000000000000000"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in\n%s", want, out)
+			t.Errorf("want %q in\n%s", want, out)
 		}
 	}
 	// The C library uses signals from 32 on, and ignores some of them in the processes that it starts.
@@ -139,17 +139,17 @@ func TestEnvironmentOfTheAgent(t *testing.T) {
 		}
 	}
 	if ignored&(1<<31-1) != 0 {
-		t.Errorf("signals are ignored: %x", ignored)
+		t.Errorf("ignored signals: got %x", ignored)
 	}
 	if n := strings.Count(out, pid); n < 3 {
-		t.Errorf("pid %s is not the leader of a session:\n%s", pid, out)
+		t.Errorf("pid %s is not a session leader:\n%s", pid, out)
 	}
 	var flags int64
 	if i := strings.Index(out, "flags:"); i >= 0 {
 		flags, _ = strconv.ParseInt(strings.Fields(out[i:])[1], 8, 64)
 	}
 	if flags == 0 || flags&04000 != 0 {
-		t.Errorf("standard input's flags are %o", flags)
+		t.Errorf("flags of standard input: got %o", flags)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestFlood(t *testing.T) {
 		seen = append(seen, f.Data...)
 	}
 	if resets == 0 || dropped == 0 {
-		t.Errorf("%d resets, %d bytes dropped", resets, dropped)
+		t.Errorf("got %d resets, %d dropped bytes", resets, dropped)
 	}
 	if len(seen) > 300<<10 {
 		t.Errorf("%d bytes kept", len(seen))
@@ -357,10 +357,10 @@ func FuzzWithoutQueries(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		once := withoutQueries(in)
 		if len(once) > len(in) {
-			t.Errorf("%q grew to %q", in, once)
+			t.Errorf("%q: got %q, which is longer", in, once)
 		}
 		if !bytes.ContainsAny(in, "\x1b\x05") && !bytes.Equal(once, in) {
-			t.Errorf("plain %q became %q", in, once)
+			t.Errorf("plain %q: got %q", in, once)
 		}
 	})
 }

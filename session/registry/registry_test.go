@@ -19,13 +19,13 @@ func TestForget(t *testing.T) {
 	first := r.Entry("a")
 	r.Forget("a", first, func() bool { return false })
 	if r.Find("a") != first || r.Entry("a") != first || len(r.All()) != 1 {
-		t.Error("a state in use was removed")
+		t.Error("an entry in use was removed")
 	}
 	r.Forget("a", first, func() bool { return true })
 	next := r.Entry("a")
 	r.Forget("a", first, func() bool { return true })
 	if r.Find("a") != next || next == first {
-		t.Error("the state of another life was removed")
+		t.Error("the entry of a newer session was removed")
 	}
 }
 
@@ -60,12 +60,12 @@ func TestNameLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := turn.TryLock(); ok {
-		t.Error("two calls hold the lock")
+		t.Error("two calls held the lock")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(session.ErrBusy)
 	if _, err := turn.Lock(ctx); err != session.ErrBusy {
-		t.Errorf("the wait ends with %v", err)
+		t.Errorf("end of the wait: got %v", err)
 	}
 	release()
 	if release, ok := turn.TryLock(); !ok {

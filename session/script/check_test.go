@@ -26,39 +26,39 @@ func TestCheck(t *testing.T) {
 	write("exit 0")
 	h := open(t, path)
 	if err := h.Check(t.Context()); err != nil {
-		t.Errorf("a script without sessions: %v", err)
+		t.Errorf("a script without sessions: got %v", err)
 	}
 	write("exit 2")
 	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not support list-running") {
-		t.Errorf("a script without list-running: %v", err)
+		t.Errorf("a script without list-running: got %v", err)
 	}
 	write("echo the server is away >&2; exit 1")
 	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "the server is away") {
-		t.Errorf("a script that fails: %v", err)
+		t.Errorf("a script that fails: got %v", err)
 	}
 	write("exec sleep 999")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := h.Check(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a script that hangs: %v", err)
+		t.Errorf("a script that hangs: got %v", err)
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Check(t.Context()); !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), "chmod +x") {
-		t.Errorf("a script that is not executable: %v", err)
+		t.Errorf("a script that is not executable: got %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Check(t.Context()); !errors.Is(err, session.ErrMissing) {
-		t.Errorf("a missing script: %v", err)
+		t.Errorf("a missing script: got %v", err)
 	}
 	if _, err := h.Start(t.Context(), h.spec("a", "exec sleep 999")); !errors.Is(err, session.ErrMissing) {
-		t.Errorf("a start with a missing script: %v", err)
+		t.Errorf("Start with a missing script: got %v", err)
 	}
 	if all, err := h.List(t.Context()); err != nil || len(all) != 0 {
-		t.Errorf("left behind: %+v, %v", all, err)
+		t.Errorf("left behind: got %+v, %v", all, err)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestLook(t *testing.T) {
 	h.asked(t)
 	got, err := h.Look(t.Context(), "gc-a")
 	if asked := h.asked(t); err != nil || !got.Alive || got.PID == 0 || len(asked) != 0 {
-		t.Errorf("%+v, %v, calls %q", got, err, asked)
+		t.Errorf("got %+v, %v, calls %q", got, err, asked)
 	}
 	if err := syscall.Kill(got.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// The caller of ended must hold p.mu.
+// ended records that a session has ended. The caller must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -164,7 +164,7 @@ func (p *Provider) ended(e *entry) {
 	}
 }
 
-// The caller of status must hold p.mu.
+// status returns the last known status of a session. The caller must hold p.mu.
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{

@@ -146,7 +146,7 @@ func muxStart(in string, file func(string) string) error {
 		return err
 	}
 	if o.Command == "none" {
-		return errors.New("there is no room for it")
+		return errors.New("no space left")
 	}
 	cmd := exec.Command("/bin/sh", "-c", o.Command)
 	cmd.Dir, cmd.SysProcAttr = o.WorkDir, &syscall.SysProcAttr{Setsid: true}

@@ -86,7 +86,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords fails if it cannot read a record, because gcity could otherwise start that session again.
+// readRecords returns the session records in a folder. It fails if it cannot read one of them, because gcity could
+// otherwise start that session again.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {

@@ -255,14 +255,14 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	return p.end(ctx, old)
 }
 
-// If undoStart fails, the session stays listed, and the next List or Stop tries again.
+// undoStart ends a session after a failed start, and restores the previous record. If undoStart fails, the session
+// stays listed, and the next List or Stop tries again.
 func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
 		shutdown.GiveUp(ctx, "cannot record that the start of %s was undone; the next "+
-			"controller will undo it",
-			rec.Agent)
+			"controller will undo it again", rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
@@ -387,7 +387,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	return all, nil
 }
 
-// The caller of sorted must hold p.mu.
+// sorted returns the names of all sessions in order. The caller must hold p.mu.
 func (p *Provider) sorted() []string {
 	names := make([]string, 0, len(p.sessions))
 	for name, e := range p.sessions {

@@ -52,7 +52,7 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 	h := open(t, muxScript(t))
 	status(t, h, "none")
 	if got := h.asked(t); len(got) != 0 {
-		t.Fatalf("calls without sessions: %q", got)
+		t.Fatalf("calls without sessions: got %q", got)
 	}
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {
 		start(t, h, name, forever)
@@ -78,10 +78,10 @@ func TestPatrolCallsScriptOnce(t *testing.T) {
 		t.Errorf("calls %s", got)
 	}
 	if !st.Activity.Equal(st.Started) {
-		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
+		t.Errorf("last activity: got %v, want %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
-		t.Errorf("without a query it was active at %v", st.Activity)
+		t.Errorf("last activity without a query: got %v", st.Activity)
 	}
 	// The agent writes the mark itself, without gcity.
 	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "gc-a.meta-"+session.DrainAckMark), []byte("1"), 0o600); err != nil {
@@ -112,7 +112,7 @@ func TestProtocol(t *testing.T) {
 		"A": "$(touch x) 'y'", "GC_SESSION_ID": s.ID, "GC_AGENT": "a", "BEADS_DIR": "/b"}}
 	var in map[string]any
 	if err := json.Unmarshal([]byte(got[1][2]), &in); err != nil || fmt.Sprint(in) != fmt.Sprint(want) {
-		t.Errorf("%v, %v; want %v", in, err, want)
+		t.Errorf("got %v, %v; want %v", in, err, want)
 	}
 	data, err := os.ReadFile(filepath.Join(h.city, "records", "state", "environ"))
 	environ := string(data)
@@ -121,7 +121,7 @@ func TestProtocol(t *testing.T) {
 	}
 	for _, want := range []string{"GC_CITY_PATH=" + h.city, "PATH=", "SSH_AUTH_SOCK=/run/agent.sock"} {
 		if !strings.Contains(environ, want) {
-			t.Errorf("no %s in its environment\n%s", want, environ)
+			t.Errorf("want %s in the environment\n%s", want, environ)
 		}
 	}
 	const text = "$(no) `no` 'quoted\" *\nsecond ✓"
@@ -282,7 +282,7 @@ func TestAdoption(t *testing.T) {
 	}
 	h.reopen(t)
 	if st, _ := status(t, h, "gc-b"); st.Exit == nil {
-		t.Errorf("the exit is missing: %+v", st)
+		t.Errorf("want an exit, got %+v", st)
 	}
 	if err := h.Acknowledge(t.Context(), "gc-b", gone.ID); err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestOthersAndFailures(t *testing.T) {
 	if st, _ := status(t, h, "gc-a"); !st.Alive {
 		t.Errorf("%+v", st)
 	}
-	if _, err := h.Start(t.Context(), h.spec("gc-b", "none")); err == nil || !strings.Contains(err.Error(), "there is no room for it") {
+	if _, err := h.Start(t.Context(), h.spec("gc-b", "none")); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}
 	h.reopen(t)
@@ -324,12 +324,12 @@ func TestOthersAndFailures(t *testing.T) {
 		t.Error("a failed start is listed")
 	}
 	if _, err := New(Options{City: h.city, Script: filepath.Join(h.city, "none"), Dir: t.TempDir()}); err == nil {
-		t.Error("opened a missing script")
+		t.Error("New accepted a missing script")
 	}
 	if err := os.WriteFile(filepath.Join(h.city, "records", "x.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(Options{City: h.city, Script: script, Dir: filepath.Join(h.city, "records")}); err == nil || !strings.Contains(err.Error(), "x.json") {
-		t.Errorf("an invalid record: %v", err)
+		t.Errorf("an invalid record: got %v", err)
 	}
 }

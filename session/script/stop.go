@@ -69,7 +69,7 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, isNew bo
 	return s, true
 }
 
-// The caller of hasten must hold Provider.mu.
+// hasten shortens the grace period. The caller must hold Provider.mu.
 func (s *stopping) hasten(by time.Time) {
 	if !s.by.IsZero() && !by.Before(s.by) {
 		return
@@ -143,7 +143,8 @@ func (p *Provider) unask(e *entry) {
 	}
 }
 
-// ask waits until the session or its grace period ends. The grace period starts after the interrupt.
+// ask interrupts the session, and waits until the session or its grace period ends. The grace period starts after the
+// interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -203,7 +204,7 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end also kills the processes of an incomplete start.
+// end stops a session and kills its remaining processes, including those of an incomplete start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {

@@ -35,7 +35,7 @@ func soon(t *testing.T, what string, done <-chan error) error {
 	case err := <-done:
 		return err
 	case <-time.After(opLimit * 5 / 6):
-		t.Fatalf("still in progress: %s", what)
+		t.Fatalf("the stop is still in progress: %s", what)
 		return nil
 	}
 }
@@ -64,7 +64,7 @@ func TestSecondStopKills(t *testing.T) {
 			t.Errorf("deaf %v: %+v", deaf, st)
 		}
 		if got := strings.Count(ops(h.asked(t)), "stop"); got != 1 {
-			t.Errorf("deaf %v: the script was called %d times to stop the session", deaf, got)
+			t.Errorf("deaf %v: got %d calls of stop, want 1", deaf, got)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestExitAfterFailedStop(t *testing.T) {
 		st := start(t, h, "gc-a", `trap "" INT; `+forever)
 		stuck := h.put(t, "stuck")
 		if err := h.Stop(t.Context(), "gc-a", time.Millisecond); err == nil {
-			t.Fatal("the stop succeeded although the script failed")
+			t.Fatal("Stop succeeded although the script failed")
 		}
 		if died {
 			h.mu.Lock()

@@ -78,10 +78,10 @@ func TestStartOfKilledController(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all, err := looks.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive || all[0].Ready {
-		t.Errorf("the observer lists %+v, %v", all, err)
+		t.Errorf("sessions of the observer: got %+v, %v", all, err)
 	}
 	if alive := marked(t, "GC_EXEC_STATE_DIR="+state); len(alive) < 2 {
-		t.Errorf("the observer has ended %v and left %v", scripts, alive)
+		t.Errorf("the observer killed scripts %v; remaining processes: %v", scripts, alive)
 	}
 	h.reopen(t)
 	if st, ok := status(t, h, "gc-start"); !ok || st.Alive || !st.Exit.Asked || st.ID != id {
@@ -89,7 +89,7 @@ func TestStartOfKilledController(t *testing.T) {
 	}
 	for _, pid := range scripts {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !isZombie(pid) {
-			t.Errorf("process %d of the old start can still start the session", pid)
+			t.Errorf("process %d of the old start might still start the session", pid)
 		}
 	}
 	if err := os.Remove(hold); err != nil {
@@ -131,7 +131,7 @@ func TestScriptLosesItsState(t *testing.T) {
 	}
 	until(t, "the end", func() bool { st, _ := status(t, h, "gc-a"); return !st.Alive })
 	if alive := marked(t, sessionMark+first.ID); len(alive) > 0 {
-		t.Errorf("processes left of the ended session: %v", alive)
+		t.Errorf("remaining processes of the ended session: got %v", alive)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestRemainingProcessesAreKilled(t *testing.T) {
 	t.Cleanup(func() { late.Process.Kill(); late.Wait() })
 	start(t, h, "gc-a", forever)
 	if st, err := proc.ReadStat(late.Process.Pid); err != nil || st.State != 'Z' {
-		t.Errorf("still alive: %+v, %v", st, err)
+		t.Errorf("late process: got state %+v, %v", st, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestStartThatCannotBeUndone(t *testing.T) {
 			t.Errorf("%s: %v, %+v", mends.by, ok, st)
 		}
 		if alive := marked(t, sessionMark+s.ID); len(alive) > 0 {
-			t.Errorf("%s: processes left: %v", mends.by, alive)
+			t.Errorf("%s: remaining processes: got %v", mends.by, alive)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func draftIsListed(t *testing.T, h Harness) {
 	look := optional[session.Looker](t, p)
 	optional[session.PoliteSender](t, p) // skips providers that do not detect drafts
 	if _, err := look.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("Look at a missing session: %v", err)
+		t.Errorf("Look at a missing session: got %v", err)
 	}
 	s, _ := start(t, h, p, "a")
 	types := drafting(t, h, p)
@@ -57,7 +57,7 @@ func politeText(t *testing.T, h Harness) {
 	polite := optional[session.PoliteSender](t, p)
 	if err := polite.SendPolitely(t.Context(), "a", "x", time.Second); !errors.Is(err,
 		session.ErrNotFound) {
-		t.Errorf("SendPolitely to a missing session: %v", err)
+		t.Errorf("SendPolitely to a missing session: got %v", err)
 	}
 	start(t, h, p, "a")
 	types := drafting(t, h, p)
@@ -65,13 +65,13 @@ func politeText(t *testing.T, h Harness) {
 	wait(t, "the draft", func() bool { return list(t, p)[0].Draft })
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); !errors.Is(err,
 		session.ErrBusy) {
-		t.Errorf("SendPolitely during a draft: %v", err)
+		t.Errorf("SendPolitely while there is a draft: got %v", err)
 	}
 	types("ne\r", false)
 	wait(t, "the end of the draft", func() bool { return !list(t, p)[0].Draft })
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Hour); !errors.Is(err,
 		session.ErrBusy) {
-		t.Errorf("SendPolitely shortly after a viewer typed: %v", err)
+		t.Errorf("SendPolitely shortly after a viewer's input: got %v", err)
 	}
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); err != nil {
 		t.Error(err)

@@ -45,19 +45,19 @@ func drainIsListed(t *testing.T, h Harness) {
 	} {
 		mark(t, m, d)
 		if got := listed(t, p).Drain; got != d {
-			t.Errorf("listed %+v, want %+v", got, d)
+			t.Errorf("got drain %+v, want %+v", got, d)
 		}
 	}
 	mark(t, m, d)
 	// the agent's tools read and set the marks directly
 	if v, err := m.Meta(t.Context(), "a", "GC_DRAIN"); v != "1790000000" || err != nil {
-		t.Errorf("GC_DRAIN is %q, %v", v, err)
+		t.Errorf("GC_DRAIN: got %q, %v", v, err)
 	}
 	if err := m.SetMeta(t.Context(), "a", "GC_DRAIN_ACK", "1"); err != nil {
 		t.Fatal(err)
 	}
 	if d.Acked = true; listed(t, p).Drain != d {
-		t.Errorf("listed %+v, want %+v", listed(t, p).Drain, d)
+		t.Errorf("got drain %+v, want %+v", listed(t, p).Drain, d)
 	}
 }
 
@@ -66,13 +66,13 @@ func drainEndsWithSession(t *testing.T, h Harness) {
 	m, d := drained(t, h, p)
 	h.Crash(t, p, "a")
 	if st := dead(t, p, "a"); st.Drain.On() {
-		t.Errorf("a dead session is still draining: %+v", st.Drain)
+		t.Errorf("drain of an ended session: got %+v", st.Drain)
 	}
 	if err := session.SetDrain(t.Context(), m, "a", d); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("a drain mark for a dead session: %v", err)
+		t.Errorf("SetDrain on an ended session: got %v", err)
 	}
 	if _, st := start(t, h, p, "a"); st.Drain.On() || listed(t, p).Drain.On() {
-		t.Errorf("the next session is draining: %+v", listed(t, p).Drain)
+		t.Errorf("drain of the next session: got %+v", listed(t, p).Drain)
 	}
 }
 
@@ -84,24 +84,24 @@ func invalidDrainIsIgnored(t *testing.T, h Harness) {
 			t.Fatal(err)
 		}
 		if st := listed(t, p); st.Drain.On() {
-			t.Errorf("the mark %q is listed as %+v", v, st.Drain)
+			t.Errorf("drain with the mark %q: got %+v", v, st.Drain)
 		}
 	}
 }
 
 func drainOutlivesProvider(t *testing.T, h Harness) {
 	if h.Adopt == nil {
-		t.Skip("sessions of this provider end with it")
+		t.Skip("this provider's sessions end with the provider")
 	}
 	p := h.New(t)
 	_, d := drained(t, h, p)
 	before := listed(t, p)
 	next := h.Adopt(t, p)
 	if st := listed(t, next); st.Drain != d || st.PID != before.PID || !st.Alive {
-		t.Errorf("adopted %+v, want %+v", st, before)
+		t.Errorf("adopted session: got %+v, want %+v", st, before)
 	}
 	mark(t, next.(session.Marker), session.Drain{})
 	if st := listed(t, h.Adopt(t, next)); st.Drain.On() || st.PID != before.PID {
-		t.Errorf("after the second adoption: %+v", st)
+		t.Errorf("session after the second adoption: got %+v", st)
 	}
 }

@@ -103,12 +103,12 @@ func ControllerKilled(t *testing.T, k Kills) {
 		now := Census(t, city)
 		for name, pids := range now {
 			if len(pids) > 1 {
-				t.Fatalf("%s runs %d times: %v", name, len(pids), pids)
+				t.Fatalf("%s: got %d processes: %v", name, len(pids), pids)
 			}
 		}
 		for name, pid := range first {
 			if len(now[name]) != 1 || now[name][0] != pid {
-				t.Fatalf("%s was %d and is %v", name, pid, now[name])
+				t.Fatalf("%s: want pid %d, got %v", name, pid, now[name])
 			}
 		}
 		for name, pids := range now {
@@ -127,12 +127,12 @@ func ControllerKilled(t *testing.T, k Kills) {
 	}
 	for name, pid := range first {
 		if seen[name] != pid {
-			t.Errorf("%s is %d and listed as %d", name, pid, seen[name])
+			t.Errorf("%s: want pid %d, listed as %d", name, pid, seen[name])
 		}
 	}
-	t.Logf("%d of %d agents were up", len(seen), KillAgents)
+	t.Logf("%d of %d agents were running", len(seen), KillAgents)
 	if len(seen) == 0 {
-		t.Error("no agent ever started, so the test checked nothing")
+		t.Error("no agent started, so nothing was tested")
 	}
 	for name := range seen {
 		if err := p.Stop(t.Context(), name, 0); err != nil {
@@ -140,7 +140,7 @@ func ControllerKilled(t *testing.T, k Kills) {
 		}
 	}
 	if left := Census(t, city); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("remaining processes: %v", left)
 	}
 }
 

@@ -116,8 +116,8 @@ func cases() []testCase {
 		{"concurrent starts and stops", manyAtOnce},
 		{"attached viewer can type", attach},
 		{"watcher receives old and new output", watch},
-		{"draft is listed", draftIsListed},
-		{"polite text is rejected during a draft", politeText},
+		{"List reports a draft", draftIsListed},
+		{"SendPolitely fails while there is a draft", politeText},
 	}
 }
 
@@ -197,7 +197,7 @@ func dead(t *testing.T, p session.Provider, name string) session.Status {
 func startIsListed(t *testing.T, h Harness) {
 	p := h.New(t)
 	if all := list(t, p); len(all) != 0 {
-		t.Fatalf("sessions of an empty city: %+v", all)
+		t.Fatalf("List in an empty city: got %+v", all)
 	}
 	s := h.Spec(t, p, "a")
 	s.Fingerprint = session.NewFingerprint(map[string]string{"command": "x"})
@@ -217,7 +217,7 @@ func startIsListed(t *testing.T, h Harness) {
 		}
 		if got.Started.Before(before.Add(-time.Second)) ||
 			got.Started.After(time.Now().Add(time.Second)) {
-			t.Errorf("started at %v", got.Started)
+			t.Errorf("start time: got %v", got.Started)
 		}
 		if drift := got.Fingerprint.Drift(s.Fingerprint); !got.Fingerprint.Known() ||
 			len(drift) > 0 {
@@ -230,7 +230,7 @@ func secondStartFails(t *testing.T, h Harness) {
 	p := h.New(t)
 	_, st := start(t, h, p, "a")
 	if _, err := p.Start(t.Context(), h.Spec(t, p, "a")); !errors.Is(err, session.ErrExists) {
-		t.Errorf("a second start: %v", err)
+		t.Errorf("second Start: got %v", err)
 	}
 	if all := list(t, p); len(all) != 1 || all[0].ID != st.ID || all[0].PID != st.PID {
 		t.Errorf("%+v", all)
@@ -262,7 +262,7 @@ func stopIsKept(t *testing.T, h Harness) {
 		t.Errorf("%+v", st.Exit)
 	}
 	if x := nextExit(t, p); x != *st.Exit && !x.At.Equal(st.Exit.At) {
-		t.Errorf("reported %+v, listed %+v", x, *st.Exit)
+		t.Errorf("reported exit %+v, listed exit %+v", x, *st.Exit)
 	}
 	ack := optional[session.Acknowledger](t, p)
 	for range 2 {
@@ -271,7 +271,7 @@ func stopIsKept(t *testing.T, h Harness) {
 		}
 	}
 	if all := list(t, p); len(all) != 0 {
-		t.Errorf("after the acknowledgement: %+v", all)
+		t.Errorf("List after the acknowledgement: got %+v", all)
 	}
 	start(t, h, p, "a")
 }
@@ -340,7 +340,7 @@ func crashIsReportedOnce(t *testing.T, h Harness) {
 	}
 	select {
 	case x := <-p.(session.Notifier).Exits():
-		t.Errorf("reported again: %+v", x)
+		t.Errorf("exit reported again: %+v", x)
 	default:
 	}
 }
@@ -348,7 +348,7 @@ func crashIsReportedOnce(t *testing.T, h Harness) {
 func lossIsSignaled(t *testing.T, h Harness) {
 	p := h.New(t)
 	if h.Lose == nil {
-		t.Skip("the platform of this provider cannot be lost")
+		t.Skip("this provider cannot lose its platform")
 	}
 	changes := optional[session.Changer](t, p).Changes()
 	s, _ := start(t, h, p, "a")
@@ -368,7 +368,7 @@ func lossIsSignaled(t *testing.T, h Harness) {
 	if n, ok := p.(session.Notifier); ok {
 		select {
 		case x := <-n.Exits():
-			t.Errorf("an exit is reported: %+v", x)
+			t.Errorf("got exit %+v, want none", x)
 		default:
 		}
 	}
@@ -413,7 +413,7 @@ func restartIsNewSession(t *testing.T, h Harness) {
 	}
 	if m, ok := p.(session.Marker); ok {
 		if v, err := m.Meta(t.Context(), "a", "K"); v != "" || err != nil {
-			t.Errorf("a mark of the previous session: %q, %v", v, err)
+			t.Errorf("mark of the previous session: got %q, %v", v, err)
 		}
 	}
 }

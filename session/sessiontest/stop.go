@@ -57,7 +57,7 @@ func StopSignals(t *testing.T, h Harness) {
 				exit = *st.Exit
 			}
 			if !exit.Asked || c.code >= 0 && exit.Code != c.code {
-				t.Errorf("%+v, want exit code %d", exit, c.code)
+				t.Errorf("got %+v, want exit code %d", exit, c.code)
 			}
 		})
 	}

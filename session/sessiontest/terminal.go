@@ -33,7 +33,7 @@ func typing(t *testing.T, h Harness) {
 		})
 	}
 	if out, err := p.Output(t.Context(), "a", 1); err != nil || strings.Contains(out, "one line") {
-		t.Errorf("more than the last line: %q, %v", out, err)
+		t.Errorf("last line: got %q, %v", out, err)
 	}
 }
 
@@ -92,13 +92,13 @@ func readyByMark(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	if all := list(t, p); st.Ready || all[0].Ready {
-		t.Error("ready before it was marked")
+		t.Error("got a ready session before it was marked")
 	}
 	if err := m.SetMeta(t.Context(), "a", session.ReadyMark, "1"); err != nil {
 		t.Fatal(err)
 	}
 	if all := list(t, p); !all[0].Ready {
-		t.Error("not ready after it was marked")
+		t.Error("got a session that is not ready after it was marked")
 	}
 }
 
@@ -121,10 +121,10 @@ func capture(t *testing.T, h Harness) {
 	}
 	if out, err := c.Capture(t.Context(), "a", ids[1]); err != nil ||
 		!strings.Contains(string(out), "second") {
-		t.Errorf("output of the previous session: %q, %v", out, err)
+		t.Errorf("output of the previous session: got %q, %v", out, err)
 	}
 	if out, err := c.Capture(t.Context(), "a", ids[0]); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("output of the session before the previous one: %q, %v", out, err)
+		t.Errorf("output of the session before that one: got %q, %v", out, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func manyAtOnce(t *testing.T, h Harness) {
 	}
 	wg.Wait()
 	if all := list(t, p); len(all) != len(names) {
-		t.Errorf("%d of %d sessions are listed", len(all), len(names))
+		t.Errorf("List: got %d of %d sessions", len(all), len(names))
 	}
 	for _, name := range names {
 		wg.Go(func() {
@@ -226,12 +226,12 @@ func readUntil(t *testing.T, term session.Terminal, text string) string {
 	select {
 	case ok := <-found:
 		if !ok {
-			t.Fatalf("the terminal ended before %q, after %q", text, all)
+			t.Fatalf("want %q before the end of the terminal, got %q", text, all)
 		}
 	case <-time.After(eventually.Timeout):
 		term.Close()
 		wg.Wait()
-		t.Fatalf("the terminal did not show %q in time, only %q", text, all)
+		t.Fatalf("want %q in the terminal in time, got %q", text, all)
 	}
 	return string(all)
 }
@@ -273,7 +273,7 @@ func attach(t *testing.T, h Harness) {
 		_, err = term.Read(buf)
 	}
 	if _, err := a.Attach(t.Context(), "a", 80, 24); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("attach to a dead session: %v", err)
+		t.Errorf("Attach to an ended session: got %v", err)
 	}
 }
 
@@ -306,7 +306,7 @@ func watch(t *testing.T, h Harness) {
 		}
 	}
 	if !strings.Contains(all.String(), "after") {
-		t.Fatalf("\"after\" was not shown: %q", all.String())
+		t.Fatalf("want \"after\", got %q", all.String())
 	}
 	for range w.Watch(ctx, "a") {
 		if err := p.Stop(t.Context(), "a", 0); err != nil {
@@ -315,7 +315,7 @@ func watch(t *testing.T, h Harness) {
 	}
 	for _, err := range w.Watch(ctx, "no-such") {
 		if !errors.Is(err, session.ErrNotFound) {
-			t.Errorf("watching a missing session: %v", err)
+			t.Errorf("Watch of a missing session: got %v", err)
 		}
 	}
 	if ctx.Err() != nil {

@@ -19,13 +19,13 @@ func usage(t *testing.T, h Harness) {
 		return all
 	}
 	if all := measure(); len(all) != 0 {
-		t.Errorf("usage without sessions: %+v", all)
+		t.Errorf("usage without sessions: got %+v", all)
 	}
 	start(t, h, p, "busy")
 	start(t, h, p, "idle")
 	start(t, h, p, "gone")
 	if all := measure(); len(all) != 3 {
-		t.Errorf("usage of three sessions: %+v", all)
+		t.Errorf("usage of three sessions: got %+v", all)
 	}
 	h.Crash(t, p, "gone")
 	dead(t, p, "gone")
@@ -37,9 +37,9 @@ func usage(t *testing.T, h Harness) {
 	})
 	all := measure()
 	if _, ok := all["gone"]; ok || len(all) != 2 {
-		t.Errorf("usage of two sessions: %+v", all)
+		t.Errorf("usage of two sessions: got %+v", all)
 	}
 	if now := all["idle"]; now.Procs != idle.Procs || now.CPU > idle.CPU+50*time.Millisecond {
-		t.Errorf("usage of the idle session: was %+v, is %+v", idle, now)
+		t.Errorf("usage of the idle session: had %+v, got %+v", idle, now)
 	}
 }

@@ -220,7 +220,7 @@ func TestInterruptAndStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x := ended(t, p); x.Signal != "SIGINT" {
-		t.Errorf("an interrupt was not enough to stop it: %+v", x)
+		t.Errorf("exit after an interrupt: got %+v", x)
 	}
 }
 
@@ -245,6 +245,6 @@ func TestLastOutput(t *testing.T) {
 	}
 	raw, err := p.Capture(t.Context(), "a", st.ID)
 	if err != nil || !strings.HasPrefix(string(raw), "line 0\r\nline 1\r\n") || !strings.HasSuffix(string(raw), "line 1999\r\nno end") || strings.Count(string(raw), "\r\n") != 2000 {
-		t.Errorf("%d bytes, ends in %q, %v", len(raw), raw[max(0, len(raw)-30):], err)
+		t.Errorf("got %d bytes that end with %q, %v", len(raw), raw[max(0, len(raw)-30):], err)
 	}
 }

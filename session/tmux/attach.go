@@ -69,7 +69,8 @@ type terminal struct {
 	once sync.Once
 }
 
-// wait restores the session's configured size after the last viewer has detached.
+// wait waits until the tmux client has exited. After the last viewer has detached, it restores the session's configured
+// size.
 func (t *terminal) wait() {
 	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)

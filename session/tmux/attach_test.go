@@ -176,7 +176,7 @@ func TestAttachWithTmuxItself(t *testing.T) {
 	})
 	until(t, "the agent's screen", func() bool { return v.shows("begun") })
 	if v.shows("tmux.conf:") {
-		t.Error("tmux complains about its configuration")
+		t.Error("tmux reported an error in its configuration")
 	}
 	if _, err := f.WriteString("\x02c"); err != nil {
 		t.Fatal(err)

@@ -127,7 +127,7 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime is never negative, even if the wall clock was set back.
+// uptime returns how long a session had run at a given time. It is never negative, even if the wall clock was set back.
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
@@ -271,8 +271,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 
 const promptPoll = 200 * time.Millisecond
 
-// ask reports whether the agent ended within the grace period. An interactive shell at its prompt ignores SIGINT, so
-// ask sends it SIGHUP instead.
+// ask asks the agent to exit, and reports whether it ended within the grace period. An interactive shell at its prompt
+// ignores SIGINT, so ask sends it SIGHUP instead.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }

@@ -30,7 +30,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	list, err := p.List(t.Context())
 	if err != nil || len(list) != len(names) {
-		t.Fatalf("%d of %d, %v", len(list), len(names), err)
+		t.Fatalf("got %d sessions, want %d, %v", len(list), len(names), err)
 	}
 	for _, name := range names {
 		if err := p.Send(t.Context(), name, fmt.Sprint("for ", pids[name])); err != nil {
@@ -40,7 +40,7 @@ func TestHostileNames(t *testing.T) {
 		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name])
 		shows(t, p, name, mine)
 		if out, err := p.Output(t.Context(), name, 0); err != nil || strings.TrimSpace(out) != mine {
-			t.Errorf("%q shows %q, %v", name, out, err)
+			t.Errorf("output of %q: got %q, %v", name, out, err)
 		}
 	}
 	for i, name := range names {
@@ -53,12 +53,12 @@ func TestHostileNames(t *testing.T) {
 		list, err := p.List(t.Context())
 		alive := slices.DeleteFunc(list, func(st session.Status) bool { return !st.Alive })
 		if err != nil || len(alive) != len(names)-i-1 {
-			t.Errorf("after the stop of %q, %d are alive, %v", name, len(alive), err)
+			t.Errorf("after the stop of %q: got %d live sessions, %v", name, len(alive), err)
 		}
 	}
 	filepath.WalkDir(filepath.Dir(city), func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Name() == "pwned" {
-			t.Errorf("a name was executed: %s", path)
+			t.Errorf("a session's name was executed: %s", path)
 		}
 		return err
 	})
@@ -74,19 +74,19 @@ func FuzzMangle(f *testing.F) {
 	f.Add("-x", "+2Dx")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if (mangle(a) == mangle(b)) != (a == b) {
-			t.Errorf("%q and %q are %q and %q", a, b, mangle(a), mangle(b))
+			t.Errorf("names of %q and %q: got %q and %q", a, b, mangle(a), mangle(b))
 		}
 		if back, ok := unmangle(mangle(a)); !ok || back != a {
-			t.Errorf("%q comes back as %q", a, back)
+			t.Errorf("name of %q: decoded as %q", a, back)
 		}
 		if back, ok := unmangle(b); ok && mangle(back) != b {
-			t.Errorf("%q is accepted, but %q has another mangled name", b, back)
+			t.Errorf("%q was accepted, but %q has a different encoded name", b, back)
 		}
 		if strings.ContainsAny(mangle(a), " ;:.#$%@=!{}'\"\\") || strings.HasPrefix(mangle(a), "-") {
 			t.Errorf("%q is %q", a, mangle(a))
 		}
 		if got := decodeMark(encodeMark(a)); got != a {
-			t.Errorf("the mark %q comes back as %q", a, got)
+			t.Errorf("mark %q: decoded as %q", a, got)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestSendIsExact(t *testing.T) {
 			}
 			until(t, "the text", func() bool { return len(seen()) >= len(want) })
 			if got := seen(); got != want {
-				t.Fatalf("%s: after %q: %q", name, text, got[max(0, len(want)-len(text)-20):])
+				t.Fatalf("%s: after %q: got %q", name, text, got[max(0, len(want)-len(text)-20):])
 			}
 		}
 		megabyte := strings.Repeat(strings.Repeat("ü", 500)+"\n", 1<<10)
@@ -142,7 +142,8 @@ func TestSendIsExact(t *testing.T) {
 		want += c.before + megabyte + c.after
 		until(t, "a megabyte", func() bool { return len(seen()) >= len(want) })
 		if seen() != want {
-			t.Errorf("%s: a megabyte was changed: %d of %d bytes arrived", name, len(seen()), len(want))
+			t.Errorf("%s: a text of one megabyte was changed: got %d of %d bytes",
+				name, len(seen()), len(want))
 		}
 	}
 	for _, text := range []string{"bell\a", "\x1b[2J", "return\r", strings.Repeat("x", 4096)} {
@@ -168,7 +169,8 @@ func TestKeysAreExact(t *testing.T) {
 		want += c[1]
 		until(t, "the key", func() bool { return len(seen()) >= len(want) })
 		if got := seen(); got != want {
-			t.Fatalf("%q is %q, after %q", c[0], strings.TrimPrefix(got, want[:len(want)-len(c[1])]), want)
+			t.Fatalf("%q: got %q, after %q",
+				c[0], strings.TrimPrefix(got, want[:len(want)-len(c[1])]), want)
 		}
 	}
 	if err := p.SendKeys(t.Context(), "a", "l", "s", ";", "Enter"); err != nil {
@@ -191,7 +193,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	shows(t, p, "a", "done")
 	got, err := os.ReadFile(file)
 	if want := strings.Join(s.Env, "\x00") + "\x00"; err != nil || string(got) != want {
-		t.Errorf("%q, %v; want %q", got, err, want)
+		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 	pids, err := proc.All()
 	if err != nil {
@@ -199,7 +201,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	}
 	for _, pid := range pids {
 		if strings.Contains(strings.Join(proc.Args(pid), " "), "s3cr3t-0815") {
-			t.Errorf("the secret is in the command line of %d", pid)
+			t.Errorf("the command line of %d contains the secret", pid)
 		}
 	}
 	for _, args := range [][]string{{"show-environment", "-g"}, {"show-environment", "-t", "=a:"}, {"list-panes", "-a", "-F", "#{pane_start_command} #{pane_current_command}"}} {
@@ -209,7 +211,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 		}
 	}
 	if out, _ := exec.Command("grep", "-r", "s3cr3t-0815", filepath.Join(city, ".gc")).Output(); len(out) > 0 {
-		t.Errorf("the secret is on disk: %s", out)
+		t.Errorf("a file contains the secret: %s", out)
 	}
 }
 
@@ -233,7 +235,7 @@ func TestStartFailures(t *testing.T) {
 	}
 	p.binary = "/nowhere/gcity"
 	if _, err := p.Start(t.Context(), spec(city, "a", "true")); err == nil || !strings.Contains(err.Error(), "/nowhere/gcity") {
-		t.Errorf("without a program: %v", err)
+		t.Errorf("without a program: got %v", err)
 	}
 	p.binary = os.Args[0]
 	start(t, p, spec(city, "a", "exec cat"))

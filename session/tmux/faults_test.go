@@ -66,7 +66,7 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		for _, pid := range pids {
 			if _, mine := family[pid]; (mine || marked(pid)) && lives(pid) {
-				t.Errorf("%s: %d is still running: %q", name, pid, proc.Args(pid))
+				t.Errorf("%s: process %d is still running: %q", name, pid, proc.Args(pid))
 			}
 		}
 		ack(t, p, x)
@@ -90,7 +90,7 @@ func TestServerDies(t *testing.T) {
 		}
 	}
 	if lives(deaf.PID) || lives(plain.PID) {
-		t.Error("reported as lost, but still alive")
+		t.Error("a lost session is still alive")
 	}
 	start(t, p, spec(city, "deaf", "exec cat"))
 	if err := p.Send(t.Context(), "deaf", "again"); err != nil {
@@ -147,7 +147,7 @@ func TestNameInUse(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := p.Stop(t.Context(), "a", 0); err != nil || !lives(pid) {
-		t.Errorf("%v; the other city's session is alive: %v", err, lives(pid))
+		t.Errorf("Stop: %v; other city's session alive: %v", err, lives(pid))
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestNameInUse(t *testing.T) {
 	}
 	unfinished := foreign("GC_CITY_PATH="+city, "GC_SESSION_ID=unfinished")
 	if st := start(t, p, spec(city, "a", "exec cat")); lives(unfinished) || !lives(st.PID) {
-		t.Error("an unfinished start is still alive")
+		t.Error("an unfinished start was not undone")
 	}
 }
 
@@ -195,7 +195,7 @@ func TestExitWithoutController(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	if seen, err := look.List(t.Context()); err != nil || len(seen) != 2 || seen[0].Alive || seen[1].Alive {
-		t.Errorf("the observer lists %+v, %v", seen, err)
+		t.Errorf("sessions of the observer: got %+v, %v", seen, err)
 	}
 	for _, st := range list {
 		ack(t, p, *st.Exit)
@@ -203,7 +203,7 @@ func TestExitWithoutController(t *testing.T) {
 	p.Close()
 	p = newProvider(t, city)
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("reported again: %+v, %v", list, err)
+		t.Errorf("List after the acknowledgement: got %+v, %v", list, err)
 	}
 	if out, err := p.Output(t.Context(), "a", 0); err != nil || !strings.Contains(out, "last words") {
 		t.Errorf("%q, %v", out, err)
@@ -222,7 +222,7 @@ func TestObserver(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if _, err := os.Stat(filepath.Join(city, ".gc")); err == nil {
-		t.Error("an observer has created files")
+		t.Error("an observer created files")
 	}
 	look.Close()
 	p := newProvider(t, city)
@@ -238,7 +238,7 @@ func TestObserver(t *testing.T) {
 		t.Errorf("%q, %v", v, err)
 	}
 	if _, err := look.Start(t.Context(), spec(city, "b", "true")); err == nil {
-		t.Error("an observer has started a session")
+		t.Error("an observer started a session")
 	}
 	start(t, p, spec(city, "b", "exec cat"))
 	list, err := look.List(t.Context())
@@ -268,7 +268,7 @@ func TestTwoControllers(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(sessiontest.Census(t, city)["a"]); n != 1 {
-			t.Fatalf("the agent runs %d times", n)
+			t.Fatalf("got %d processes of the agent, want 1", n)
 		}
 		for _, p := range ps {
 			list, err := p.List(t.Context())
@@ -295,7 +295,7 @@ func TestCallsOfTmux(t *testing.T) {
 		start(t, p, spec(city, string(rune('a'+i)), "exec sleep 1000"))
 	}
 	if got := p.tmux.execs.Load() - before; got != n {
-		t.Errorf("%d starts called tmux %d times", n, got)
+		t.Errorf("%d starts: got %d calls of tmux", n, got)
 	}
 	before = p.tmux.execs.Load()
 	for range 5 {
@@ -304,7 +304,7 @@ func TestCallsOfTmux(t *testing.T) {
 		}
 	}
 	if got := p.tmux.execs.Load() - before; got != 5 {
-		t.Errorf("5 patrols called tmux %d times", got)
+		t.Errorf("5 patrols: got %d calls of tmux", got)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestCanceledStart(t *testing.T) {
 	s.Env = append(s.Env, "GC_TEST="+city+"/a")
 	_, err := p.Start(ctx, s)
 	if n := len(sessiontest.Census(t, city)["a"]); (err == nil) != (n == 1) {
-		t.Errorf("%v, and it runs %d times", err, n)
+		t.Errorf("got %v and %d processes", err, n)
 	}
 	list, listErr := p.List(t.Context())
 	if listErr != nil || (err == nil) != slices.ContainsFunc(list, func(st session.Status) bool { return st.Name == "a" }) {

@@ -184,7 +184,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey rejects key names that only tmux accepts; they are typed as text.
+// isKey reports whether key is the name of a key. It rejects names that only tmux accepts; they are typed as text.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",

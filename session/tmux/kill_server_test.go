@@ -33,13 +33,13 @@ func TestDismissed(t *testing.T) {
 	}
 	over()
 	if !p.tmux.isServer(first) {
-		t.Fatal("the server exited without a dismissal")
+		t.Fatal("the server exited before Dismiss")
 	}
 	dismiss()
 	until(t, "the exit of the empty server", func() bool { return !lives(first) })
 	second := begun()
 	if second == first || !lives(second) {
-		t.Fatalf("the server of the next session is %d, that of the first was %d", second, first)
+		t.Fatalf("server of the next session: got %d, same as the first: %d", second, first)
 	}
 	over()
 }
@@ -64,22 +64,22 @@ func TestDismissedWithAnotherProcess(t *testing.T) {
 	}
 	out, err := p.tmux.once(t.Context(), nil, "list-sessions", "-F", "#{session_name}")
 	if err != nil || out != "somebody\n" {
-		t.Fatalf("the server holds %q, %v", out, err)
+		t.Fatalf("sessions of the server: got %q, %v", out, err)
 	}
 	if _, err := p.tmux.once(t.Context(), nil, "set-option", "-s", "exit-empty", "off", ";", "kill-session", "-t", "=somebody"); err != nil {
 		t.Fatal(err)
 	}
 	if !p.tmux.serverLives() {
-		t.Fatal("the server exits on its own")
+		t.Fatal("the server exited on its own")
 	}
 	if err := Dismiss(t.Context(), city); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the exit of the empty server", func() bool { return !p.tmux.serverLives() })
 	if err := Dismiss(t.Context(), city); err != nil {
-		t.Errorf("dismissal of a server that has exited: %v", err)
+		t.Errorf("Dismiss of a server that has exited: got %v", err)
 	}
 	if err := Dismiss(t.Context(), t.TempDir()); err != nil {
-		t.Errorf("dismissal in a city without a server: %v", err)
+		t.Errorf("Dismiss in a city without a server: got %v", err)
 	}
 }

@@ -131,7 +131,8 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks for all sessions if rec is nil. Without a server, the result is empty.
+// snapshot asks tmux for the panes and viewers of a session, or of all sessions if rec is nil. Without a server, the
+// result is empty.
 func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if rec != nil {
@@ -200,7 +201,8 @@ func number(s string) int {
 	return n
 }
 
-// compare returns true if the session seems to have ended. For an observer, it records the end immediately.
+// compare updates a session from a snapshot, and returns true if the session seems to have ended. For an observer, it
+// records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]

@@ -15,7 +15,7 @@ func TestLook(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("a missing session: %v", err)
+		t.Errorf("a missing session: got %v", err)
 	}
 	for _, name := range []string{"a", "ab", "b"} {
 		start(t, p, spec(city, name, "echo begun; exec sleep 999"))
@@ -27,7 +27,7 @@ func TestLook(t *testing.T) {
 	before := p.tmux.execs.Load()
 	got, err := p.Look(t.Context(), "a")
 	if n := p.tmux.execs.Load() - before; err != nil || n != 1 || !got.Alive || !got.Drain.On() || !got.Ready {
-		t.Fatalf("%+v, %v, after %d calls", got, err, n)
+		t.Fatalf("got %+v, %v, after %d calls", got, err, n)
 	}
 	all, err := p.List(t.Context())
 	if err != nil || len(all) != 3 {
@@ -42,13 +42,13 @@ func TestLook(t *testing.T) {
 	x := nextExit(t, p)
 	before = p.tmux.execs.Load()
 	if got, err = p.Look(t.Context(), "a"); err != nil || got.Alive || got.Exit == nil || got.Exit.ID != x.ID || p.tmux.execs.Load() != before {
-		t.Errorf("after the exit: %+v, %v, %d calls", got, err, p.tmux.execs.Load()-before)
+		t.Errorf("after the exit: got %+v, %v, %d calls", got, err, p.tmux.execs.Load()-before)
 	}
 	ack(t, p, x)
 	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("acknowledged: %v", err)
 	}
 	if got, err := p.Look(t.Context(), "ab"); err != nil || !got.Alive {
-		t.Errorf("the next session: %+v, %v", got, err)
+		t.Errorf("the next session: got %+v, %v", got, err)
 	}
 }

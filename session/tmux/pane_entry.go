@@ -121,8 +121,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// The channel arrival receives the connection of the start's process. The function cancel closes a connection that
-// arrives too late.
+// expect registers a start, so that arrival receives the connection of the start's process. The function cancel closes
+// a connection that arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()

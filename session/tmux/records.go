@@ -95,7 +95,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall returns false if this city has no session with that name. x is the session's exit, or nil.
+// recall reads the record and the exit of a session; x is nil without an exit. It returns false if this city has no
+// session with that name.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -64,7 +64,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := e.status()
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
+		return st, fail("start", s.Name, errOther, "it ended immediately after it started")
 	}
 	return st, nil
 }
@@ -89,8 +89,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious fails if it cannot kill processes that hold the session's lock. The caller must hold the name's lock and
-// the start lock.
+// endPrevious kills what is left of the previous session, and fails if the session is alive or cannot be killed. The
+// caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {

@@ -73,7 +73,7 @@ func endAll(t testing.TB, p *Provider) {
 	p.Close()
 	if err == nil && !eventually.Poll(func() bool { return !p.tmux.serverLives() }) {
 		out, err := p.tmux.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
-		t.Errorf("the server does not exit: it has %q, %v", out, err)
+		t.Errorf("the server did not exit: got %q, %v", out, err)
 	}
 	if p.tmux.serverLives() {
 		exec.Command("tmux", "-L", p.tmux.label, "kill-server").Run()

@@ -152,7 +152,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// this response belongs to a command that ask sent
+			// the flag 1 marks a response to a command that ask sent
 			if strings.HasSuffix(end, " 1") {
 				numbers = w.received(numbers, block)
 			}

@@ -23,7 +23,7 @@ func ReportNotAttached(m *state.Room, why string, since time.Time) {
 	state.Record(m, details.Message{Text: widget.FirstItem(why), Token: themes.Bad})
 	text := widget.FirstItem(why)
 	if r := state.SingleAgent(m); r != nil {
-		text = strings.TrimSuffix(text, releaseHint(m, r)) // its key does not work in this dialog
+		text = strings.TrimSuffix(text, releaseHint(m, r)) // the hint's key does not work here
 	}
 	if rest, ok := strings.CutPrefix(text, "cannot "); ok {
 		text = "Cannot " + rest

@@ -25,7 +25,8 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case state.ShowsAllCities:
 		return state.StartSwitch(m, feed.SwitchCity{})
 	case state.ListsCities:
-		openCityList(m, stopped != nil) // the alert line says that the key starts a stopped city
+		// the cursor starts on a stopped city, because the alert line says that the key starts that city
+		openCityList(m, stopped != nil)
 		return nil
 	}
 	return ExplainDirectory(m)
@@ -36,7 +37,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 // does nothing.
 func openCityList(m *state.Room, here bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
-		About: CitiesList{},
+		About: state.CitiesList{},
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
@@ -75,7 +76,7 @@ func cityItems(m *state.Room) []state.Item {
 		if state.CanStart(m, &c) {
 			item.Verb = "asks whether to start it"
 		}
-		// the process ID is in the city's details
+		// without the process ID, which is in the city's details
 		runner, _, _ := strings.Cut(state.RunnerText(m, &c), " (")
 		if runner != "" && (item.Note == "" || m.W >= 120) {
 			item.Note = strings.TrimPrefix(item.Note+"; "+runner, "; ")
@@ -97,13 +98,10 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// noCities is the subject of the text that is shown because no other city is known.
-type noCities struct{}
-
 // ListNewCities replaces the text about other cities with the list of cities as soon as another city is known. The
 // cursor is on the city of this room, because the next key may still be meant for the text.
 func ListNewCities(m *state.Room) {
-	if m.Dialogs.Subject() != any(noCities{}) {
+	if m.Dialogs.Subject() != any(state.NoCities{}) {
 		return
 	}
 	if action, _ := state.DecideSwitch(m); action != state.ListsCities {
@@ -117,7 +115,7 @@ func ListNewCities(m *state.Room) {
 func ExplainDirectory(m *state.Room) []feed.Effect {
 	var about any
 	if !m.Directory {
-		about = noCities{}
+		about = state.NoCities{}
 	}
 	openReader(m, &state.Reader{Title: "Other cities", About: about,
 		Lines: func(w int) []string { return widget.WrapAll(state.NoDirectory(m), w) }})
@@ -161,9 +159,6 @@ func citiesTitle(m *state.Room) string {
 	return "Cities (outdated): " + widget.Plain(m.Fleet.Problem)
 }
 
-// CitiesList identifies the finder that lists the cities.
-type CitiesList struct{}
-
 // RefreshCities updates the open list of cities. The cursor stays on the same city.
 func RefreshCities(m *state.Room) {
 	f := m.Dialogs.Finder()
@@ -174,7 +169,7 @@ func RefreshCities(m *state.Room) {
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
-		state.ShowSuccess(m, "already in "+widget.Plain(name))
+		state.ShowSuccess(m, "already in "+state.CityTitle(m, 50))
 		return nil
 	}
 	return state.StartSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})

@@ -58,8 +58,7 @@ func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	}
 	if len(c.Text) > MaxCopy {
 		state.ShowFailure(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB, "+
-			"but the limit is %d KB",
-			c.What, len(c.Text)>>10, MaxCopy>>10))
+			"but the limit is %d KB", c.What, (len(c.Text)+1023)>>10, MaxCopy>>10))
 		return nil
 	}
 	state.Show(m, "copied: "+widget.FirstItem(c.Text), false)

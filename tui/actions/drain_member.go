@@ -43,12 +43,13 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		})
 }
 
-// drainAll does not use the cursor of Pools, because a reload can move it.
+// drainAll returns the entry that drains all members of a pool. It does not use the cursor of Pools, because a reload
+// can move it.
 func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
 	drain, undrain := t.Split()
 	all := state.Item{Title: "all members", Prefix: true, Extra: true,
-		Verb: "asks for confirmation",
+		Verb: "asks whether to drain them",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
 		Run: func(m *state.Room) []feed.Effect {
@@ -56,7 +57,8 @@ func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 		}}
 	switch {
 	case len(drain) == 0:
-		all.Note = widget.Number(len(undrain)) + " drains to cancel"
+		all.Note, all.Verb = widget.Number(len(undrain))+" drains to cancel",
+			"asks whether to cancel the drains"
 		if m.Confirm != state.ConfirmAlways {
 			all.Verb = "cancels the drains"
 		}
@@ -64,6 +66,8 @@ func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
 		all.Verb = "drains it"
 	case !asksToDrain(m, t):
 		all.Verb = "drains them"
+	case len(drain) == 1:
+		all.Verb = "asks whether to drain it"
 	}
 	return all
 }

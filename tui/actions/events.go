@@ -26,7 +26,7 @@ func needEventAgent(m *state.Room) string {
 		return why
 	}
 	if agentOf(m, &m.Events.Selected().Event) == "" {
-		return "this event is not about an existing agent"
+		return "this event does not belong to an agent that exists"
 	}
 	return ""
 }
@@ -43,7 +43,7 @@ func agentOf(m *state.Room, e *events.Event) string {
 
 func needOpenAgent(m *state.Room) string {
 	if name := m.Dialogs.EventAgent(); name == "" || m.Agents.Find(name) == nil {
-		return "this page is not about an existing agent"
+		return "this page does not belong to an agent that exists"
 	}
 	return ""
 }

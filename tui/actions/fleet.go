@@ -147,7 +147,7 @@ func needRegistrar(m *state.Room) string {
 	return ""
 }
 
-// needSupervisor is checked before the user types a folder, because only a supervisor registers cities.
+// needSupervisor returns the reason why no city can be registered, or "". It is checked before the user types a folder.
 func needSupervisor(m *state.Room) string {
 	why := needRegistrar(m)
 	if why == "" && m.Fleet != nil && m.Fleet.Unmaintained {
@@ -220,8 +220,9 @@ func suspendCity(m *state.Room) []feed.Effect {
 func suspendCityQuestion(c *fleet.City) question {
 	return question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", harms: true,
 		count: c.Summary.Running, of: "running agents",
-		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
-			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
+		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and no new ones "+
+			"start until the city is resumed.", c.Summary.Running,
+			widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
 			return sendToCity(m, "suspending", c, city.Suspend{})
 		}}

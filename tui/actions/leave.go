@@ -114,8 +114,8 @@ func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 		return question{title: "Stop " + widget.Count(n, "agent") + " and the city?",
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
 			of: "running agents", plan: true, do: stop, stay: stay,
-			body: []string{"The sessions stop, even in the middle of work, and none starts until " +
-				"the city is started again."}}
+			body: []string{"The sessions stop, even during work, and no new ones start until the " +
+				"city is started again."}}
 	})
 	if c := m.Dialogs.Choice(); c != nil {
 		c.AboutLeaving = true

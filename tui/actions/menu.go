@@ -41,7 +41,7 @@ func subjectTitle(m *state.Room) string {
 	default:
 		title = p.Called()
 	}
-	return cmp.Or(title, state.CityName(m))
+	return cmp.Or(title, state.CityTitle(m, 50))
 }
 
 func showVerbs(m *state.Room) []feed.Effect {

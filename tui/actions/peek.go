@@ -152,7 +152,7 @@ func showLogs(m *state.Room) []feed.Effect {
 	if m.Focus != panel.IDPeek || !m.Zoomed {
 		m.PreviousFocus = m.Focus
 	}
-	shown := outputAgent(m).Name // before the focus changes
+	shown := outputAgent(m).Name // depends on the focus, which changes below
 	m.LogsFromList = m.Focus != panel.IDPeek
 	m.Focus, m.Zoomed, m.Hidden, m.ShowRuns = panel.IDPeek, true, false, false
 	m.Peek.Logs = true

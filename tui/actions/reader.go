@@ -39,7 +39,7 @@ func showPool(m *state.Room) []feed.Effect {
 type cityText struct{}
 
 func showCity(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: state.CityName(m), About: cityText{},
+	openReader(m, &state.Reader{Title: state.CityTitle(m, 50), About: cityText{},
 		Lines: func(w int) []string { return widget.WrapAll(details.City(m.Details()), w) },
 		OnKey: func(key string) []state.Task {
 			a := state.FindAlert(m, func(a panel.Alert) bool { return a.Key == key })

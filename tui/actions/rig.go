@@ -66,7 +66,7 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 			return question{none: "nothing was done: " + shown + " is already suspended"}
 		}
 		body := []string{
-			fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts",
+			fmt.Sprintf("%s to it, %d running. The sessions stop, and no new ones start",
 				belong(now.Agents), now.Running),
 			"until the rig is resumed. This is stored in the configuration.",
 		}

@@ -228,7 +228,7 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent returns a condition on the agent in the open reader, regardless of marks.
+// ofOpenAgent applies a condition to the agent in the open window of details, and ignores marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {

@@ -144,8 +144,8 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
 	n, of := details.Suspends(&m.Lists, on)
-	body := []string{fmt.Sprintf("No member is running, and none starts until you press %s again.",
-		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
+	body := []string{fmt.Sprintf("No member is running, and none will start until you "+
+		"press %s again.", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and no new ones start until you press %s again.",
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))

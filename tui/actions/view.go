@@ -117,7 +117,7 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 	askLive(m, func(m *state.Room) question {
 		return question{title: "Suspend " + state.CityTitle(m, 50) + "?", verb: "suspend",
 			count: state.RunningAgents(m), of: "running agents",
-			body: []string{"All sessions stop, and none starts until the city is resumed."},
+			body: []string{"All sessions stop, and no new ones start until the city is resumed."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", "the city",
 					[]city.Command{city.Suspend{}})

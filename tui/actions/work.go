@@ -102,7 +102,7 @@ func askClose(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// closeQuestion leaves out beads that have been closed in the meantime.
+// closeQuestion builds the question about closing beads. It leaves out beads that have been closed in the meantime.
 func closeQuestion(m *state.Room, rows []*panel.WorkRow) question {
 	open := slices.DeleteFunc(slices.Clone(rows), func(r *panel.WorkRow) bool {
 		return r.Bead.Status == beads.StatusClosed

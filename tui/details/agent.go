@@ -173,7 +173,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText omits the deadline if another line already shows it.
+// drainText describes an agent's drain. It omits the deadline if another line already shows it.
 func drainText(src *Source, d *city.DrainInfo, shown time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
@@ -224,8 +224,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput prefers the pane's time, because the city updates LastActivity only once per patrol. LastActivity must not
-// be nil.
+// lastOutput returns the time of the latest output, from the pane or else from LastActivity, which must not be nil. The
+// city updates LastActivity only once per patrol.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {

@@ -47,7 +47,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	switch {
 	case a.State == city.AutomationBroken:
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	case r.State == panel.AutomationManual: // the state repeats the gate
+	case r.State == panel.AutomationManual: // the state already contains the gate
 		lines[len(lines)-1] = src.Look.Field("gate", says)
 	case says != "":
 		lines = append(lines, src.Look.Field("reason", says))

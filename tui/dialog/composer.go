@@ -41,7 +41,7 @@ type Composer[T any] struct {
 
 // Unsent is the content of a composer.
 type Unsent struct {
-	Text   string // with placeholders for long pastes
+	Text   string // the typed text, with placeholders for long pastes
 	Pastes []string
 }
 
@@ -290,7 +290,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// fitHint makes room for the typed text. The name of the send key has priority.
+// fitHint shortens the label and the hint to make room for the typed text. The name of the send key has priority.
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	const least = 10 // columns for the beginning of the label
 	short, _, _ := strings.Cut(hint, "  ")

@@ -35,7 +35,7 @@ type Confirm[T any] struct {
 	Answers      []Answer[T]
 	Cursor       int
 	RequiredText string
-	Counts       string // what a required number counts: "running agents"
+	Counts       string // if RequiredText is a number: what it counts, such as "running agents"
 	Targets      int    // the number of targets; 0 = unknown
 	Edit         widget.Entry
 	Since        time.Time

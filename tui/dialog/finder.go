@@ -333,7 +333,8 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// filterByNoun handles typed text that is a noun such as "work". It omits entries that only mention the noun.
+// filterByNoun removes entries that only mention the typed text, if the text is a noun such as "work". It also removes
+// most unavailable entries.
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -373,7 +374,8 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy requires that the letters are close together. Otherwise almost any text would match.
+// fuzzy returns the entries that contain the letters of the text in order. The letters must be close together, because
+// almost any text would match otherwise.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {

@@ -51,7 +51,7 @@ type attachment struct {
 	scan    detach.Scanner
 	// when it fires, an incomplete escape sequence counts as a key
 	escapeTimer *time.Timer
-	typed       chan []byte // closed when the terminal is closed
+	typed       chan []byte // the user's input; closed when the terminal is closed
 	cols        int
 	rows        int
 	ended       bool              // the session or the connection ended

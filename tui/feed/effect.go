@@ -185,6 +185,11 @@ func (SendCityCommand) effect() {}
 func (RegisterCity) effect()    {}
 func (UnregisterCity) effect()  {}
 
+// RefreshCities makes the directory read the list of cities immediately.
+type RefreshCities struct{}
+
+func (RefreshCities) effect() {}
+
 // Inspect requests details of an agent in addition to those in the snapshot. The response is an Inspected.
 type Inspect struct {
 	ID    int

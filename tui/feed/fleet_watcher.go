@@ -41,6 +41,8 @@ type FleetWatcher struct {
 	Mailbox      *Mailbox
 	Published    *fleet.List
 	wake         chan struct{}
+	hurry        chan struct{} // ends the delay before the next update of the list
+	refreshed    time.Time     // time of the latest Refresh
 }
 
 // CityWatch is what the watcher knows about one city.
@@ -65,7 +67,7 @@ func controllerOf(in *city.Info, before controllerID) controllerID {
 	switch {
 	case in.Mode == "":
 		return controllerID{}
-	case in.PID == 0: // it does not respond
+	case in.PID == 0: // the controller does not respond
 		return before
 	}
 	return controllerID{in.PID, in.Since.UnixNano()}
@@ -79,7 +81,21 @@ func (b *CityWatch) forget() {
 
 func NewFleetWatcher(r *Runner) *FleetWatcher {
 	return &FleetWatcher{r: r, cities: r.Cities, Watched: map[string]*CityWatch{},
-		wake: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+}
+
+// Refresh makes the directory read the list immediately. It does not wait.
+func (l *FleetWatcher) Refresh() {
+	if d, ok := l.cities.Directory.(city.Refresher); ok {
+		d.Refresh()
+	}
+	l.Mu.Lock()
+	l.refreshed = l.r.Now()
+	l.Mu.Unlock()
+	select {
+	case l.hurry <- struct{}{}:
+	default:
+	}
 }
 
 // SetMailbox sets the mailbox that receives the list.
@@ -275,13 +291,15 @@ func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why st
 		}
 		if b.unresponsive == "" {
 			b.failingSince = l.r.Now()
-			time.AfterFunc(SilenceGrace, func() { l.change(func() {}) }) // the list changes then
+			// when the grace ends, the list says that the city does not respond
+			time.AfterFunc(SilenceGrace, func() { l.change(func() {}) })
 		}
 		b.unresponsive = why
 	})
 }
 
-// publish sends the list at most once a second, but more often until every running city has responded.
+// publish sends the list at most once a second, but more often after Refresh and until every running city has
+// responded.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {
@@ -293,13 +311,17 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 		if l.PublishChanges() {
 			gap = FleetRefreshGap / 10
 		}
-		if !pause(ctx, gap) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-l.hurry:
+		case <-time.After(gap):
 		}
 	}
 }
 
-// PublishChanges sends the list if it has changed. It reports whether a running city has not responded yet.
+// PublishChanges sends the list if it has changed. It reports whether the next change is urgent, because a running city
+// has not responded yet or Refresh was called.
 func (l *FleetWatcher) PublishChanges() (early bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -307,6 +329,7 @@ func (l *FleetWatcher) PublishChanges() (early bool) {
 		return true
 	}
 	f := l.list()
+	early = l.r.Now().Sub(l.refreshed) < 2*FleetRefreshGap
 	for i := range f.Rows {
 		early = early || f.Rows[i].Info.Running && !f.Rows[i].Responded &&
 			f.Rows[i].Unresponsive == ""

@@ -24,6 +24,7 @@ type pinned struct {
 
 	mu      sync.Mutex
 	current city.Control
+	lost    bool // current has failed: a different process might run the city now
 }
 
 // pin returns the city with the given name, provided that it is in the given folder.
@@ -54,8 +55,25 @@ func (p *pinned) reconnect(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current = c
+	p.current, p.lost = c, false
 	return nil
+}
+
+// found returns the city's control. If the current one has failed, it first gets the city from the list again.
+func (p *pinned) found(ctx context.Context) city.Control {
+	p.mu.Lock()
+	lost := p.lost
+	p.mu.Unlock()
+	if lost {
+		_ = p.reconnect(ctx) // on error, the current control reports why the city cannot be reached
+	}
+	return p.control()
+}
+
+func (p *pinned) setLost() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = true
 }
 
 func (p *pinned) control() city.Control {
@@ -76,11 +94,12 @@ func (p *pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 }
 
 func (p *pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	s, err := p.control().Snapshot(ctx)
+	s, err := p.found(ctx).Snapshot(ctx)
 	if err == nil {
 		err = p.checkSnapshot(ctx, s)
 	}
 	if err != nil {
+		p.setLost()
 		return nil, err
 	}
 	return s, nil
@@ -88,17 +107,19 @@ func (p *pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 
 func (p *pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
-		for s, err := range p.control().Snapshots(ctx) {
+		for s, err := range p.found(ctx).Snapshots(ctx) {
 			if err == nil {
 				err = p.checkSnapshot(ctx, s)
 			}
 			if err != nil {
+				p.setLost()
 				s = nil
 			}
 			if !yield(s, err) || err != nil {
 				return
 			}
 		}
+		p.setLost() // the controller has exited
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *Runner) Watch(w Watch) {
 	}
 }
 
-// WatchedInput calls Gone at the end of input, which Bubble Tea ignores.
+// WatchedInput is the terminal's input. It calls Gone when the input ends, because Bubble Tea ignores that.
 type WatchedInput struct {
 	*os.File
 	Gone func()

@@ -18,8 +18,12 @@ func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
 
+// waitForCity is like waitToRetry, but waits at most one second, so that the room finds a new controller soon.
+func waitForCity(ctx context.Context, tries int) bool { return waitToRetry(ctx, min(tries, 2)) }
+
 // StreamSnapshots puts the city's snapshots into the mailbox until ctx ends.
 func (r *Runner) StreamSnapshots(ctx context.Context) {
+	logged := "" // the most recently logged reason, so that a repeated reason is logged only once
 	for tries := 0; ; tries++ {
 		var cause error
 		for s, err := range r.City.Snapshots(ctx) {
@@ -27,7 +31,7 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 				cause = err
 				break
 			}
-			tries = 0
+			tries, logged = 0, ""
 			if ctx.Err() == nil {
 				r.Mailbox.PutSnapshot(s)
 			}
@@ -35,9 +39,13 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		r.Mailbox.putUnreachable(unreachableReason(cause))
-		r.Log.Warn("the snapshot stream ended", "error", cause)
-		if !waitToRetry(ctx, tries) {
+		why := unreachableReason(cause)
+		r.Mailbox.putUnreachable(why)
+		if why != logged {
+			r.Log.Warn("the snapshot stream ended", "error", cause)
+			logged = why
+		}
+		if !waitForCity(ctx, tries) {
 			return
 		}
 	}
@@ -69,7 +77,7 @@ func unreachableReason(err error) string {
 // StreamEvents puts the city's events into the mailbox, starting with the backlog. Each event arrives once.
 func (r *Runner) StreamEvents(ctx context.Context) {
 	after := r.Mailbox.lastEvent()
-	known := after > 0
+	known, logged := after > 0, ""
 	for tries := 0; ; tries++ {
 		if !known {
 			if s, err := r.City.Snapshot(ctx); err == nil {
@@ -82,15 +90,18 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 		if known {
 			for e, err := range r.City.Events(ctx, after) {
 				if err != nil {
-					r.Log.Warn("the event stream ended", "error", err)
+					if why := err.Error(); why != logged {
+						r.Log.Warn("the event stream ended", "error", err)
+						logged = why
+					}
 					break
 				}
-				tries = 0
+				tries, logged = 0, ""
 				after = max(after, e.Seq)
 				r.Mailbox.PutEvent(e)
 			}
 		}
-		if ctx.Err() != nil || !waitToRetry(ctx, tries) {
+		if ctx.Err() != nil || !waitForCity(ctx, tries) {
 			return
 		}
 	}

@@ -130,7 +130,8 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 	}
 }
 
-// readLateOutput retries, because the controller stores the last output only after it has reported the end.
+// readLateOutput reads the last output of an ended session. It retries, because the controller stores that output only
+// after it has reported the end.
 func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
 	const tries = 5
 	for n := range tries {

@@ -24,7 +24,7 @@ func (l *List) Details(of *City, runner string, look *widget.Styles, now time.Ti
 	h, b := HealthOf(look, c), &c.Summary
 	lines := []string{look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(now), "",
 		look.Field("folder", widget.Plain(c.Info.Path))}
-	// another city had the name already when this one was listed
+	// when this city was listed, another one already had its name
 	if own := c.Summary.Name; own != "" && own != c.Info.Name && !c.Unregistered {
 		lines = append(lines, look.Field("listed as", widget.Plain(c.Info.Name)))
 	}

@@ -23,7 +23,8 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			keyOf("list.sort") + " or a click on a column title changes the order"},
 		{"(" + g.Below + ")",
 			"order held: while you work in a list, its rows keep their places"},
-		{"asks", "to the right of an action: it asks for confirmation before it runs"},
+		{"asks", "it asks first: undo cannot restore what it stops"},
+		{"asks if several", "undo reverts it, so it asks only for several agents"},
 	} {
 		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1]})
 	}

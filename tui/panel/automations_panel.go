@@ -229,7 +229,7 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 		}
 	}
 	row(themes.Text, action)
-	if r.State != AutomationRunning { // while it is running, the line above contains the gate
+	if r.State != AutomationRunning { // the first line already shows the progress
 		row(themes.Dim, r.LastRunText(e.Now))
 	}
 	if a.Last != nil {

@@ -45,7 +45,7 @@ func agentColumnKinds() []columnKind {
 	longest := func(most int, text func(r *AgentRow) string) width {
 		return func(a *Agents) int {
 			n := 0
-			for i := range a.Rows { // a filter does not affect the columns
+			for i := range a.Rows { // all rows, so that a filter does not change the widths
 				n = max(n, widget.Width(text(&a.Rows[i])))
 			}
 			return min(n, most)

@@ -42,7 +42,7 @@ func (r *EventRow) Key() string { return r.id }
 
 func (r *EventRow) verb() string {
 	if r.Event.Type == events.AgentIdleKilled {
-		return "idle timeout" // the agent might stop without being killed
+		return "idle timeout" // not "killed", because the agent might stop without being killed
 	}
 	_, verb, ok := strings.Cut(r.Kind, ".")
 	if !ok {
@@ -75,7 +75,7 @@ func NewEvents(all *Agents) *Events {
 			Zone: keymap.InEvents, Kind: KindEvent,
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
 			NoMarks: true, Always: true, Follows: true,
-			NoAgent: "the event under the cursor is not about an existing agent"},
+			NoAgent: "the event under the cursor does not belong to an agent that exists"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
 			return r.Matches(f, now)
 		},

@@ -60,7 +60,7 @@ type Panel interface {
 	Subject() Ref
 	// Actions returns the actions that only this panel has.
 	Actions() []Action
-	// Draw returns h lines of w columns.
+	// Draw returns the drawn panel, as at.H lines of at.W columns.
 	Draw(e *Env, at Box) []string
 	// Entered is called when the panel receives the focus.
 	Entered()

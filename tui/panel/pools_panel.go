@@ -54,7 +54,7 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// build keeps the time at which a pool became short of members.
+// build returns the rows for the snapshot. It keeps the time at which a pool became short of members.
 func (p *Pools) build(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {

@@ -19,7 +19,7 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns hides the last exit first, then the key, then the reason.
+// quarantineColumns returns the columns that fit. It hides the last exit first, then the key, then the reason.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8

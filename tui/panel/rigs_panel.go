@@ -118,9 +118,9 @@ func (g *Rigs) toggle(rows []*RigRow) Request {
 	if running < len(on) {
 		counts = "rigs"
 	}
-	body := "No session is running in the rig, and none starts"
+	body := "No session is running in the rig, and none will start"
 	if running > 0 {
-		body = describe.SessionsStop(running) + ", and none starts"
+		body = describe.SessionsStop(running) + ", and no new ones start"
 	}
 	return Request{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
 		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,

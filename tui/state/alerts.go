@@ -116,7 +116,8 @@ func suspendedCity(m *Room) panel.Alert {
 	return a
 }
 
-// rejectedConfig puts the error first, because a narrow screen shows only the beginning of the text.
+// rejectedConfig returns an alert if the configuration on disk is invalid. The error comes first, because a narrow
+// screen shows only the beginning of the text.
 func rejectedConfig(m *Room) []panel.Alert {
 	if m.Snap.Config.Rejected == "" {
 		return nil

@@ -77,20 +77,39 @@ func PeekRows(m *Room, h int) int {
 // DismissHint returns the hint on how to dismiss a failure in the status line.
 func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
-// FailureParts returns the rows of the failure in the status line, or nil if the status line shows no failure.
-func FailureParts(m *Room, w int) []string {
-	if !m.Status.Failed || m.Typing() || w < 40 {
-		return nil
+// StatusParts returns the rows of the status line's text, and the hint that follows the text. The text has several rows
+// if one row does not have room for both. If there is no text, parts is nil.
+func StatusParts(m *Room, w int) (parts []string, hint string) {
+	s := &m.Status
+	text := s.Text
+	switch leaving := DepartureText(m); {
+	case s.Failed:
+		hint = DismissHint(m)
+	case leaving != "":
+		text, hint = leaving, "  "+m.Keys.KeyText(BackID)+" cancels"
+	case text == "" || !s.Pending && m.Now.Sub(s.Since) > StatusDuration:
+		return nil, ""
+	default:
+		hint = UndoHint(m)
 	}
-	parts := widget.Wrap(m.Status.Text, w-4)
-	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(DismissHint(m)) > w {
+	if m.Typing() || w < 40 || widget.Width(text)+widget.Width(hint)+3 < w {
+		return []string{text}, hint
+	}
+	parts = widget.Wrap(text, w-4)
+	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(hint) > w {
 		parts = append(parts, "")
 	}
 	if most := max(2, m.H/8); len(parts) > most {
 		parts[most-1] = strings.Join(parts[most-1:], " ")
 		parts = parts[:most]
 	}
-	return parts
+	return parts, hint
+}
+
+// StatusHeight returns the number of rows of the status line.
+func StatusHeight(m *Room) int {
+	parts, _ := StatusParts(m, m.W)
+	return max(1, len(parts))
 }
 
 // Present reports whether a panel is visible.

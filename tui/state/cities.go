@@ -41,6 +41,27 @@ func ListCities(m *Room) {
 	MoveNeeds(m, 0)
 }
 
+// CitiesList is the subject of the finder that lists the cities.
+type CitiesList struct{}
+
+// NoCities is the subject of the text that is shown because no other city is known.
+type NoCities struct{}
+
+const citiesReadGap = 500 * time.Millisecond
+
+// RequestCities requests the current list of cities when the user opens it, and while it is open.
+func RequestCities(m *Room) {
+	list := m.Dialogs.Finder()
+	switch shown := list != nil && list.About == any(CitiesList{}) ||
+		m.Dialogs.Subject() == any(NoCities{}); {
+	case !shown:
+		m.citiesReadAt = time.Time{}
+	case m.Now.Sub(m.citiesReadAt) >= citiesReadGap:
+		m.citiesReadAt = m.Now
+		m.Todo = append(m.Todo, feed.RefreshCities{})
+	}
+}
+
 // MoveNeeds moves the cursor by n rows in the list of agents that need attention.
 func MoveNeeds(m *Room, n int) {
 	all := AllNeeds(m)
@@ -191,8 +212,10 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 		return nil
 	}
 	where := widget.Plain(t.Name)
-	if t.Name == "" {
+	if c := m.Fleet.Find(t.Name); t.Name == "" {
 		where = "all cities"
+	} else if c != nil {
+		where = c.DisplayName
 	}
 	before := m.Status
 	doing := "switching to "
@@ -221,7 +244,7 @@ func NoDirectory(m *Room) []string {
 	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
 		"keep running."
 	if m.Mode == Hosting {
-		register = "This program runs " + CityName(m) + ". Quit it with " +
+		register = "This program runs " + CityTitle(m, 50) + ". Quit it with " +
 			m.Keys.KeyText("quit") + " and b; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}

@@ -137,8 +137,8 @@ func DrainAndLeave(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	}
 	var todo []feed.Effect
 	if len(commands) > 0 {
-		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
-		m.Undo = Undo{} // esc cancels the drains
+		// no undo is needed, because esc cancels the drains
+		todo = send(m, "draining", widget.Count(len(commands), "agent"), commands)
 		d.ID = m.Status.ID
 	}
 	m.Departure = d

@@ -67,7 +67,7 @@ func (m *Room) Plan() Plan {
 	p.Problems = len(AlertLines(m, max(1, (m.H-10)/10)))
 	p.StatusRow = p.Tier != Single
 	p.Closing = m.H >= 28 && m.W >= 100
-	body := m.H - 1 - p.Problems - 1 - max(0, len(FailureParts(m, m.W))-1) - len(m.Hint())
+	body := m.H - 1 - p.Problems - 1 - (StatusHeight(m) - 1) - len(m.Hint())
 	if p.StatusRow {
 		body--
 	}

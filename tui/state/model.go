@@ -28,7 +28,7 @@ const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of editing the configuration.
 type ConfigEdit struct {
-	Files    feed.ConfigFile // nil = it cannot be edited
+	Files    feed.ConfigFile // nil = the configuration cannot be edited
 	Draft    *feed.Draft     // edited configuration that awaits a decision; nil = none
 	Checking bool
 	Checked  *feed.Edited // result of the check, until the user has been asked; nil = none
@@ -110,7 +110,7 @@ type actionLog struct {
 	Scaled     Scaling // the size that was requested most recently
 	Fired      Firing  // the automation that was fired most recently
 	Status     Status
-	Undo       Undo
+	Undos      Undos
 	Departure  Departure
 	Messages   []details.Message // oldest first
 	History    []string          // lines of the palette, oldest first
@@ -173,7 +173,7 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 	m.Snap, m.Wave = s, m.waves.See(s)
 	ApplyTheme(m)
 	m.Relist()
-	noteCrash(m)
+	NoteCrash(m)
 }
 
 // Zone returns the zone of the focused panel.
@@ -201,7 +201,7 @@ type otherCities struct {
 	FleetRoom bool        // the room shows all cities and belongs to none
 	All       bool        // the program was started for all cities
 	At        string      // the city's name in the list; "" = the city is not listed
-	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
+	OpenedAs  string      // the name under which the city was opened from the list; "" = none
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
 	// the part of Folder that differs from other cities of the same name; "" = no such city
 	sameName string
@@ -217,6 +217,8 @@ type otherCities struct {
 	OpenedFrom feed.SwitchCity // the room from which the user opened the all-cities room
 	Switch     CitySwitch
 	ArrivedAt  time.Time
+	// when the open list of cities was last requested; zero = the list is not open
+	citiesReadAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
 	CityFilter widget.Filter

@@ -92,7 +92,7 @@ func updateFollowed(m *Room) {
 	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
 }
 
-// update reports whether the message's state has changed.
+// update applies a snapshot to the message. It reports whether the message's state has changed.
 func (l *followedText) update(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // IDs from a different controller are unrelated

@@ -15,7 +15,7 @@ func (m *Room) Relist() {
 	for _, p := range m.Panels {
 		p.Update(e)
 	}
-	m.Undo.noteEffect(m)
+	m.Undos.noteEffects(m)
 	ReportFiredRun(m)
 	RunsChanged(m)
 	inspectionChanged(m)

@@ -113,7 +113,8 @@ func SelectAgent(m *Room, name string) {
 	UpdatePane(m)
 }
 
-// selectionMoved must be called after the selection in Agents has moved.
+// selectionMoved updates Events if it shows only the selected agent's events. It must be called after the selection in
+// Agents has moved.
 func selectionMoved(m *Room) {
 	if m.Events.Only {
 		RefilterEvents(m)
@@ -224,12 +225,13 @@ func UnmarkAll(m *Room, k panel.Marking) {
 	ShowSuccess(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions
-	if m.Undo.Restore == nil && CanUndo(m) {
+	m.Undos.ForgetMarks()
+	if CanUndo(m) {
 		return
 	}
-	m.Undo = Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
+	m.Undos.Offer(m, Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
 		Until: m.Now.Add(UndoDuration), Restore: func(m *Room) {
 			*k.Marks = before
 			ShowSuccess(m, widget.Count(n, "mark")+" restored")
-		}}
+		}})
 }

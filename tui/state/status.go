@@ -71,8 +71,8 @@ func BeginAction(m *Room, text string) int {
 // IsFresh reports whether the status line is recent enough to show a success.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
-// noteCrash shows a crash in place of the result of the action that started the agent.
-func noteCrash(m *Room) {
+// NoteCrash shows a crash in place of the result of the action that started the agent.
+func NoteCrash(m *Room) {
 	s, starts := &m.Status, m.Status.Starts
 	text := starts.Crashed(m.Agents)
 	replaces := !s.Pending && (!s.Failed || s.While != nil) && IsFresh(m)

@@ -161,7 +161,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// isFullScreen also recognizes full-screen programs on the main screen.
+// isFullScreen reports whether the screen shows a full-screen program, even one on the main screen.
 func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.ScrolledOff == 0 &&

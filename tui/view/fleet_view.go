@@ -30,7 +30,7 @@ func PlanFleet(m *state.Room) FleetPlan {
 	if state.TierOf(m.W, m.H) == state.Single {
 		foot = 1
 	}
-	body := max(0, m.H-p.Header-foot-max(0, len(state.FailureParts(m, m.W))-1))
+	body := max(0, m.H-p.Header-foot-(state.StatusHeight(m)-1))
 	n := len(state.AllNeeds(m))
 	const strip, roomy = 6, 26
 	if body >= roomy && len(m.Cities.Rows) > 0 {

@@ -103,7 +103,7 @@ func noAgentText(m *state.Room) string {
 	case a.Kind == panel.KindBead:
 		return "The bead " + name + " is not assigned to an agent."
 	default:
-		return "The " + a.Noun + " " + name + " is not about an existing agent."
+		return "The " + a.Noun + " " + name + " does not belong to an agent that exists."
 	}
 }
 
@@ -180,7 +180,7 @@ func viewOfPane(m *state.Room, extra []string) []string {
 func newOutputText(m *state.Room) string {
 	before := ""
 	if m.Focus != panel.IDPeek {
-		before = m.Keys.KeyText("focus.peek") + " " // otherwise G moves the cursor of a list
+		before = m.Keys.KeyText("focus.peek") + " " // elsewhere, G moves the cursor of a list
 	}
 	if m.Peek.FrozenPicture.Full {
 		return m.Env().NewText(0, before)

@@ -8,72 +8,69 @@ import (
 	"gcity/tui/widget"
 )
 
-// StatusRows returns the rows above the footer: one, or more for a long failure.
+// StatusRows returns the rows above the footer: one, or more for a long text.
 func StatusRows(m *state.Room, w int) []string {
-	parts := state.FailureParts(m, w)
-	if len(parts) <= 1 {
-		return []string{statusLine(m, w)}
+	parts, hint := state.StatusParts(m, w)
+	if len(parts) == 0 {
+		l := widget.Line{Styles: &m.Look}
+		return []string{l.Fill(w)}
+	}
+	sign, token := statusSign(m)
+	body := themes.Text
+	if token == themes.Bad {
+		body = themes.Bad
 	}
 	rows := make([]string, len(parts))
 	for i, text := range parts {
 		l := widget.Line{Styles: &m.Look}
-		sign, tail := " ", ""
-		if i == 0 {
-			sign = m.Look.Glyphs.Failed
-		}
-		l.Add(themes.Bad, " "+sign+" ")
+		tail := ""
 		if i == len(parts)-1 {
-			tail = state.DismissHint(m)
+			tail = hint
 		}
-		l.Add(themes.Bad, widget.Cut(text, w-l.Width-widget.Width(tail), m.Look.Glyphs.More))
-		l.Add(themes.Dim, tail)
+		if len(parts) == 1 {
+			if age := statusAge(m); widget.Width(age+text+tail)+4 <= w {
+				tail = age + tail
+			}
+		}
+		l.Add(token, " "+sign+" ")
+		sign = " "
+		l.Add(body, widget.Cut(text, max(0, w-l.Width-widget.Width(tail)), m.Look.Glyphs.More))
+		if l.Width+widget.Width(tail) <= w {
+			l.Add(themes.Dim, tail)
+		}
 		rows[i] = widget.Crop(l.Fill(w), w)
 	}
 	return rows
 }
 
-func statusLine(m *state.Room, w int) string {
-	l := widget.Line{Styles: &m.Look}
-	s := &m.Status
-	if text := state.DepartureText(m); text != "" && !s.Failed {
-		l.Add(themes.Busy, " "+m.Look.Glyphs.Leaving+" ")
-		tail := "  " + m.Keys.KeyText("view.back") + " cancels"
-		l.Add(themes.Text, widget.Cut(text, w-l.Width-widget.Width(tail), m.Look.Glyphs.More))
-		l.Add(themes.Dim, tail)
-		return widget.Crop(l.Fill(w), w)
-	}
-	if s.Text == "" || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > state.StatusDuration {
-		return l.Fill(w)
-	}
-	sign := m.Look.Glyphs.OK
-	tail := ""
-	switch {
+func statusSign(m *state.Room) (string, themes.Token) {
+	switch s := &m.Status; {
 	case s.Failed:
-		sign, tail = m.Look.Glyphs.Failed, state.DismissHint(m)
+		return m.Look.Glyphs.Failed, themes.Bad
+	case state.DepartureText(m) != "":
+		return m.Look.Glyphs.Leaving, themes.Busy
+	case s.Pending, s.Token == themes.Busy:
+		return m.Look.Glyphs.Starting, s.Token
 	case s.Token == themes.Warn:
-		sign = m.Look.Glyphs.Alert
-	case !s.Pending && !m.ReducedMotion && m.Now.Sub(s.Since) >= state.StatusDuration/4:
-		// Show the age, because a time in the text might be outdated.
-		tail = "  " + widget.Age(m.Now.Sub(s.Since)) + " ago"
+		return m.Look.Glyphs.Alert, s.Token
+	default:
+		return m.Look.Glyphs.OK, s.Token
 	}
-	if !s.Failed && (s.Pending || s.Token == themes.Busy) {
-		sign = m.Look.Glyphs.Starting
-		if d := m.Now.Sub(s.Since); s.Pending && d >= 2*time.Second {
-			tail = "  " + widget.Age(d)
-		}
+}
+
+// statusAge returns the age of the text in the status line, because a time in the text might be outdated. It returns ""
+// for a recent text.
+func statusAge(m *state.Room) string {
+	s := &m.Status
+	age := m.Now.Sub(s.Since)
+	switch {
+	case s.Failed, state.DepartureText(m) != "":
+		return ""
+	case s.Pending && age >= 2*time.Second:
+		return "  " + widget.Age(age)
+	case s.Pending, s.Token == themes.Warn, m.ReducedMotion,
+		age < state.StatusDuration/4:
+		return ""
 	}
-	if m.Undo.ID == s.ID {
-		tail += state.UndoHint(m)
-	}
-	l.Add(s.Token, " "+sign+" ")
-	room := max(0, w-l.Width-widget.Width(tail)-1)
-	body := themes.Text
-	if s.Failed {
-		body = themes.Bad
-	}
-	l.Add(body, widget.Cut(s.Text, room, m.Look.Glyphs.More))
-	if l.Width+widget.Width(tail) < w {
-		l.Add(themes.Dim, tail)
-	}
-	return l.Fill(w)
+	return "  " + widget.Age(age) + " ago"
 }

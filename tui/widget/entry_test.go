@@ -81,7 +81,7 @@ func TestEntryTakesPastes(t *testing.T) {
 	e := NewEntry("")
 	e.Paste(strings.Repeat("ä", 2*maxTyped))
 	if n := utf8.RuneCountInString(e.String()); n != maxTyped {
-		t.Errorf("%d characters of a long paste", n)
+		t.Errorf("got %d characters of a long paste", n)
 	}
 }
 

@@ -140,7 +140,7 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 			out.Peak.CPU = max(out.Peak.CPU, float64(q.cpu[at]-1)/10)
 		}
 	})
-	if at := minuteOf(now); q.minute == at { // the charts end with the previous minute
+	if at := minuteOf(now); q.minute == at { // unlike the charts, the count includes this minute
 		out.RestartCount += int(q.restarts[at%HistoryMinutes])
 	}
 	if most == 0 && out.RestartCount == 0 {

@@ -1,8 +1,13 @@
 #!/bin/sh
-# Prints how many loaders are wanted: a fixed sequence with a step every twelve seconds. One of the numbers, 5, exceeds the pool's max.
+# Prints how many loaders are wanted. During the controller's first minutes, the number stays the same, so that
+# there is time to try the keys on the loaders. Then it changes every two minutes. 5 exceeds the pool's max.
 set -u
 
-set -- 1 3 2 3 1 5 2
+if [ -n "$(find .gc/daemon.pid -mmin -4 2>/dev/null)" ]; then
+	echo 3
+	exit
+fi
+set -- 3 4 3 2 3 5 3 2
 now=$(date +%s)
-shift "$((now / 12 % $#))"
+shift "$((now / 120 % $#))"
 echo "$1"

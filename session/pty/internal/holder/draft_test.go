@@ -65,14 +65,14 @@ func FuzzDraft(f *testing.F) {
 			d.Write(rest[:min(len(rest), piece)])
 		}
 		if d.n < 0 || d.n > len(keys) {
-			t.Fatalf("%d characters in %d bytes", d.n, len(keys))
+			t.Fatalf("got %d characters from %d bytes", d.n, len(keys))
 		}
 		d.Write([]byte("xxx\x1b[201~\x18\x18\r\r\r\r"))
 		if d.n != 0 {
-			t.Fatalf("%d characters after Enter", d.n)
+			t.Fatalf("got %d characters after Enter", d.n)
 		}
 		if d.Write([]byte("a")); d.n != 1 {
-			t.Fatal("a character does not begin a draft")
+			t.Fatal("a character did not begin a draft")
 		}
 	})
 }

@@ -63,7 +63,8 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn does not block if the file is a pipe, and rejects a file with several hard links.
+// openOwn opens a file and creates it if necessary. It does not block if the file is a pipe, and rejects a file with
+// several hard links.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -122,7 +123,7 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace does not sync the file, which need not survive a reboot.
+// replace replaces a file's content atomically. It does not sync the file, which need not survive a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
 	_ = unix.Unlink(tmp) // a holder that was killed during a write leaves this file
@@ -148,7 +149,8 @@ func remove(file string) error {
 	return nil
 }
 
-// leave keeps the session's files if the controller has not recorded the exit yet. The caller must hold h.mu.
+// leave makes the holder exit, but keeps the session's files if the controller has not recorded the exit yet. The
+// caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -164,7 +166,8 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles does nothing if the folder was replaced, because the new folder belongs to another holder.
+// removeFiles removes the session's files and its folder. It does nothing if the folder was replaced, because the new
+// folder belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return

@@ -193,7 +193,7 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// logError is for errors that no client receives. All holders share the log.
+// logError writes an error to the log, which all holders share. It is for errors that no client receives.
 func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)

@@ -26,13 +26,13 @@ func FuzzRing(f *testing.F) {
 		}
 		kept := r.bytes()
 		if r.end != uint64(len(all)) || !bytes.HasSuffix(all, kept) || len(kept) > r.max {
-			t.Fatalf("end %d of %d, kept %d", r.end, len(all), len(kept))
+			t.Fatalf("end: got %d of %d, kept %d", r.end, len(all), len(kept))
 		}
 		if want := min(len(all), r.max); len(kept) < want {
 			t.Fatalf("kept %d, want %d", len(kept), want)
 		}
 		if from := r.safeStart(true); from < r.start || from > r.end {
-			t.Fatalf("safe start %d outside %d..%d", from, r.start, r.end)
+			t.Fatalf("safe start %d is outside %d..%d", from, r.start, r.end)
 		}
 	})
 }
@@ -45,7 +45,7 @@ func TestSafeStart(t *testing.T) {
 	}
 	r.clear()
 	if r.start != r.end || len(r.bytes()) != 0 {
-		t.Error("clear has left bytes in the ring")
+		t.Error("clear left bytes in the ring")
 	}
 }
 
@@ -85,11 +85,11 @@ func FuzzModes(f *testing.F) {
 			rest = rest[n:]
 		}
 		if whole != pieces {
-			t.Errorf("%q: %+v; split every %d bytes: %+v", in, whole, cut, pieces)
+			t.Errorf("%q: got %+v; in pieces of %d bytes %+v", in, whole, cut, pieces)
 		}
 		again.Write(whole.restore())
 		if again.on != whole.on || again.keypad != whole.keypad {
-			t.Errorf("%q: %q does not restore", in, whole.restore())
+			t.Errorf("%q: the modes are not restored by %q", in, whole.restore())
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if got := encodeKey("Up", true); got != "\x1bOA" {
-		t.Errorf("Up with application cursor keys is %q", got)
+		t.Errorf("Up with application cursor keys: got %q", got)
 	}
 }
 
@@ -140,7 +140,7 @@ func FuzzLineEnds(f *testing.F) {
 		want := string(whole.terminal([]byte(text)))
 		got := string(parts.terminal([]byte(text[:cut]))) + string(parts.terminal(nil)) + string(parts.terminal([]byte(text[cut:])))
 		if got != want {
-			t.Errorf("%q in two pieces is %q, in one %q", text, got, want)
+			t.Errorf("%q in two pieces: got %q, want %q", text, got, want)
 		}
 		if strings.ReplaceAll(want, "\r\n", "\n") != strings.ReplaceAll(text, "\r\n", "\n") || strings.Count(want, "\n") != strings.Count(want, "\r\n") {
 			t.Errorf("%q becomes %q", text, want)

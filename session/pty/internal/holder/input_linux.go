@@ -94,7 +94,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	return nil
 }
 
-// The caller of undisturbed must hold the typing token.
+// undisturbed returns an error if a viewer has a draft or has typed within quiet. The caller must hold the typing
+// token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -142,7 +142,8 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if possible. A shell also runs a script without an interpreter line.
+// launch starts the agent, without a shell if possible. If that fails, it uses a shell, which can also run a script
+// without an interpreter line.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -152,7 +153,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn always needs a new terminal, because a failed process led a session in the previous one.
+// spawn starts a program in a new terminal or with new pipes. Each attempt needs a new terminal, because a failed
+// process led a session in the previous one.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -328,7 +330,7 @@ func (h *holder) reportExit(l *life) {
 	})
 }
 
-// The caller of saveExit must hold h.mu.
+// saveExit writes the exit to the session's folder. The caller must hold h.mu.
 func (h *holder) saveExit(l *life) {
 	if l.saved {
 		return

@@ -6,7 +6,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// The caller of forgetExit must hold h.mu.
+// forgetExit removes the saved exit. The caller must hold h.mu.
 func (h *holder) forgetExit() {
 	if err := remove(wire.ExitFile); err != nil {
 		h.logError("cannot remove the exit record", err)
@@ -53,7 +53,7 @@ func (h *holder) handleOutput(c *conn, tail int) error {
 	return c.sendRaw(wire.AppendMessage(both, wire.Output, replay))
 }
 
-// The caller of replay must hold holder.mu.
+// replay returns the retained output. The caller must hold holder.mu.
 func (l *life) replay() []byte {
 	dropped := l.out.start > 0
 	from := l.out.safeStart(dropped)

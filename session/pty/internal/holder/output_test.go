@@ -74,7 +74,7 @@ func TestTailOfOutput(t *testing.T) {
 		}
 		tails++
 		if want := screen.Text(l.replay(), cols, rows, lines); got != want {
-			t.Fatalf("%dx%d, %d lines: from %d of %d..%d:\n%q, want\n%q",
+			t.Fatalf("%dx%d, %d lines: from %d of %d..%d: got\n%q, want\n%q",
 				cols, rows, lines, from, l.out.start, l.out.end, got, want)
 		}
 	}
@@ -108,7 +108,7 @@ func TestWhenAllOutputIsNeeded(t *testing.T) {
 		}
 		from, ok := l.tail(2000)
 		if ok != c.plain || ok && l.out.end-from > 2000+restartPointEvery+100 {
-			t.Errorf("%s: from %d of %d, %t", name, from, l.out.end, ok)
+			t.Errorf("%s: got from %d of %d, %t", name, from, l.out.end, ok)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (h *holder) hangUp(c *conn) {
 	h.leaveIfIdle()
 }
 
-// The caller of hasController must hold h.mu.
+// hasController reports whether a controller is connected. The caller must hold h.mu.
 func (h *holder) hasController() bool {
 	for _, controller := range h.held {
 		if controller {
@@ -156,7 +156,7 @@ func (h *holder) handleHold(c *conn, look bool) error {
 	return c.sendJSON(wire.Done, h.state())
 }
 
-// The caller of state must hold h.mu.
+// state returns the state of the current session. The caller must hold h.mu.
 func (h *holder) state() wire.State {
 	l := h.current
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}

@@ -116,7 +116,8 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser is a second check: the permissions of the socket's folder already keep other users out.
+// sameUser returns an error unless the peer runs as this user or root. It is a second check: the permissions of the
+// socket's folder already keep other users out.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

@@ -77,8 +77,8 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask reports whether the session ended within the grace period. Stopped processes cannot handle the signal, so ask
-// resumes them after a while.
+// ask asks the agent to exit, and reports whether the session ended within the grace period. Stopped processes cannot
+// handle the signal, so ask resumes them after a while.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -116,8 +116,8 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-// waitPrompt sends SIGHUP when the agent is a shell at its prompt. It gives up when the stop's deadline passes or
-// changes.
+// waitPrompt sends SIGHUP when the agent is a shell at its prompt, and reports whether the session has ended. It gives
+// up when the stop's deadline passes or changes.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -136,7 +136,7 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup does nothing after the agent's process has been reaped.
+// signalGroup sends a signal to the agent's process group. It does nothing after the agent's process has been reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -39,7 +39,8 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal leaves the agent's side blocking, because programs expect that of their standard input.
+// openTerminal opens a terminal for the agent. It leaves the agent's side blocking, because programs expect that of
+// their standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
@@ -75,7 +76,8 @@ func (t *terminal) openSlave(master int) error {
 	return nil
 }
 
-// openPeer does not use the terminal's path, so that it works in any mount namespace.
+// openPeer opens the agent's side of a terminal. It does not use the terminal's path, so that it works in any mount
+// namespace.
 func openPeer(master int) (int, error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
@@ -135,7 +137,8 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine first ends a line of which the pipe has accepted only part. The caller must hold the typing token.
+// writeLine writes a line to the pipe, and first ends a line that was only partly accepted. The caller must hold the
+// typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -148,7 +151,7 @@ func (t *terminal) writeLine(ctx context.Context, text string) error {
 	return err
 }
 
-// The caller of write must hold the typing token.
+// write writes data to the agent's input. The caller must hold the typing token.
 func (t *terminal) write(ctx context.Context, data []byte) error {
 	_, err := t.put(ctx, data)
 	return err

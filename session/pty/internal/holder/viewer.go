@@ -60,7 +60,7 @@ func (h *holder) endView(v *viewer) {
 	h.writeActivity(l)
 }
 
-// resize makes the kernel signal the program. The caller must hold h.mu.
+// resize sets the size of the terminal, and the kernel then signals the program. The caller must hold h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -169,7 +169,8 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed disconnects a viewer if the terminal does not accept its input within writeTimeout.
+// typed forwards a viewer's input to the terminal. If the terminal does not accept it within writeTimeout, the caller
+// disconnects the viewer.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

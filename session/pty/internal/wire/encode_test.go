@@ -66,7 +66,7 @@ func FuzzFlatRequest(f *testing.F) {
 		}
 		var want Request
 		if err := json.Unmarshal(data, &want); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %+v, want %+v, %v", data, got, want, err)
+			t.Errorf("%q: got %+v, want %+v, %v", data, got, want, err)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func FuzzBegin(f *testing.F) {
 		}
 		got, err := DecodeRequest(Message{Begin, data})
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, want %+v, %v", got.Spec, want.Spec, err)
+			t.Fatalf("got %+v, want %+v, %v", got.Spec, want.Spec, err)
 		}
 		if _, err := DecodeRequest(Message{Begin, data[:len(a)]}); err == nil {
 			t.Error("a start request with one field was accepted")

@@ -20,11 +20,11 @@ func TestMessages(t *testing.T) {
 	for _, p := range payloads {
 		m, err := r.Next()
 		if err != nil || m.Kind != Output || string(m.Data) != p {
-			t.Fatalf("%c, %d bytes, %v", m.Kind, len(m.Data), err)
+			t.Fatalf("got %c, %d bytes, %v", m.Kind, len(m.Data), err)
 		}
 	}
 	if _, err := r.Next(); err != io.EOF {
-		t.Errorf("at the end: %v", err)
+		t.Errorf("at the end: got %v", err)
 	}
 	if err := Write(&b, Output, make([]byte, MaxMessage+1)); err == nil {
 		t.Error("a message over the limit was written")
@@ -59,7 +59,7 @@ func TestActivity(t *testing.T) {
 		a.Drain = d
 		b := a.Encode()
 		if got, ok := DecodeActivity(b[:]); !ok || got != a {
-			t.Errorf("%+v is read as %+v", a, got)
+			t.Errorf("%+v: got %+v", a, got)
 		}
 	}
 	b := a.Encode()
@@ -68,7 +68,7 @@ func TestActivity(t *testing.T) {
 	}
 	b[0]++
 	if _, ok := DecodeActivity(b[:]); ok {
-		t.Error("a record of another version was accepted")
+		t.Error("a record of a different version was accepted")
 	}
 }
 
@@ -96,7 +96,7 @@ func FuzzActivity(f *testing.F) {
 		}
 		out := a.Encode()
 		if again, ok := DecodeActivity(out[:]); !ok || again != a {
-			t.Errorf("%+v, encoded and decoded again: %+v", a, again)
+			t.Errorf("%+v, encoded and decoded again: got %+v", a, again)
 		}
 	})
 }
@@ -105,9 +105,9 @@ func TestClock(t *testing.T) {
 	a, b := NewClock(), NewClock()
 	now := time.Now()
 	if d := b.Time(a.Mono(now)).Sub(now).Abs(); d > time.Millisecond {
-		t.Errorf("two clocks differ by %v", d)
+		t.Errorf("the clocks differ by %v", d)
 	}
 	if !a.Time(0).IsZero() {
-		t.Error("0 is not the zero time")
+		t.Error("want the zero time for 0")
 	}
 }
