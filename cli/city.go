@@ -168,7 +168,7 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	case err != nil:
 		return "", err
 	case !is:
-		return "the city is stopped; `" + how + "` starts it again", nil
+		return "the city is stopped; " + describe.StartsAgain(how), nil
 	}
 	return fleet.ForgetStopped(ctx, e, l.Dir)
 }
@@ -188,22 +188,8 @@ func askHowToStart(ctx context.Context, l *env.Link) func() string {
 	return func() string {
 		asks.Wait() // returns soon, because the controller has exited
 		cancel()
-		return startCommandOf(mode) + cityFlag(l.Dir)
+		return describe.StartCommand(mode) + cityFlag(l.Dir)
 	}
-}
-
-// startCommandOf returns the command that starts a city in the given mode, without a flag for the city. For an unknown
-// mode, the command starts the city in the background.
-func startCommandOf(mode string) string {
-	switch mode {
-	case "console":
-		return "gcity"
-	case "settle":
-		return "gcity start --standalone"
-	case "supervised":
-		return "gcity start"
-	}
-	return "gcity daemon start" // starts the city's service, if it has one
 }
 
 func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {

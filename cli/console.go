@@ -307,9 +307,11 @@ func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	case tui.HandOver:
 		return handOver(e, dir)
 	case tui.KeepAgents:
-		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
+		e.Sayf("the agents keep running without a controller; `gcity%s` controls them again",
+			output.SafeText(cityFlag(dir)))
 	default:
-		e.Sayf("the city is stopped; `gcity%s` starts it again", output.SafeText(cityFlag(dir)))
+		e.Sayf("the city is stopped; %s",
+			describe.StartsAgain("gcity"+output.SafeText(cityFlag(dir))))
 	}
 	return nil
 }

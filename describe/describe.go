@@ -92,6 +92,23 @@ func Work(open, inProgress int) string {
 const HowToStart = "`gcity start` starts the city with the supervisor, " +
 	"`gcity daemon start` without it"
 
+// StartCommand returns the command that starts a city in the same way as its latest controller, which had the given
+// mode. For an unknown mode, the command starts the city in the background.
+func StartCommand(mode string) string {
+	switch mode {
+	case "console":
+		return "gcity"
+	case "settle":
+		return "gcity start --standalone"
+	case "supervised":
+		return "gcity start"
+	}
+	return "gcity daemon start" // starts the city's service, if it has one
+}
+
+// StartsAgain says that a command starts a stopped city.
+func StartsAgain(command string) string { return "`" + command + "` starts it again" }
+
 // Fixed is the message for an attempt to change a fixed list of cities.
 const Fixed = "the list of cities cannot be changed through this connection"
 

@@ -29,7 +29,7 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	rows := strings.Join(state.AlertLines(s.m, 20), "\n")
 	at := -1
 	for _, want := range []string{"event log", "watchdog chain calls", "config invalid: city.toml:", "prober failed", "automation failing",
-		"pool failing", "watchdog late", "configuration held", "warning:"} {
+		"pool triage failing", "watchdog late", "configuration held", "warning:"} {
 		next := strings.Index(rows, want)
 		if next <= at {
 			t.Errorf("%q is missing or too early:\n%s", want, rows)
@@ -44,6 +44,29 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	if got := state.AlertLines(s.m, 1); len(got) != 1 || !strings.Contains(got[0], "event log") || !strings.Contains(got[0], "shows all 9") {
 		t.Errorf("in one row: %q", got)
 	}
+}
+
+// The city's details name each problem and lead to it.
+func TestCityDetailsLeadToTheProblems(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("c")
+	s.shows("prober failed, scout quarantined  press 1", "1 automation failing, 1 broken: wisp-compact, prune-branches  press 4", "enter goes to prober")
+	s.press("x")
+	s.shows("folder ") // other keys do nothing
+	s.press("4")
+	s.hides("folder ")
+	if s.m.Focus != panel.IDAutomations || s.m.Automations.Key() != "wisp-compact" {
+		t.Errorf("%s, %s", s.m.Focus, s.m.Automations.Key())
+	}
+	s.press("c", "enter")
+	s.hides("folder ")
+	if s.m.Focus != panel.IDAgents || s.m.Agents.Key() != "prober" {
+		t.Errorf("%s, %s", s.m.Focus, s.m.Agents.Key())
+	}
+	s.change(func(n *city.Snapshot) {
+		n.Agents, n.Automations = nil, slices.DeleteFunc(n.Automations, func(a city.Automation) bool { return a.Name == "prune-branches" })
+	})
+	s.shows("! automation wisp-compact broken  press 4")
 }
 
 // The ! key moves the focus to a list with a row that needs attention.

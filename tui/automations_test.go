@@ -177,6 +177,16 @@ func TestFire(t *testing.T) {
 	s.wants()
 	s.press("t", "y")
 	s.wants(fire("nightly"))
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Automations {
+			if n.Automations[i].Name == "nightly" {
+				n.Automations[i].Next = new(s.now.Add(13 * time.Second))
+			}
+		}
+	})
+	s.press("t")
+	s.shows("Not due until " + s.now.Add(13*time.Second).Format("15:04:05") + " (in 13s).")
+	s.press("n")
 	s.point("prune-branches")
 	s.press("t")
 	s.shows("Not due: condition test -d repo; retry 1 of 3. Fire it now anyway?")
@@ -290,7 +300,7 @@ func TestAutomationDetails(t *testing.T) {
 	}
 	s.shows("loading")
 	s.find(someWork(), "")
-	s.shows("Runs", "exit 3        0.9s  fired by operator", "Nov 20 08:42  ok            2.0s", "all is well", `unknown key "colour"`)
+	s.shows("Runs", "exit 3        0.9s  fired by operator", "Nov 20 08:42  ok              2s", "all is well", `unknown key "colour"`)
 	s.hides("loading")
 	s.automation("db-health", func(a *city.Automation) { a.Reason = "cooldown: 2m remaining" })
 	if _, again := effectOf[feed.QueryBeads](s); again {

@@ -136,10 +136,11 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.OpenedAs = "bright-lights"
+	s.change(func(n *city.Snapshot) { n.Mode = "supervised" })
 	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` in its folder; the data shown", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
-		s.hides("run `gcity` again")
+		s.hides("run `gcity`;")
 	}
 }
 

@@ -23,7 +23,7 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 		a.State, a.Running = city.Backoff, false
 		a.Exit = &city.Exit{Code: 3, At: s.now, Uptime: time.Second}
 	})
-	s.shows("scout crashed again: exit 3 after 1.0s; it is in backoff")
+	s.shows("scout crashed again: exit 3 after 1s; it is in backoff")
 	s.hides("agent scout is running")
 	s.wait(state.StatusDuration + time.Second)
 	s.hides("crashed again")
@@ -42,7 +42,7 @@ func TestACrashBeforeTheResultReplacesIt(t *testing.T) {
 	})
 	s.shows("releasing scout")
 	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
-	s.shows("scout crashed again: exit 3 after 1.0s")
+	s.shows("scout crashed again: exit 3 after 1s")
 	s.hides("agent scout is running")
 }
 

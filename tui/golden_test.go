@@ -330,7 +330,7 @@ func TestScenesInASCII(t *testing.T) {
 
 // Agents that need attention are counted first.
 func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
-	for w, want := range map[int]string{120: "1 failed  1 quarantined  1 backoff  4 running of 12 ", 80: "1 failed  1 quarantined  1 backoff  4 running of 12",
+	for w, want := range map[int]string{120: "1 failed  1 quarantined  1 backoff  4 running  1 draining  1 starting  1 waiting  1 exited  1 suspended", 80: "1 failed  1 quarantined  1 backoff  4 running of 12",
 		60: "3 in trouble  4 running of 12", 40: "3 in trouble  4 running", 30: "3 in trouble"} {
 		s := demo(t, w, 20)
 		if head, _, _ := strings.Cut(s.text(), "\n"); !strings.Contains(head, want) {
@@ -349,24 +349,42 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.shows("1 failed  1 quarantined  1 backoff  0 running of 8")
 }
 
-// On a narrow screen, the state of the controller and the clock take precedence over the host and the mode.
-func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
+// On a narrow screen, the parts of the header keep their order, and the least important ones are omitted first.
+func TestHeaderOmitsInAFixedOrder(t *testing.T) {
 	s := demo(t, 80, 24)
-	s.shows("1 backoff  4 running of 12\n")
-	s.hides("runs here", "controller ok")
-	s.change(func(n *city.Snapshot) {
-		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Backoff || a.State == city.Quarantined })
-	})
-	s.shows("@ cities", "controller ok  10:42")
-	s.hides("runs here")
-	s.change(func(n *city.Snapshot) { n.Name = "demo" })
-	s.shows(" demo ", "4 running of 10", "controller ok  10:42:07")
+	states := func(states ...city.State) {
+		s.change(func(n *city.Snapshot) {
+			n.Agents = nil
+			for i, state := range states {
+				n.Agents = append(n.Agents, city.Agent{Name: fmt.Sprint("a", i), State: state})
+			}
+		})
+	}
+	head := func(want string) {
+		t.Helper()
+		got, _, _ := strings.Cut(s.text(), "\n")
+		if words := strings.Join(strings.Fields(got), " "); words != want {
+			t.Errorf("%q, want %q", words, want)
+		}
+	}
+	states(city.Running)
+	head("bright-lights · @ cities · runs here 1 running 10:42")
+	states(city.Running, city.Suspended)
+	head("bright-lights · @ cities · runs here 1 running 1 suspended 10:42")
+	states(city.Running, city.Suspended, city.Failed)
+	head("bright-lights · @ cities · runs here 1 failed 1 running 1 suspended 10:42")
+	states(city.Running, city.Suspended, city.Failed, city.Quarantined)
+	head("bright-lights · @ cities 1 failed 1 quarantined 1 running 1 suspended")
+	states(city.Running, city.Suspended, city.Failed, city.Quarantined, city.Starting)
+	head("bright-lights · @ cities 1 failed 1 quarantined 1 running of 5 1 starting")
+	states(city.Running, city.Suspended, city.Failed, city.Quarantined, city.Starting, city.Unknown)
+	head("bright-lights · @ cities 1 failed 1 quarantined 1 unknown 1 running of 6")
 	s.wait(s.m.Snap.Patrol.Interval) // the pass is not overdue
-	s.shows("controller ok")
+	s.hides("last pass", "controller ok")
 	s.wait(4 * time.Second)
-	s.shows("last pass")
-	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[:1] })
-	s.shows("demo · @ cities · runs here", "controller ok  10:42:")
+	s.shows("bright-lights · @  ", "3 in trouble  1 running of 6", "last pass 34s ago\n")
+	s.size(120, 36)
+	s.shows("1 unknown  1 running  1 starting  1 suspended   last pass 34s ago  10:42\n")
 }
 
 func TestGoldenStopped(t *testing.T) {

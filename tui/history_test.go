@@ -19,6 +19,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 			s.m.Terminal.ASCII = true
 			state.ApplyTheme(s.m)
 		}
+		s.shows("from 10:42") // the chart has no older data
 		s.wait(time.Minute - time.Duration(s.now.Second())*time.Second)
 		for i := range 12 {
 			s.agent("builder", func(a *city.Agent) { a.Usage = &city.Usage{CPU: float64(i * 20), RSS: 100 << 20} })
@@ -42,14 +43,17 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		if got := s.m.Agents.Hours.CPU("builder", s.now, &s.m.Look.Glyphs, 10); got != before {
 			t.Errorf("within a minute, %q became %q", before, got)
 		}
+		s.shows("last 10m")
 		s.choose("builder")
 		s.press("d")
-		s.shows("last hour, at most 220%", "last hour, at most 100M")
+		s.shows("from 10:42, at most 220%", "from 10:42, at most 100M")
 		s.wait(time.Minute)
-		s.shows("last hour, 3 automatic, while this room was open", "last hour, at most 800%")
+		s.shows("from 10:42, 3 automatic, while this room was open", "from 10:42, at most 800%")
 		s.press("esc")
 		s.size(159, 40)
 		s.hides("last 10m")
+		s.shows("from 10:42, at most 800%", "from 10:42, 3 seen")
+		s.wait(50 * time.Minute)
 		s.shows("1h, at most 800%", "1h, 3 seen")
 	}
 }

@@ -186,5 +186,5 @@ func TestTheLastExitIsTheNewestCrash(t *testing.T) {
 	s.shows("last exit   none")
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
 	s.hides("last exit   none")
-	s.shows("last exit   exit 3 after 4.0s, 1m ago")
+	s.shows("last exit   exit 3 after 4s, 1m ago")
 }

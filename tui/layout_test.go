@@ -28,17 +28,17 @@ func TestListsWidth(t *testing.T) {
 // On a screen of 247 columns, rows are complete.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 247, 60)
-	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
+	s.shows("for    cpu  from 10:42", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
 		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m, last: exit 3 · retries in 54m")
 	s = demo(t, 200, 60)
-	s.shows("for    cpu  last 10m", "    mem ", "builds and tests", "· attached")
+	s.shows("for    cpu  from 10:42", "    mem ", "builds and tests", "· attached")
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			a := &n.Agents[i]
 			a.Reason, a.Description, a.Until, a.Drift = "ready at once", "builds the demo project", nil, nil
 		}
 	})
-	s.shows("for    cpu  last 10m", "    mem ", "builds the d")
+	s.shows("for    cpu  from 10:42", "    mem ", "builds the d")
 	s.hides("mem  restarts")
 }
 

@@ -401,6 +401,10 @@ func TestTheQuestionAboutAPoolNamesSkippedMembers(t *testing.T) {
 	s.pick("worker")
 	s.press("r")
 	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
+	refusal := city.Refusal{}
+	s.agent("worker-3", func(a *city.Agent) { refusal, a.Refusal = a.Refusal, refusal }) // as an older controller sends it
+	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is draining.")
+	s.agent("worker-3", func(a *city.Agent) { refusal, a.Refusal = a.Refusal, refusal })
 	s.agent("worker-3", func(a *city.Agent) { a.State, a.Drain = city.Stopping, nil })
 	s.shows("2 members restart: worker-1, worker-2.", "Skipped: worker-3 is stopping.")
 	s.change(without("worker-3"))

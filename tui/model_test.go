@@ -363,10 +363,10 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		banner   string
 		asks     bool
 	}{
-		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` again", false},
+		{state.Joined, true, "the city stopped 1h00 ago; run `gcity`", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no controller for 1h00; run `gcity` again; agents keep running", false},
-		{state.ReadOnly, false, "no controller for 1h00; run `gcity` again; agents keep running", false},
+		{state.Joined, false, "no controller for 1h00; run `gcity`; agents keep running", false},
+		{state.ReadOnly, false, "no controller for 1h00; run `gcity`; agents keep running", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -505,7 +505,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s.shows("0 builder following")
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("no controller for 0s; run `gcity` again; agents keep running", "0 builder frozen at 10:")
+	s.shows("no controller for 0s; run `gcity`; agents keep running", "0 builder frozen at 10:")
 	for _, key := range []string{"r", "s", "D", "i", "ctrl+k", "W"} {
 		s.press(key)
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {
@@ -534,12 +534,16 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 }
 
 func TestTheHintAboutAStoppedCityIsNotCut(t *testing.T) {
-	for opened, want := range map[string]string{"": "run `gcity` again", "bright-lights": "run `gcity start` in its folder"} {
+	for _, c := range []struct{ opened, mode, want string }{
+		{"", "console", "run `gcity`;"},
+		{"", "headless", "run `gcity daemon start`"},
+		{"bright-lights", "supervised", "run `gcity start` in its folder"},
+	} {
 		s := demo(t, 80, 24)
-		s.m.OpenedAs, s.m.Mode = opened, state.Joined
+		s.m.OpenedAs, s.m.Mode = c.opened, state.Joined
 		why := feed.Exited
-		s.change(func(n *city.Snapshot) { n.ShutDown = true })
+		s.change(func(n *city.Snapshot) { n.ShutDown, n.Mode = true, c.mode })
 		s.hear(feed.News{Unreachable: &why})
-		s.shows("the city stopped 0s ago; " + want)
+		s.shows("the city stopped 0s ago; " + c.want)
 	}
 }

@@ -54,7 +54,7 @@ func TestClick(t *testing.T) {
 		if s.m.Focus != panel.IDPools {
 			t.Errorf("%v: the focus is on %s", size, s.m.Focus)
 		}
-		s.click("triage ")
+		s.click("triage   ")
 		if s.m.Pools.SelectedKey != "triage" {
 			t.Errorf("%v: the pool is %s", size, s.m.Pools.SelectedKey)
 		}
@@ -104,7 +104,7 @@ func TestDoubleClickOpens(t *testing.T) {
 		t.Error("the pane is not zoomed back")
 	}
 	s.press("2")
-	s.doubleClick("triage")
+	s.doubleClick("triage   ")
 	s.shows("Members of triage")
 	s.press("esc", "1")
 	s.click("idle ")

@@ -305,7 +305,7 @@ func TestOneColumnHasTheArrow(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.change(measured)
 	s.line("sort cpu", "enter")
-	s.shows("↓ cpu  last 10m ")
+	s.shows("↓ cpu  from 10:42")
 	s.press("O")
 	s.shows(`sorted by "cpu", in reverse`)
 }

@@ -366,12 +366,12 @@ func TestLastExit(t *testing.T) {
 		want string
 	}{
 		{city.Exit{Code: 3, Uptime: 812 * time.Millisecond}, "exit 3 after 0.8s"},
-		{city.Exit{Code: 1, Uptime: 9990 * time.Millisecond}, "exit 1 after 9.9s"},
+		{city.Exit{Code: 1, Uptime: 9990 * time.Millisecond}, "exit 1 after 10s"},
 		{city.Exit{Code: 1, Uptime: 12 * time.Second}, "exit 1 after 12s"},
-		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 immediately"},
+		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 after 30ms"},
 		{city.Exit{Code: 1}, "exit 1"},
 		{city.Exit{Code: -1, Signal: "killed", Uptime: 3 * time.Minute}, "killed after 3m"},
-		{city.Exit{Code: -1, Uptime: time.Second}, "exit unknown after 1.0s"},
+		{city.Exit{Code: -1, Uptime: time.Second}, "exit unknown after 1s"},
 	} {
 		if got := panel.LastExit(&c.exit); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.exit, got, c.want)

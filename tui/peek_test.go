@@ -223,7 +223,7 @@ func TestNewSession(t *testing.T) {
 		s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), LinesReceived: 1}})
 	}
 	second()
-	s.shows("new session "+s.m.Now.Format("15:04:05")+"; previous one: exit 1 after 3.0s", "line 099", "I am new", "following")
+	s.shows("new session "+s.m.Now.Format("15:04:05")+"; previous one: exit 1 after 3s", "line 099", "I am new", "following")
 	s.press("g")
 	s.shows("line 000")
 	s.hides("I am new")

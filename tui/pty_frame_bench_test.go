@@ -28,7 +28,7 @@ func BenchmarkKeyToFrame(b *testing.B) {
 			c := open(b, fmt.Sprintf("hosting crowd-%d", n), 200, 60)
 			c.sees("agent-")
 			c.keys("5")
-			c.sees("enter detail ")
+			c.sees("enter details")
 			var worst time.Duration
 			for i := 0; b.Loop(); i++ {
 				began := time.Now()
@@ -37,7 +37,7 @@ func BenchmarkKeyToFrame(b *testing.B) {
 					c.sees("enter zoom")
 				} else {
 					c.keys("5")
-					c.sees("enter detail ")
+					c.sees("enter details")
 				}
 				worst = max(worst, time.Since(began))
 			}

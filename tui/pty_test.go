@@ -261,7 +261,7 @@ func TestTerminalResizeStorm(t *testing.T) {
 	c.resize(1, 1)
 	c.resize(120, 40)
 	c.keys("\x0c")
-	c.sees("controller ok")
+	c.sees(": palette")
 	c.keys("q")
 	c.sees("keep the city running in the background")
 	c.answer("s")

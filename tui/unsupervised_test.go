@@ -160,12 +160,12 @@ func TestAllCitiesPromiseNoStart(t *testing.T) {
 	why := feed.Exited
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	s.hear(feed.News{Unreachable: &why, Fleet: unsupervisedFleet()})
-	s.shows("the city stopped 0s ago; run `gcity start` in its folder; ")
+	s.shows("the city stopped 0s ago; run `gcity` in its folder; ")
 	s.press("r")
 	s.press("8")
 	s.m.Work.Problem = "no response on controller.sock"
 	s.m.ForgetDrawn()
-	s.shows("Beads cannot be read: the city has no controller; run `gcity start` in its folder.")
+	s.shows("Beads cannot be read: the city has no controller; run `gcity` in its folder.")
 	s.hides("@ starts it")
 	s.press("@")
 	s.hides("Start bright-lights?")

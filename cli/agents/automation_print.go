@@ -112,12 +112,8 @@ func took(r *city.Run) string {
 }
 
 func lasted(d time.Duration) string {
-	d = max(0, d)
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(time.Second / 10).String()
+	if d < time.Minute {
+		return span.Took(d)
 	}
 	return output.Span(d)
 }

@@ -275,7 +275,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 		e.Fact("result", checked(e, c))
 		e.Fact("problem", c.Problem)
 		if c.At != nil && c.Took > 0 {
-			e.Fact("took", c.Took.Round(time.Millisecond).String())
+			e.Fact("took", span.Took(c.Took))
 		}
 	}
 	if out := strings.TrimSpace(p.Check.Output); out != strconv.Itoa(p.Check.Value) {

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/describe"
+	"gcity/internal/span"
 )
 
 // Fact prints a labeled line of text. It prints nothing if text is empty.
@@ -44,7 +45,7 @@ func (p *Printer) Next(n *city.Next) string {
 // Ending formats how and when a process exited.
 func (p *Printer) Ending(e *city.Exit) string {
 	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
-		e.Uptime.Round(time.Millisecond))
+		span.Took(e.Uptime))
 	if e.File != "" {
 		how += "; its output is stored in " + e.File
 	}

@@ -559,7 +559,7 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
-		uptime := span.Text(e.Uptime.Round(time.Millisecond))
+		uptime := span.Took(e.Uptime)
 		msg := restart.Death{Code: e.Code, Signal: e.Signal}.String() + " after " + uptime
 		if e.Code == 0 && e.Signal == "" {
 			msg = "exited 0 after " + uptime + ", sooner than min_uptime"

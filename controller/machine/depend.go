@@ -48,7 +48,31 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
+// dependencyStatus says whether a dependency is up, and if not, why.
+type dependencyStatus struct {
+	how string
+	up  bool
+}
+
+// remember makes status compute the status of each dependency only once, until the returned function is called. The
+// caller must not change the state of an agent in between.
+func (ds *dependencies) remember() (forget func()) {
+	ds.known = map[string]dependencyStatus{}
+	return func() { ds.known = nil }
+}
+
 func (ds *dependencies) status(name string) (how string, up bool) {
+	if s, found := ds.known[name]; found {
+		return s.how, s.up
+	}
+	how, up = ds.statusNow(name)
+	if ds.known != nil {
+		ds.known[name] = dependencyStatus{how, up}
+	}
+	return how, up
+}
+
+func (ds *dependencies) statusNow(name string) (how string, up bool) {
 	if p := ds.m.pools.Get(name); p != nil {
 		return ds.poolStatus(p)
 	}
@@ -205,4 +229,6 @@ type dependencies struct {
 	// agents by their own name and by their pool's name; nil = must be rebuilt
 	named map[string][]*record
 	depth int // length of the longest dependency chain
+	// status of each dependency, while a snapshot is created; see remember
+	known map[string]dependencyStatus
 }

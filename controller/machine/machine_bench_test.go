@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/session"
 )
@@ -107,5 +108,21 @@ func BenchmarkPatrolOfAutomations(b *testing.B) {
 				m.Step(w.now, look)
 			}
 		})
+	}
+}
+
+// BenchmarkSnapshotOfWaiting measures a snapshot of a city in which 500 agents wait for a pool of 500 stopped members.
+func BenchmarkSnapshotOfWaiting(b *testing.B) {
+	w := newWorld()
+	specs := []string{"p:pool=500-500"}
+	for i := range 500 {
+		specs = append(specs, fmt.Sprintf("agent-%03d:needs=p", i))
+	}
+	w.declare(specs...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if s := w.m.Snapshot(w.now); s.Agents[0].State != city.Waiting {
+			b.Fatalf("%s is %s", s.Agents[0].Name, s.Agents[0].State)
+		}
 	}
 }

@@ -369,3 +369,32 @@ func BenchmarkMeasured(b *testing.B) {
 		})
 	}
 }
+
+// A snapshot computes the status of each dependency once, and the next snapshot computes it again.
+func TestSnapshotsRememberDependencies(t *testing.T) {
+	w := newWorld()
+	w.declare("app:needs=db", "db:pool=1-1")
+	next := func() string {
+		for _, a := range w.m.Snapshot(w.now).Agents {
+			if a.Name == "app" {
+				return a.Next.What
+			}
+		}
+		return ""
+	}
+	if got := next(); got != "starts when its dependencies are running" {
+		t.Errorf("app %s", got)
+	}
+	forget := w.m.deps.remember()
+	if _, up := w.m.deps.status("db"); up {
+		t.Fatal("db is up")
+	}
+	w.m.pools.Get("db").Desired = 0 // a pool of size 0 does not block its dependents
+	if _, up := w.m.deps.status("db"); up {
+		t.Error("the status is computed twice")
+	}
+	forget()
+	if got := next(); got != "starts when the wait is over" {
+		t.Errorf("app %s", got)
+	}
+}

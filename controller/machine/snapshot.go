@@ -41,6 +41,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 			s.Degraded = append(s.Degraded, problem)
 		}
 	}
+	defer m.deps.remember()()
 	for _, a := range m.order {
 		if a.hidden() {
 			continue

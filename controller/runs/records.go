@@ -171,7 +171,7 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 
 func endOf(run *city.Run) (kind, msg string) {
 	// both times are the store's; the difference is negative if its clock was set back
-	took := span.Text(max(0, run.Ended.Sub(run.Opened).Round(time.Millisecond)))
+	took := span.Took(run.Ended.Sub(run.Opened))
 	switch {
 	case run.Error == effect.Abandoned:
 		return events.AutomationFailed, "interrupted: " + run.Error

@@ -41,7 +41,7 @@ var doors = map[string][]string{
 	"tui/keymap":   {"internal"},
 	"tui/palette":  {"tui/dialog", "tui/panel", "tui/widget", "internal"},
 	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
-	"tui/state":    {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "mail", "beads", "themes"},
+	"tui/state":    {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "beads", "themes"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
 	"tui/view":     {"tui/actions", "tui/details", "tui/fleet", "tui/keymap", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "themes", "internal"},

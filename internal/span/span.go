@@ -2,6 +2,7 @@
 package span
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,4 +18,15 @@ func Text(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// Took formats how long something took: "12ms", "0.8s", "2s", "1m12s".
+func Took(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return Text(d.Round(time.Second))
+	case d < time.Second/10:
+		return max(0, d).Round(time.Millisecond).String()
+	}
+	return strconv.FormatFloat(d.Round(time.Second/10).Seconds(), 'f', -1, 64) + "s"
 }

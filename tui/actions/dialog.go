@@ -45,12 +45,10 @@ func dialogActions() []state.Action {
 		{ID: "reader.first", Key: keymap.Bind("to the beginning", "g", "home"),
 			In: r, Run: turn(-far)},
 		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), In: r, Run: turn(far)},
-		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"),
-			In: r,
-			Run: func(m *state.Room) []feed.Effect {
-				m.Dialogs.CloseIn(keymap.InReader)
-				return nil
-			}},
+		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "ctrl+c"),
+			In: r, Run: closeReader},
+		{ID: "reader.problem", Key: keymap.Bind("close; in the city's details: go to a problem",
+			"enter"), In: r, Run: showProblemRow},
 	}, append(finderActions(), promptActions()...)...)
 }
 

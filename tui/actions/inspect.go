@@ -74,6 +74,9 @@ func readerKeys(m *state.Room) []string {
 	if name := m.Dialogs.EventAgent(); name != "" && needOpenAgent(m) == "" {
 		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}
 	}
+	if a := problemWithRow(m); a != nil {
+		return []string{m.Keys.KeyText("reader.problem") + " goes to " + widget.Plain(a.Rows[0])}
+	}
 	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
 		return m.Keys.Hints("reader.reply", "reply", "reader.archive", "archive")
 	}

@@ -56,7 +56,7 @@ func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 			answers: answers, stay: stay,
 			body: append(slices.Clone(first),
 				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
-				"To return to the city or to start it again, run `gcity` in its folder.")}
+				"`gcity` in the city's folder returns to it, or starts it again.")}
 	})
 	m.Dialogs.Choice().AboutLeaving = true
 	return nil

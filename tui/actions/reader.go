@@ -3,6 +3,8 @@ package actions
 import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
@@ -33,10 +35,52 @@ func showPool(m *state.Room) []feed.Effect {
 	return nil
 }
 
+// cityText is the subject of the reader that shows the city's details.
+type cityText struct{}
+
 func showCity(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: state.CityTitle(m, 50),
-		Lines: func(w int) []string { return widget.WrapAll(details.City(m.Details()), w) }})
+	openReader(m, &state.Reader{Title: state.CityTitle(m, 50), About: cityText{},
+		Lines: func(w int) []string { return widget.WrapAll(details.City(m.Details()), w) },
+		OnKey: func(key string) []state.Task {
+			a := state.FindAlert(m, func(a panel.Alert) bool { return a.Key == key })
+			if a == nil {
+				return nil
+			}
+			return []state.Task{func(m *state.Room) []feed.Effect { return showProblem(m, a) }}
+		}})
 	return nil
+}
+
+func closeReader(m *state.Room) []feed.Effect {
+	m.Dialogs.CloseIn(keymap.InReader)
+	return nil
+}
+
+func showProblemRow(m *state.Room) []feed.Effect {
+	if a := problemWithRow(m); a != nil {
+		return showProblem(m, a)
+	}
+	return closeReader(m)
+}
+
+// problemWithRow returns the first problem that has a row, if the city's details are open, or nil.
+func problemWithRow(m *state.Room) *panel.Alert {
+	if m.Dialogs.Subject() != any(cityText{}) {
+		return nil
+	}
+	return state.FindAlert(m, func(a panel.Alert) bool { return len(a.Rows) > 0 })
+}
+
+// showProblem closes the city's details and does what the key of the problem does.
+func showProblem(m *state.Room, a *panel.Alert) (todo []feed.Effect) {
+	closeReader(m)
+	if leads := m.Keys.ByID(a.Action); leads != nil && leads.WhyUnavailable(m) == "" {
+		todo = leads.Run(m)
+	}
+	if len(a.Rows) > 0 {
+		goToRow(m, m.Focused(), a.Rows[0])
+	}
+	return todo
 }
 
 func openReader(m *state.Room, r *state.Reader) {

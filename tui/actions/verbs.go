@@ -241,17 +241,21 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 		if !p.Has(name) {
 			continue
 		}
-		state.FocusOn(m, p.About().ID)
-		*p.Query(), m.OnlyAttention = widget.Filter{}, false
-		m.Refill()
-		if p.About().ID == panel.IDAgents {
-			state.SelectAgent(m, name)
-		} else {
-			p.Select(name)
-		}
+		goToRow(m, p, name)
 		return nil, ""
 	}
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
+}
+
+func goToRow(m *state.Room, p panel.Panel, key string) {
+	state.FocusOn(m, p.About().ID)
+	*p.Query(), m.OnlyAttention = widget.Filter{}, false
+	m.Refill()
+	if p.About().ID == panel.IDAgents {
+		state.SelectAgent(m, key)
+	} else {
+		p.Select(key)
+	}
 }
 
 func goAndRun(id string) func(*state.Room, []string) ([]feed.Effect, string) {

@@ -112,11 +112,12 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 		lines = append(lines, src.Look.Field(label, src.Look.Paint(themes.Accent, drawn)+
 			src.Look.Paint(themes.Dim, "  "+note)))
 	}
-	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Peak))
-	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Peak))
+	hour := src.Agents.Hours.Period(src.Now, time.Hour, "last hour")
+	field("cpu", c.CPU, hour+", at most "+widget.CPU(c.Peak))
+	field("memory", c.Memory, hour+", at most "+widget.Memory(c.Peak))
 	if c.RestartCount > 0 {
 		field("restarts 1h", c.Restarts,
-			fmt.Sprintf("last hour, %d automatic, while this room was open", c.RestartCount))
+			fmt.Sprintf("%s, %d automatic, while this room was open", hour, c.RestartCount))
 	}
 	return lines
 }

@@ -202,6 +202,9 @@ func notDue(s *Source, r *panel.AutomationRow) string {
 	if r.Next.After(s.Now) {
 		at := r.Next.In(s.Now.Location())
 		clock := at.Format("15:04")
+		if r.Next.Sub(s.Now) < 10*time.Minute { // the remaining time has seconds, too
+			clock = at.Format("15:04:05")
+		}
 		if at.Format(time.DateOnly) != s.Now.Format(time.DateOnly) {
 			clock = at.Format("Jan 02 15:04")
 		}

@@ -17,7 +17,7 @@ import (
 func City(s *Source) []string {
 	var lines []string
 	for _, a := range s.Env.Alerts() {
-		for i, part := range strings.Split(a.Text, "\n") {
+		for i, part := range strings.Split(a.Details(s.Look), "\n") {
 			sign := " "
 			if i == 0 {
 				sign = a.Sign(s.Look)

@@ -15,9 +15,10 @@ type Reader[T any] struct {
 	Title  string
 	Lines  func(w int) []string // called for every frame, so that the text is always current
 	Offset int
-	About  any             // subject of the text; its type depends on the owner
-	Hints  func() []string // returns descriptions of the keys that the owner handles; nil = none
-	Follow Follower        // scrolls the text automatically; nil = no automatic scrolling
+	About  any                  // subject of the text; its type depends on the owner
+	Hints  func() []string      // describes the keys that the owner handles; nil = none
+	Follow Follower             // scrolls the text automatically; nil = no automatic scrolling
+	OnKey  func(key string) []T // handles keys that are not bound; nil = they do nothing
 
 	length int // number of lines in the last frame
 }
@@ -34,8 +35,13 @@ func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 // Accepts returns true: the reader accepts keys immediately.
 func (r *Reader[T]) Accepts(string, bool, time.Time) bool { return true }
 
-// Key does nothing: the text is read-only.
-func (r *Reader[T]) Key(tea.KeyPressMsg, func()) []T { return nil }
+// Key implements Dialog. The text itself is read-only.
+func (r *Reader[T]) Key(k tea.KeyPressMsg, _ func()) []T {
+	if r.OnKey == nil {
+		return nil
+	}
+	return r.OnKey(k.String())
+}
 
 // Paste does nothing.
 func (r *Reader[T]) Paste(string) {}

@@ -56,6 +56,8 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
 		Refusal: a.Refusal,
 	}
+	// older controllers do not send the refusal
+	r.Refusal.Surplus = r.Refusal.Surplus || r.Surplus()
 	if a.Until != nil {
 		r.Until = *a.Until
 	}

@@ -178,7 +178,8 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 		}},
 		figure("for", c.Age, func(r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) }),
 		figure("cpu", c.CPU, func(r *AgentRow) string { return widget.CPU(r.Usage) }),
-		{Head: "last 10m", Order: "cpu", W: c.Spark, Gap: 2,
+		{Head: a.Hours.Period(e.Now, sparkWidth*time.Minute, "last 10m"), Order: "cpu",
+			W: c.Spark, Gap: 2,
 			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 				l.Add(themes.Dim, a.Hours.CPU(r.Name, e.Now, &e.Look.Glyphs, c.Spark))
 			}},

@@ -18,6 +18,9 @@ type Alert struct {
 	Effect  string // text after the key, for example "shows the plan"; "" = the key opens a panel
 	Warning bool   // a warning that needs no reaction
 	Pending bool   // something is waiting for a decision, but nothing has failed
+
+	Action string   // ID of the action that the key runs, if the city's details offer it
+	Rows   []string // keys of the rows with the problem, worst first
 }
 
 func (a *Alert) tokens() (sign, text themes.Token) {
@@ -47,6 +50,25 @@ func (a *Alert) hint(w int) (before, key, after string) {
 		return "press ", a.Key, a.Effect
 	}
 	return "", a.Key, " " + a.Effect
+}
+
+// Details returns the alert with the names of its rows and the key that goes to it.
+func (a *Alert) Details(k *widget.Styles) string {
+	text := a.Text
+	var names []string
+	for _, r := range a.Rows {
+		if name := widget.Plain(r); !strings.Contains(a.Text, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	if before, key, after := a.hint(widget.Unlimited); key != "" {
+		text += "  " + k.Paint(themes.Dim, before) + k.Paint(themes.Key, key) +
+			k.Paint(themes.Dim, after)
+	}
+	return text
 }
 
 func hintGap(w int) int {
@@ -162,7 +184,8 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	if held != "" {
 		a := Alert{Text: "configuration held: " + held, Pending: true}
 		if !e.ReadOnly {
-			a.Key, a.Effect = e.Key("config.confirm"), "shows the plan"
+			a.Action = "config.confirm"
+			a.Key, a.Effect = e.Key(a.Action), "shows the plan"
 		}
 		p = append(p, a)
 	}
@@ -180,7 +203,7 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 
 // Alerts returns an alert for the agents that have failed or are in quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
-	var parts []string
+	var parts, names []string
 	var last *AgentRow
 	leads, all := IDAgents, 0
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
@@ -188,6 +211,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 		for i := range a.Rows {
 			if r := &a.Rows[i]; r.State == s {
 				n, name, last = n+1, r.Shown, r
+				names = append(names, r.Name)
 			}
 		}
 		all += n
@@ -207,7 +231,13 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	if next := releaseText(last, e.Now); all == 1 && last.Quarantined() {
 		parts = append(parts, cmp.Or(last.cause, last.Why), next)
 	}
-	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(leads))}}
+	return []Alert{e.rowsAlert(leads, strings.Join(parts, ", "), names)}
+}
+
+// rowsAlert returns an alert about rows of a panel, with the key of the panel.
+func (e *Env) rowsAlert(in ID, text string, rows []string) Alert {
+	focus := "focus." + string(in)
+	return Alert{Text: text, Key: e.Key(focus), Action: focus, Rows: rows}
 }
 
 // Alerts returns an alert with the number of pools that have a problem.
@@ -216,19 +246,23 @@ func (p *Pools) Alerts(e *Env) []Alert {
 	if ills == "" {
 		return nil
 	}
-	n := 0
-	for i := range p.Rows {
-		switch p.Rows[i].State(e.Now) {
-		case poolFailing, poolShort:
-			n++
+	var names []string
+	for _, s := range []poolState{poolFailing, poolShort} {
+		for i := range p.Rows {
+			if r := &p.Rows[i]; r.State(e.Now) == s {
+				names = append(names, r.Name)
+			}
 		}
 	}
-	if _, word, _ := strings.Cut(ills, " "); !strings.Contains(ills, ",") {
-		ills = widget.Count(n, "pool") + " " + word
-	} else {
+	switch _, word, _ := strings.Cut(ills, " "); {
+	case len(names) == 1:
+		ills = "pool " + widget.Plain(names[0]) + " " + word
+	case !strings.Contains(ills, ","):
+		ills = widget.Count(len(names), "pool") + " " + word
+	default:
 		ills = "pools: " + ills
 	}
-	return []Alert{{Text: ills, Key: e.Key("focus." + string(IDPools))}}
+	return []Alert{e.rowsAlert(IDPools, ills, names)}
 }
 
 // Alerts returns an alert with the number of automations that are failing or broken.
@@ -238,7 +272,16 @@ func (a *Automations) Alerts(e *Env) []Alert {
 	if text == "" {
 		return nil
 	}
-	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
+	var names []string
+	for i := range a.Rows {
+		if r := &a.Rows[i]; r.Attention() {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) == 1 {
+		text = "automation " + widget.Plain(names[0]) + strings.TrimPrefix(text, "1 automation")
+	}
+	return []Alert{e.rowsAlert(IDAutomations, text, names)}
 }
 
 // FailingText returns the numbers of failing and of broken automations as text, or "" if both are zero.
@@ -256,18 +299,19 @@ func FailingText(failing, broken int) string {
 
 // Alerts returns alerts for the calls of watchdogs, and for watchdogs that are degraded.
 func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
-	key := e.Key("focus." + string(IDWatchdogs))
 	for _, r := range d.Calling() {
 		how := ""
 		if k := e.Key("agent.release"); k != "" && !e.ReadOnly {
 			how = ", " + k + " there acknowledges"
 		}
-		calls = append(calls, Alert{Text: CallLine(r.Info), Key: key, Effect: how})
+		call := e.rowsAlert(IDWatchdogs, CallLine(r.Info), []string{r.Name})
+		call.Effect = how
+		calls = append(calls, call)
 	}
 	for i := range d.Rows {
 		if r := &d.Rows[i]; r.Info.Degraded != "" && !r.Info.Suspended && !r.Info.IsEscalated() {
-			degraded = append(degraded, Alert{Text: "watchdog " + r.Shown + " is degraded: " +
-				widget.Plain(r.Info.Degraded), Key: key})
+			degraded = append(degraded, e.rowsAlert(IDWatchdogs, "watchdog "+r.Shown+
+				" is degraded: "+widget.Plain(r.Info.Degraded), []string{r.Name}))
 		}
 	}
 	return calls, degraded

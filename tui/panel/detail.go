@@ -96,10 +96,11 @@ func (a *Agents) hourLines(e *Env, name string) []string {
 	if c.Peak == nil {
 		return nil
 	}
-	lines := []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Peak),
-		"mem " + c.Memory + " 1h, at most " + widget.Memory(c.Peak)}
+	hour := " " + a.Hours.Period(e.Now, time.Hour, "1h") + ", "
+	lines := []string{"cpu " + c.CPU + hour + "at most " + widget.CPU(c.Peak),
+		"mem " + c.Memory + hour + "at most " + widget.Memory(c.Peak)}
 	if c.RestartCount > 0 {
-		lines = append(lines, "restarts "+c.Restarts+" 1h, "+widget.Number(c.RestartCount)+" seen")
+		lines = append(lines, "restarts "+c.Restarts+hour+widget.Number(c.RestartCount)+" seen")
 	}
 	return lines
 }

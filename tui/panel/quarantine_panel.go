@@ -91,11 +91,8 @@ func LastExit(e *city.Exit) string {
 	case e.Code < 0:
 		how = "exit unknown"
 	}
-	switch {
-	case e.Uptime <= 0: // the start was not observed
+	if e.Uptime <= 0 { // the start was not observed
 		return how
-	case e.Uptime < widget.Tenth:
-		return how + " immediately"
 	}
 	return how + " after " + widget.Elapsed(e.Uptime)
 }

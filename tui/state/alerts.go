@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gcity/describe"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/panel"
@@ -93,14 +94,24 @@ func Alerts(m *Room) []panel.Alert {
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
 }
 
+// FindAlert returns the first problem for which is returns true, or nil.
+func FindAlert(m *Room, is func(panel.Alert) bool) *panel.Alert {
+	all := Alerts(m)
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
 func suspendedCity(m *Room) panel.Alert {
 	a := panel.Alert{Text: "the city is suspended", Pending: true}
 	switch own := m.Keys.MainKey("city.suspend"); {
 	case m.Mode == ReadOnly:
 	case own != "":
-		a.Key, a.Effect = own, "resumes it"
+		a.Key, a.Effect, a.Action = own, "resumes it", "city.suspend"
 	default:
-		a.Key, a.Effect = m.Keys.MainKey("view.palette"), ", type resume city"
+		a.Action = "view.palette"
+		a.Key, a.Effect = m.Keys.MainKey(a.Action), ", type resume city"
 	}
 	return a
 }
@@ -113,7 +124,8 @@ func rejectedConfig(m *Room) []panel.Alert {
 	}
 	a := panel.Alert{Text: "config invalid: " + widget.PlainText(m.Snap.Config.Rejected)}
 	if m.Mode != ReadOnly && m.Files != nil {
-		a.Key, a.Effect = m.Keys.MainKey("config.edit"), "edits it"
+		a.Action = "config.edit"
+		a.Key, a.Effect = m.Keys.MainKey(a.Action), "edits it"
 	}
 	return []panel.Alert{a}
 }
@@ -127,10 +139,14 @@ func restartHint(m *Room) string {
 		return ""
 	case startsHere(m) && key != "":
 		return "; " + key + " starts it"
-	case m.OpenedAs != "":
-		return "; run `gcity start` in its folder"
+	case m.Snap == nil:
+		return ""
 	}
-	return "; run `gcity` again"
+	hint := "; run `" + describe.StartCommand(m.Snap.Mode) + "`"
+	if m.OpenedAs != "" {
+		hint += " in its folder"
+	}
+	return hint
 }
 
 // startsHere reports whether the key for switching cities can start the city of the room.

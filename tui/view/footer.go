@@ -7,6 +7,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/actions"
 	"gcity/tui/details"
+	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -45,9 +46,9 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	case "focus.mail":
 		return w >= 100
 	case "view.filter":
-		return w >= 90 || w >= 60 && !severalCities(m)
+		return w >= 60
 	case "city.switch":
-		return w >= 50 && severalCities(m) || w >= wideFooter
+		return w >= wideFooter // below this width, the header has the key
 	case "quit":
 		return w >= 50
 	}
@@ -58,7 +59,8 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 const wideFooter = 120
 
 func severalCities(m *state.Room) bool {
-	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
+	return m.Directory && m.Fleet != nil && slices.ContainsFunc(state.Listed(m),
+		func(c fleet.City) bool { return !state.IsHere(m, &c) })
 }
 
 // urgency returns the rank of a verb in the footer; smaller ranks come first.

@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,22 +14,36 @@ import (
 	"gcity/tui/widget"
 )
 
+// Omissions from the header if the screen is too narrow. Each level also omits what the previous levels omit. The
+// header always contains the city's name, the number of agents in trouble, and the state of a controller that is late.
+const (
+	omitNothing    = iota
+	omitHost       // the host
+	omitController // "controller ok", and the progress of a large group of agents
+	omitSeconds    // the seconds of the time
+	omitPosition   // which of the cities this is
+	omitMode       // that this control room runs the city
+	omitTime
+	omitCalm    // states without problems, the last ones first
+	omitCities  // the word after the key for other cities
+	omitStates  // the agents in trouble share one count
+	omitTotal   // the total number of agents
+	omitKey     // the key for other cities, unless they are in trouble
+	omitRunning // the number of running agents
+	omitEverything
+)
+
+// header returns the first line of the screen. Its parts have a fixed order, and the counts begin with the worst state.
 func header(m *state.Room, w int) string {
-	h := headerLayout(m, w, 0)
-	mode := " " + m.Look.Glyphs.Dot + " " + m.Mode.String()
-	if w >= 100 || m.Mode != state.Hosting {
-		mode = ""
+	omit := omitNothing
+	if w < 100 {
+		omit = omitPosition // below this width, the form must not change with every count
 	}
-	if mode != "" && severalCities(m) && h.free(w) <= widget.Width(mode) {
-		// the footer has the key that switches to another city, so the header can omit the city's position
-		if brief := headerLayout(m, w, briefKey); brief.lost == h.lost {
-			h = brief
-		}
+	h, fits := headerLayout(m, w, omit)
+	for ; !fits && omit < omitEverything; h, fits = headerLayout(m, w, omit) {
+		omit++
 	}
 	l := h.start
-	if h.free(w) > widget.Width(mode) {
-		l.Add(themes.Dim, mode)
-	}
 	l.Space(w - l.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4)
 	for _, c := range h.counts {
 		if m.Unreachable != "" {
@@ -50,100 +63,45 @@ func header(m *state.Room, w int) string {
 type layout struct {
 	start  widget.Line
 	counts []widget.Counter
-	lost   int    // what is missing in the counts; see headerCounts
 	end    string // state of the controller, and the time
 }
 
-func (h *layout) free(w int) int {
-	return w - h.start.Width - widget.CountersWidth(h.counts) - widget.Width(h.end) - 4
+// headerLayout returns the parts of the header, and reports whether they fit into w columns.
+func headerLayout(m *state.Room, w, omit int) (h layout, fits bool) {
+	h = layout{start: headerStart(m, w, omit), end: clockText(m, omit)}
+	room := w - h.start.Width - widget.Width(h.end) - min(3, 1+2*widget.Width(h.end))
+	h.counts = headerCounts(m, room, omit)
+	return h, widget.CountersWidth(h.counts) <= room
 }
 
-// The short forms of the left part of the header. Each form omits more than the previous one.
-const (
-	briefPlace = 1 + iota // without the host and the mode
-	briefKey              // only the key and the number of problems of other cities
-	briefest              // without the key if there is only one city
-)
-
-// headerLayout returns the parts of the header that fit into w columns. The left part has the given form or a shorter
-// one.
-func headerLayout(m *state.Room, w, brief int) (best layout) {
-	ends, least := clockTexts(m)
-	found := false
-	try := func(brief int, end string) {
-		if found && best.lost == 0 {
-			return
-		}
-		h := layout{start: headerStart(m, w, brief), end: end}
-		room := w - h.start.Width - widget.Width(end) - min(3, 1+2*widget.Width(end))
-		h.counts, h.lost = headerCounts(m, room)
-		if !found || h.lost < best.lost {
-			best, found = h, true
-		}
-	}
-	for _, end := range ends {
-		try(brief, end)
-	}
-	try(brief, least)
-	for b := brief + 1; b <= briefest; b++ {
-		try(b, ends[len(ends)-1])
-		try(b, least)
-	}
-	return best
-}
-
-// headerStart returns the left part of the header. The parameter brief says how much to abbreviate, from 0 to briefest.
-func headerStart(m *state.Room, w, brief int) widget.Line {
+// headerStart returns the left part of the header.
+func headerStart(m *state.Room, w, omit int) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
 	cityBadge(m, &l, state.CityTitle(m, w/3))
 	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
-	addCityPosition(m, &l, w, brief)
+	addCityPosition(m, &l, w, omit)
 	if badge := mailBadge(m, w); badge != "" {
 		l.Add(themes.Accent, dot+badge)
 	}
 	if calls := callBadge(m, w); calls != "" {
 		l.Add(themes.Bad, dot+calls)
 	}
-	if m.Mode == state.ReadOnly && w-l.Width > 40 {
+	switch {
+	case m.Mode == state.ReadOnly && w-l.Width > 40:
 		l.Add(themes.Warn, dot+m.Mode.String())
-	}
-	if w >= 100 && brief < briefPlace {
-		addPlace(m, &l, dot)
-	}
-	return l
-}
-
-// addPlace adds the host, the mode, and the progress of a large group of agents that are starting or stopping.
-func addPlace(m *state.Room, l *widget.Line, dot string) {
-	room := m.W - l.Width - widget.Width(clockText(m)) - 4
-	if m.Snap != nil && m.Snap.Host != "" {
-		l.Add(themes.Dim, dot+widget.Plain(m.Snap.Host))
-	}
-	if m.Mode == state.Hosting {
+	case m.Mode == state.Hosting && omit < omitMode:
 		l.Add(themes.Dim, dot+m.Mode.String())
 	}
-	if text := dot + m.Wave.String(); m.Wave.Large() && room > widget.Width(text)+40 {
-		l.Add(themes.Dim, text)
+	if m.Snap != nil && m.Snap.Host != "" && omit < omitHost {
+		l.Add(themes.Dim, dot+widget.Plain(m.Snap.Host))
 	}
-}
-
-// clockTexts returns the controller's state and the time in several forms. If the patrol is late, it also returns the
-// controller's state alone.
-func clockTexts(m *state.Room) (forms []string, least string) {
-	end, at := clockText(m), m.Now.Format("15:04")
-	loop, _, found := strings.Cut(end, "  ")
-	switch {
-	case m.W < 50:
-		return []string{""}, ""
-	case !found:
-		return []string{end, at}, ""
-	case loop != controllerOK:
-		return []string{end, loop + "  " + at}, loop
+	if m.Wave.Large() && omit < omitController {
+		l.Add(themes.Dim, dot+m.Wave.String())
 	}
-	return []string{end, loop + "  " + at, at}, ""
+	return l
 }
 
 const controllerOK = "controller ok"
@@ -185,31 +143,33 @@ func byState(m *state.Room) (urgent []widget.Counter, running widget.Counter,
 	return urgent, running, rest
 }
 
-// headerCounts returns the counts of agents by state in at most w columns. The result lost is 0 if nothing important is
-// missing, 1 if the agents in trouble share one count, and 2 if more is missing.
-func headerCounts(m *state.Room, w int) (counts []widget.Counter, lost int) {
+// headerCounts returns the counts of agents by state, worst first. It omits states only at the level omitCalm, until
+// the others fit into w columns.
+func headerCounts(m *state.Room, w, omit int) []widget.Counter {
 	if m.Snap == nil || len(m.Snap.Agents) == 0 {
-		return nil, 0
+		return nil
+	}
+	if all := allCounts(m); omit < omitCalm || widget.CountersWidth(all) <= w {
+		return all
 	}
 	urgent, running, rest := byState(m)
-	of := fmt.Sprintf(" of %d", len(m.Snap.Agents))
-	if all := allCounts(m); widget.CountersWidth(all) <= w {
-		return all, 0
+	if omit >= omitStates {
+		urgent, rest = widget.Together(urgent), nil
 	}
-	first := append(slices.Clone(urgent), running)
-	if widget.CountersWidth(first)+widget.Width(of) <= w {
-		return widget.FitCounters(first, rest, w), 0
+	if omit >= omitRunning && len(urgent) > 0 {
+		return urgent
 	}
-	running.Text += of
-	together := widget.Together(urgent)
-	if both := append(together, running); len(together) > 0 && widget.CountersWidth(both) <= w {
-		return both, 1
+	if omit < omitTotal {
+		running.Text += fmt.Sprintf(" of %d", len(m.Snap.Agents))
 	}
-	running.Text = strings.TrimSuffix(running.Text, of)
-	if both := append(together, running); len(together) > 0 && widget.CountersWidth(both) <= w {
-		return both, 2
+	counts := append(urgent, running)
+	for _, c := range rest {
+		if widget.CountersWidth(counts)+widget.Width(c.Text) > w {
+			break
+		}
+		counts = append(counts, c)
 	}
-	return countParts(m, w), 2
+	return counts
 }
 
 func allCounts(m *state.Room) []widget.Counter {
@@ -229,9 +189,13 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	return widget.FitCounters(urgent, allCounts(m)[len(urgent):], w)
 }
 
-func clockText(m *state.Room) string {
+// clockText returns the state of the controller and the time.
+func clockText(m *state.Room, omit int) string {
 	at := m.Now.Format("15:04:05")
-	if m.ReducedMotion {
+	switch {
+	case omit >= omitTime || m.W < 50:
+		at = ""
+	case m.ReducedMotion || omit >= omitSeconds:
 		at = m.Now.Format("15:04")
 	}
 	// if the controller does not respond, its latest patrol is unknown
@@ -244,12 +208,11 @@ func clockText(m *state.Room) string {
 	case m.Snap.Patrol.Last.IsZero():
 		loop = "controller starting"
 	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time might be a few seconds old
-		loop = controllerOK
-		if m.W < 80 {
+		if loop = controllerOK; omit >= omitController {
 			return at
 		}
 	}
-	return loop + "  " + at
+	return strings.TrimRight(loop+"  "+at, " ")
 }
 
 func summary(m *state.Room, w int) string {
@@ -290,13 +253,35 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityPosition returns two texts for the header: which of the listed cities this is, and how many other cities need
-// attention. In a narrow header, either text can be empty.
-func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
+// cityPosition returns text for the header that says which of the listed cities this is, and how many other cities need
+// attention.
+func cityPosition(m *state.Room, w, omit int) (position, wanting string) {
 	key := m.Keys.KeyText("city.switch")
-	if !m.Directory || m.Fleet == nil {
-		return onlyCity(key, w, brief), ""
+	n, several := 0, severalCities(m)
+	if several {
+		n = m.Fleet.TroubledElsewhere(m.At)
 	}
+	switch {
+	case key == "" || !several && (w < 60 || w >= wideFooter): // a wide footer has the key
+		return "", ""
+	case w >= 60 && omit < omitPosition && several:
+		return longPosition(m, key, n)
+	case w >= 60 && omit < omitCities:
+		position = key + " cities"
+	case n > 0:
+		return "", key + m.Look.Glyphs.Alert + fmt.Sprint(min(n, 99))
+	case omit < omitKey:
+		return key, ""
+	}
+	if n > 0 {
+		wanting = m.Look.Glyphs.Alert + widget.Number(n)
+	}
+	return position, wanting
+}
+
+// longPosition returns the texts of cityPosition for a wide screen. troubled is the number of other cities that need
+// attention.
+func longPosition(m *state.Room, key string, troubled int) (position, wanting string) {
 	rows := state.Listed(m)
 	at, others := 0, len(rows)
 	for i := range rows {
@@ -305,58 +290,33 @@ func cityPosition(m *state.Room, w, brief int) (position, wanting string) {
 			others--
 		}
 	}
-	n := m.Fleet.TroubledElsewhere(m.At)
-	switch {
-	case others == 0:
-		return onlyCity(key, w, brief), ""
-	case (w < 60 || brief >= briefKey) && n > 0:
-		return "", key + m.Look.Glyphs.Alert + fmt.Sprint(min(n, 99))
-	case brief >= briefKey:
-		return "", ""
-	case w < 60:
-		return key, ""
-	case state.Unlisted(m) != nil || at == 0:
-		position = fmt.Sprintf("%d cities %s", max(len(rows), others+1), key)
-	case w < 100:
-		position = fmt.Sprintf("city %d/%d %s", at, len(rows), key)
-	default:
-		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
+	if state.Unlisted(m) != nil || at == 0 {
+		position = fmt.Sprintf("%d cities", max(len(rows), others+1))
+	} else {
+		position = fmt.Sprintf("city %d of %d", at, len(rows))
 	}
-	if n > 0 {
-		position, _ = strings.CutSuffix(position, " "+key)
-		wanting = "1 city in trouble " + key
-		if n > 1 {
-			wanting = fmt.Sprintf("%d cities in trouble %s", n, key)
-		}
-		if w < 100 {
-			position = ""
-		}
+	if troubled == 0 {
+		return position + " " + key, ""
 	}
-	return position, wanting
+	if troubled == 1 {
+		return position, "1 city in trouble " + key
+	}
+	return position, fmt.Sprintf("%d cities in trouble %s", troubled, key)
 }
 
-// onlyCity returns the key that the header shows if there is only one city. On a wide screen it returns "", because the
-// footer shows the key.
-func onlyCity(key string, w, brief int) string {
-	switch {
-	case w < 60 || w >= wideFooter || key == "" || brief == briefest:
-		return ""
-	case brief < briefKey:
-		return key + " cities"
-	}
-	return key
-}
-
-func addCityPosition(m *state.Room, l *widget.Line, w, brief int) {
+func addCityPosition(m *state.Room, l *widget.Line, w, omit int) {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	if w < 60 {
 		dot = " "
 	}
-	position, wanting := cityPosition(m, w, brief)
+	position, wanting := cityPosition(m, w, omit)
 	if position != "" {
 		l.Add(themes.Dim, dot+position)
 	}
 	if wanting != "" {
+		if position != "" && omit >= omitPosition {
+			dot = " "
+		}
 		l.Add(themes.Warn, dot+wanting)
 	}
 }

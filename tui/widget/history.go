@@ -14,6 +14,7 @@ const HistoryMinutes = 60
 // History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour.
 type History struct {
 	hours map[string]*AgentHour
+	since time.Time // time of the first snapshot
 }
 
 // AgentHour is a ring of minutes. A minute without a snapshot has no value.
@@ -29,6 +30,9 @@ func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
 // Observe records the agents of a snapshot. For each minute, the greatest values are kept.
 func (h *History) Observe(agents []city.Agent, now time.Time) {
+	if h.since.IsZero() {
+		h.since = now
+	}
 	of := make(map[string]*AgentHour, len(agents))
 	for i := range agents {
 		a := &agents[i]
@@ -49,6 +53,14 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 		q.total = a.Restarts
 	}
 	h.hours = of
+}
+
+// Period returns the text for a period that ends now, or "from 22:31" if the history is shorter.
+func (h *History) Period(now time.Time, d time.Duration, text string) string {
+	if h.since.IsZero() || now.Sub(h.since) >= d {
+		return text
+	}
+	return "from " + h.since.In(now.Location()).Format("15:04")
 }
 
 func (q *AgentHour) advance(minute int64) {

@@ -156,14 +156,10 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// Tenth is the shortest duration that is displayed.
-const Tenth = time.Second / 10
-
-// Elapsed formats the duration of something that has ended, in tenths of a second if it is short: "0.8s", "12s",
-// "3h12".
+// Elapsed formats the duration of something that has ended: "12ms", "0.8s", "12s", "3h12".
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
-		return fmt.Sprintf("%.1fs", d.Truncate(Tenth).Seconds())
+		return span.Took(d)
 	}
 	return Age(d)
 }
