@@ -11,6 +11,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/sessions"
 	"gcity/describe"
+	"gcity/internal/span"
 	"gcity/session"
 )
 
@@ -86,7 +87,7 @@ func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 		return bad(providerFix(name, err), "%v", err)
 	case strings.HasPrefix(name, "exec:"):
 		return ok("the script exists, and responded within %s",
-			time.Since(began).Round(time.Millisecond))
+			span.Took(time.Since(began)))
 	}
 	limits := session.Limits{}
 	if m, mixes := p.provider.(session.MultiProvider); mixes {

@@ -22,11 +22,12 @@ func Text(d time.Duration) string {
 
 // Took formats how long something took: "12ms", "0.8s", "2s", "1m12s".
 func Took(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return Text(d.Round(time.Second))
-	case d < time.Second/10:
-		return max(0, d).Round(time.Millisecond).String()
+	const tenth = time.Second / 10
+	if ms := max(0, d).Round(time.Millisecond); ms < tenth {
+		return ms.String()
 	}
-	return strconv.FormatFloat(d.Round(time.Second/10).Seconds(), 'f', -1, 64) + "s"
+	if tenths := d.Round(tenth); tenths < time.Minute {
+		return strconv.FormatFloat(tenths.Seconds(), 'f', -1, 64) + "s"
+	}
+	return Text(d.Round(time.Second))
 }

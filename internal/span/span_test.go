@@ -20,6 +20,7 @@ func TestText(t *testing.T) {
 func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{-1: "0s", 0: "0s", 12*time.Millisecond + 400*time.Microsecond: "12ms",
 		870 * time.Millisecond: "0.9s", 999 * time.Millisecond: "1s", 2034 * time.Millisecond: "2s",
+		99600 * time.Microsecond: "0.1s", 59960 * time.Millisecond: "1m",
 		12340 * time.Millisecond: "12.3s", 72100 * time.Millisecond: "1m12s", time.Hour: "1h"} {
 		if got := span.Took(d); got != want {
 			t.Errorf("%s: %q, want %q", d.String(), got, want)

@@ -146,17 +146,21 @@ func TestUnrecordedExitIsSaved(t *testing.T) {
 	}
 }
 
-// A connected controller records exits itself, so the holder does not also write them to a file.
-func TestRecordedExitIsNotSaved(t *testing.T) {
+// A controller saves an exit if the holder is killed before one of them has recorded it.
+func TestExitOfAKilledHolderIsSaved(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	s := spec(city, "a", "exit 9")
 	start(t, p, s)
 	nextExit(t, p)
-	if p.files.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil {
-		t.Error("the holder has saved the exit before the controller could record it")
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
 	}
+	until(t, "an exit record", func() bool {
+		x := p.files.exitRecord(wire.Record{Name: "a", ID: s.ID})
+		return x != nil && x.Code == 9 && !x.Lost
+	})
 }
 
 func alive(pid int) bool {

@@ -53,6 +53,20 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
+// saveExit saves an exit on behalf of a holder that has ended without saving it.
+func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
+	if f.observe || f.exitRecord(rec) != nil {
+		return
+	}
+	data, err := json.Marshal(x)
+	if err == nil {
+		err = disk.Replace(f.path(rec.Name, wire.ExitFile), data, 0o600)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // the folder of a recorded exit is gone
+		f.log.Warn("cannot record the exit of a session", "session", rec.Name, "err", err)
+	}
+}
+
 // openActivity maps the current holder's record, because each holder creates a new file. The caller must hold e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()

@@ -2,10 +2,8 @@ package pty
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
@@ -24,15 +22,19 @@ func (p *Provider) lost(e *entry, l *link) {
 		return
 	}
 	e.link = nil
-	rec, known, over := e.record, e.known, e.exit != nil
-	if over && e.acked {
+	rec, known, exit := e.record, e.known, e.exit
+	if exit != nil && e.acked {
 		e.known = false
 	}
 	e.mu.Unlock()
 	if p.ctx.Err() != nil || !known {
 		return
 	}
-	if p.reconnect(p.ctx, e) == nil || over {
+	if p.reconnect(p.ctx, e) == nil {
+		return
+	}
+	if exit != nil { // the holder might have been killed before it saved the exit
+		p.files.saveExit(rec, exit)
 		return
 	}
 	p.recordEnd(e, rec)
@@ -57,11 +59,7 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 		if rec.Boot == p.files.boot {
 			x.Uptime = now.Sub(p.clock.Time(rec.Born))
 		}
-		if data, err := json.Marshal(x); err == nil && !p.files.observe {
-			if err := disk.Replace(p.files.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
-				p.log.Warn("cannot record that a session was lost", "session", rec.Name, "err", err)
-			}
-		}
+		p.files.saveExit(rec, x)
 	}
 	e.mu.Lock()
 	news := e.known && e.exit == nil

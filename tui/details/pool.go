@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/city"
 	"gcity/describe"
+	"gcity/internal/span"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -62,7 +62,7 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	}
 	result := r.CheckText(src.Now)
 	if c.At != nil && c.Took > 0 {
-		result += "; it took " + c.Took.Round(time.Millisecond).String()
+		result += "; it took " + span.Took(c.Took)
 	}
 	if c.Problem != "" {
 		result = src.Look.Paint(themes.Bad, result)

@@ -126,27 +126,37 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 // replace replaces a file's content atomically. It does not sync the file, which need not survive a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
-	_ = unix.Unlink(tmp) // a holder that was killed during a write leaves this file
+	_ = remove(tmp) // a holder that was killed during a write leaves this file
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = unix.Rename(tmp, name)
+		err = repeat(func() error { return unix.Rename(tmp, name) })
 	}
 	if err != nil {
-		_ = unix.Unlink(tmp)
+		_ = remove(tmp)
 	}
 	return err
 }
 
 // remove removes a file if it exists. Unlike os.Remove, it makes only one system call.
 func remove(file string) error {
-	if err := unix.Unlink(file); err != nil && err != unix.ENOENT {
+	err := repeat(func() error { return unix.Unlink(file) })
+	if err != nil && err != unix.ENOENT {
 		return &os.PathError{Op: "unlink", Path: file, Err: err}
 	}
 	return nil
+}
+
+// repeat makes a system call again if a signal interrupts it, which happens on some network file systems.
+func repeat(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
 }
 
 // leave makes the holder exit, but keeps the session's files if the controller has not recorded the exit yet. The
@@ -177,7 +187,7 @@ func (h *holder) removeFiles() {
 			h.logError("cannot clean up the session's folder", err)
 		}
 	}
-	_ = unix.Rmdir(h.dir) // fails if the folder contains other files
+	_ = repeat(func() error { return unix.Rmdir(h.dir) }) // fails if the folder contains other files
 }
 
 // writeActivity writes the activity record. The caller must hold h.mu.

@@ -44,6 +44,9 @@ type holder struct {
 	wg    sync.WaitGroup
 	lock  int
 
+	// how long a connected controller may take to record an exit before the holder saves the exit itself
+	saveExitAfter time.Duration
+
 	mu       sync.Mutex
 	cond     *sync.Cond
 	ln       *os.File
@@ -100,6 +103,8 @@ func open(dir string, first *conn) (*holder, error) {
 		tasks: make(chan func()),
 		done:  make(chan struct{}),
 		held:  map[*conn]bool{first: true},
+
+		saveExitAfter: 2 * time.Second,
 	}
 	h.cond = sync.NewCond(&h.mu)
 	st, err := proc.ReadStat(h.pid)

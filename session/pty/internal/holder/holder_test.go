@@ -2,10 +2,15 @@ package holder
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gcity/internal/eventually"
+	"gcity/session/pty/internal/wire"
 )
 
 // For writes of any size, the ring keeps the newest bytes. Positions count all bytes.
@@ -127,6 +132,55 @@ func TestDisconnectBeforeStart(t *testing.T) {
 	h.hangUp(c)
 	if h.leaving {
 		t.Error("the holder exits")
+	}
+}
+
+// The holder saves an exit if a connected controller does not record it in time, or disconnects before it does. The saved
+// exit survives a second reason to save it, but not a failed write.
+func TestUnacknowledgedExitIsSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	saved := func() bool { _, err := os.Stat(wire.ExitFile); return err == nil }
+	open := func(after time.Duration) (*holder, *conn) {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Close(fds[1]) })
+		c, err := newConn(fds[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &holder{held: map[*conn]bool{c: true}, saveExitAfter: after}
+		h.current = &life{exit: &wire.Exit{Name: "a", ID: "1", Code: 9}}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.reportExit(h.current)
+		if after > 0 && saved() {
+			t.Error("the exit is saved before the controller could record it")
+		}
+		return h, c
+	}
+	open(0)
+	if !eventually.Poll(saved) {
+		t.Fatal("the exit is not saved although the controller does not record it")
+	}
+	if err := remove(wire.ExitFile); err != nil {
+		t.Fatal(err)
+	}
+	h, c := open(time.Hour)
+	if err := os.Mkdir(wire.NewFile(wire.ExitFile), 0o700); err != nil { // the first write fails
+		t.Fatal(err)
+	}
+	h.hangUp(c)
+	if saved() {
+		t.Error("got a saved exit from a failed write")
+	}
+	if err := os.Remove(wire.NewFile(wire.ExitFile)); err != nil {
+		t.Fatal(err)
+	}
+	h.hangUp(c)
+	if !saved() {
+		t.Error("the exit is not saved after the controller has disconnected")
 	}
 }
 

@@ -305,9 +305,6 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.leaveIfIdle()
 }
 
-// saveExitAfter is how long a connected controller may take to record an exit before the holder saves the exit itself.
-const saveExitAfter = 2 * time.Second
-
 // reportExit sends the exit to all clients. The holder saves an exit only if no controller records it, because some
 // file systems are slow to create a file. The caller must hold h.mu.
 func (h *holder) reportExit(l *life) {
@@ -321,7 +318,7 @@ func (h *holder) reportExit(l *life) {
 		h.saveExit(l)
 		return
 	}
-	time.AfterFunc(saveExitAfter, func() {
+	time.AfterFunc(h.saveExitAfter, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.current == l && !l.acked && !h.leaving {
@@ -330,13 +327,13 @@ func (h *holder) reportExit(l *life) {
 	})
 }
 
-// saveExit writes the exit to the session's folder. The caller must hold h.mu.
+// saveExit writes the exit to the session's folder, unless this has succeeded before. The caller must hold h.mu.
 func (h *holder) saveExit(l *life) {
 	if l.saved {
 		return
 	}
-	l.saved = true
-	if err := h.writeJSON(wire.ExitFile, l.exit); err != nil {
+	err := h.writeJSON(wire.ExitFile, l.exit)
+	if l.saved = err == nil; err != nil {
 		h.logError("cannot record the exit", err)
 	}
 }
