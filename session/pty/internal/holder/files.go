@@ -187,7 +187,8 @@ func (h *holder) removeFiles() {
 			h.logError("cannot clean up the session's folder", err)
 		}
 	}
-	_ = repeat(func() error { return unix.Rmdir(h.dir) }) // fails if the folder contains other files
+	// fails if the folder contains other files
+	_ = repeat(func() error { return unix.Rmdir(h.dir) })
 }
 
 // writeActivity writes the activity record. The caller must hold h.mu.
