@@ -278,6 +278,27 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	}
 }
 
+// If closing the records fails halfway, the next attempt reads a log that might not contain the new events yet. It
+// records no event a second time (L4).
+func TestRepeatedSweepRecordsRunsOnce(t *testing.T) {
+	w := newWorld()
+	w.stuck["sweep"] = true
+	w.floor.defs = []automation.Definition{}
+	w.declare()
+	ended := w.now
+	cut := city.Run{ID: "r-1", Automation: "cut", Opened: w.now.Add(-time.Second), Ended: &ended,
+		Outcome: "interrupted"}
+	from := len(w.events)
+	log := effect.RunsIn([]events.Event{{TS: w.now.Add(-time.Hour)}})
+	w.Step(effect.RunsSwept{Interrupted: []city.Run{cut}, Logged: log,
+		Err: errors.New("the disk is full")})
+	w.Step(effect.RunsSwept{Runs: []city.Run{cut}, Logged: log})
+	want := []string{"automation.fired cut", "automation.failed cut"}
+	if got := w.subjects(from); !slices.Equal(got, want) {
+		t.Errorf("recorded %v, want %v", got, want)
+	}
+}
+
 // If creating a record fails, the machine later checks once whether it exists anyway.
 func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()

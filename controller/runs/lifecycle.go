@@ -89,7 +89,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed "+
 			"(`gcity bead show ID` shows a record): "+in.Unclosable)
 	}
-	rs.RecordsRead, rs.out.Changed = true, true
+	rs.RecordsRead, rs.recorded, rs.out.Changed = true, nil, true
 	for _, r := range slices.Backward(in.Runs) {
 		if r.Outcome == city.RunVoid {
 			continue

@@ -150,13 +150,31 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 			begun := run
 			begun.Ended, begun.Outcome, begun.Code, begun.TimedOut = nil, "", nil, false
 			begun.Made, begun.MadeTitle = "", ""
-			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
+			rs.recordOnce(effect.CloseRun{Run: begun, Kind: events.AutomationFired,
+				Msg: run.Reason})
 		}
 		if rs.endMissing(&run, in.Logged, closed[run.ID]) {
 			kind, msg := endOf(&run)
-			rs.record(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
+			rs.recordOnce(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
 		}
 	}
+}
+
+// recordOnce records nothing if an earlier, failed attempt to read the records has recorded the event already. The log
+// might not contain that event yet.
+func (rs *Runs) recordOnce(f effect.CloseRun) {
+	of := "end " + f.Run.ID
+	if f.Kind == events.AutomationFired {
+		of = "start " + f.Run.ID
+	}
+	if rs.recorded[of] {
+		return
+	}
+	if rs.recorded == nil {
+		rs.recorded = map[string]bool{}
+	}
+	rs.recorded[of] = true
+	rs.record(f)
 }
 
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bool {

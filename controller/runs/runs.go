@@ -30,9 +30,11 @@ type Runs struct {
 	// depths of active runs, by ID of their record; see automation.Depth
 	Depths map[string]int
 	// sequence number of the newest event when the automations were read
-	logSeq           uint64
-	RecordsRead      bool // the records that a previous controller left open have been closed
-	sweeping         bool
+	logSeq      uint64
+	RecordsRead bool // the records that a previous controller left open have been closed
+	sweeping    bool
+	// start and end events that were recorded for runs of the previous controller; nil once the records are read
+	recorded         map[string]bool
 	Scanning, rescan bool
 
 	SubscriptionID   uint64

@@ -97,8 +97,10 @@ func (c *state) pairs() map[string]string {
 
 type record struct {
 	Seq     uint64 `json:"seq"`
+	TS      string `json:"ts"`
 	Type    string `json:"type"`
 	Subject string `json:"subject"`
+	Message string `json:"message"`
 	Payload struct {
 		Session string `json:"session"`
 		Run     string `json:"run"`
@@ -139,11 +141,19 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
+func list(all []record) (text string) {
+	for _, r := range all {
+		text += fmt.Sprintf("\n\t%d %s %s %s: %s", r.Seq, r.TS, r.Type, r.Subject, r.Message)
+	}
+	return text
+}
+
 // check returns the broken guarantees. seq has no gaps and no duplicates (L9). Each session has one start and one end,
 // and each run has one automation.fired event and one end (L4).
 func (l *eventLog) check() (breaches []string) {
-	starts, ends := map[string]int{}, map[string]int{}
-	fired, over := map[string]int{}, map[string]int{}
+	starts, ends := map[string][]record{}, map[string][]record{}
+	fired, over := map[string][]record{}, map[string][]record{}
+	add := func(to map[string][]record, id string, r record) { to[id] = append(to[id], r) }
 	for i, r := range l.records {
 		if i > 0 && r.Seq != l.records[i-1].Seq+1 {
 			breaches = append(breaches, fmt.Sprintf("event %d follows %d", r.Seq,
@@ -151,28 +161,29 @@ func (l *eventLog) check() (breaches []string) {
 		}
 		switch r.Type {
 		case "agent.started":
-			starts[r.Payload.Session]++
+			add(starts, r.Payload.Session, r)
 		case "agent.crashed", "agent.stopped":
-			ends[r.Payload.Session]++
+			add(ends, r.Payload.Session, r)
 		case "automation.fired":
-			fired[r.Payload.Run]++
+			add(fired, r.Payload.Run, r)
 		case "automation.completed", "automation.failed":
-			over[r.Payload.Run]++
+			add(over, r.Payload.Run, r)
 		}
 	}
-	count := func(what, other string, n, m map[string]int) {
+	count := func(what, other string, n, m map[string][]record) {
 		for id := range n {
-			if id != "" && m[id] != 1 {
-				breaches = append(breaches, fmt.Sprintf("%s has %d %s events", what+" "+id, m[id],
-					other))
+			if id != "" && len(m[id]) != 1 {
+				breaches = append(breaches, fmt.Sprintf("%s has %d %s events%s", what+" "+id,
+					len(m[id]), other, list(m[id])))
 			}
 		}
 	}
 	count("session", "end", starts, ends)
 	// a killed controller might not have written agent.started
-	for id, n := range starts {
-		if n > 1 {
-			breaches = append(breaches, fmt.Sprintf("session %s has %d start events", id, n))
+	for id, all := range starts {
+		if len(all) > 1 {
+			breaches = append(breaches, fmt.Sprintf("session %s has %d start events%s", id,
+				len(all), list(all)))
 		}
 	}
 	count("run", "end", fired, over)
