@@ -106,7 +106,7 @@ func FindAlert(m *Room, is func(panel.Alert) bool) *panel.Alert {
 func suspendedCity(m *Room) panel.Alert {
 	a := panel.Alert{Text: "the city is suspended", Pending: true}
 	switch own := m.Keys.MainKey("city.suspend"); {
-	case m.Mode == ReadOnly:
+	case NeedWritable(m) != "":
 	case own != "":
 		a.Key, a.Effect, a.Action = own, "resumes it", "city.suspend"
 	default:
