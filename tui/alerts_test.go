@@ -69,6 +69,19 @@ func TestCityDetailsLeadToTheProblems(t *testing.T) {
 	s.shows("! automation wisp-compact broken  press 4")
 }
 
+// The city's details list an agent whose name is part of another agent's name.
+func TestCityDetailsNameEachRow(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = nil
+		for name, state := range map[string]city.State{"worker-12": city.Failed, "worker-1": city.Quarantined, "worker-3": city.Quarantined} {
+			n.Agents = append(n.Agents, city.Agent{Name: name, State: state, Since: epoch})
+		}
+	})
+	s.press("c")
+	s.shows("worker-12 failed, 2 agents quarantined: worker-1, worker-3  press ")
+}
+
 // Every key that the city's details name does the same as outside the details.
 func TestEachKeyOfTheCityDetailsWorks(t *testing.T) {
 	for key, want := range map[string]struct {
