@@ -139,10 +139,14 @@ func restartHint(m *Room) string {
 		return ""
 	case startsHere(m) && key != "":
 		return "; " + key + " starts it"
-	case m.Snap == nil:
+	case m.Snap == nil && !hasNoController(m):
 		return ""
 	}
-	hint := "; run `" + describe.StartCommand(m.Snap.Mode) + "`"
+	mode := ""
+	if m.Snap != nil {
+		mode = m.Snap.Mode
+	}
+	hint := "; run `" + describe.StartCommand(mode) + "`"
 	if m.OpenedAs != "" {
 		hint += " in its folder"
 	}
