@@ -191,7 +191,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		l.Add(themes.Text, widget.FitName(n.Need.DisplayName, who, m.Look.Glyphs.More))
 		l.Space(2)
 		why := widget.Reason{Text: n.Need.Why, Token: themes.Text, NextToken: themes.Text}
-		retry := "retries in " + widget.Remaining(n.Need.Until.Sub(m.Now))
+		retry := "retries in " + widget.Until(n.Need.Until, m.Now)
 		if n.Need.Until.After(m.Now) && w-l.Width-6 >= widget.Width(retry) {
 			why.Next = widget.SamePhrase(retry)
 		}
