@@ -69,6 +69,82 @@ func TestCityDetailsLeadToTheProblems(t *testing.T) {
 	s.shows("! automation wisp-compact broken  press 4")
 }
 
+// The city's details list an agent whose name is part of another agent's name.
+func TestCityDetailsNameEachRow(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = nil
+		for name, state := range map[string]city.State{"worker-12": city.Failed, "worker-1": city.Quarantined, "worker-3": city.Quarantined} {
+			n.Agents = append(n.Agents, city.Agent{Name: name, State: state, Since: epoch})
+		}
+	})
+	s.press("c")
+	s.shows("worker-12 failed, 2 agents quarantined: worker-1, worker-3  press ")
+}
+
+// Every key that the city's details name does the same as outside the details.
+func TestEachKeyOfTheCityDetailsWorks(t *testing.T) {
+	for key, want := range map[string]struct {
+		problem func(n *city.Snapshot)
+		hint    string
+		worked  func(s *stage) bool
+	}{
+		"e": {func(n *city.Snapshot) { n.Config.Rejected = mistakes(1) }, "e edits it",
+			func(s *stage) bool { return slices.ContainsFunc(s.out, isEdit) }},
+		"C": {held("builder"), "C shows the plan", func(s *stage) bool { return s.m.Dialogs.Choice() != nil }},
+		":": {func(n *city.Snapshot) { n.Suspended = true }, "press :, type resume city",
+			func(s *stage) bool { return s.m.Dialogs.Finder() != nil }},
+		"1": {func(n *city.Snapshot) { n.Automations, n.Pools = nil, nil }, "press 1",
+			func(s *stage) bool { return s.m.Agents.Key() == "prober" && s.m.Focus == panel.IDAgents }},
+		"2": {func(n *city.Snapshot) { n.Agents, n.Automations = nil, nil }, "press 2",
+			func(s *stage) bool { return s.m.Focus == panel.IDPools }},
+		"4": {func(n *city.Snapshot) { n.Agents, n.Pools = nil, nil }, "press 4",
+			func(s *stage) bool { return s.m.Automations.Key() == "wisp-compact" }},
+	} {
+		s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+		s.size(120, 40)
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
+		s.change(withPools)
+		s.change(withAutomations)
+		s.change(want.problem)
+		s.press("c")
+		s.shows("folder ", want.hint)
+		s.press(key)
+		s.hides("folder ", "not an agent")
+		if !want.worked(s) {
+			t.Errorf("%s does nothing:\n%s", key, s.text())
+		}
+	}
+}
+
+func isEdit(e feed.Effect) bool {
+	_, ok := e.(feed.Edit)
+	return ok
+}
+
+// A key that the city's details name says why it does nothing.
+func TestTheKeyOfAProblemSaysWhyItIsUnavailable(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(held("builder"))
+	actionOf(s.m, "config.confirm").Why = func(*state.Room) string { return "the plan is missing" }
+	s.press("c", "C")
+	s.hides("folder ")
+	s.shows("cannot confirm a held configuration: the plan is missing")
+}
+
+// Without a controller, the alert about a suspended city names no key, because the city cannot be resumed.
+func TestWithoutAControllerNoKeyResumesTheCity(t *testing.T) {
+	s := newStage(t, Options{Mode: state.Joined})
+	s.size(120, 40)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.change(func(n *city.Snapshot) { n.Suspended = true })
+	s.shows("the city is suspended", "type resume city")
+	why := feed.NotRunning
+	s.hear(feed.News{Unreachable: &why})
+	s.shows("the city is suspended")
+	s.hides("type resume city")
+}
+
 // The ! key moves the focus to a list with a row that needs attention.
 func TestAttentionLeadsToAutomations(t *testing.T) {
 	s := automated(t, 80, 24)

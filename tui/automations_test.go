@@ -420,3 +420,26 @@ func TestEnteringAutomationsMovesNoCursor(t *testing.T) {
 		t.Errorf("the cursor moved from %s to %s", before, now)
 	}
 }
+
+// A remaining time never exceeds the configured time, even if the frame is older than the start of that time. All places
+// of one frame show the same remaining time.
+func TestRemainingTimesNeverExceedTheTimeout(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.point("db-health")
+	s.press("1")
+	s.choose("deployer")
+	s.wait(s.now.Truncate(time.Second).Add(2*time.Second + 100*time.Millisecond).Sub(s.now))
+	s.text() // the first frame of this second
+	s.now = s.now.Add(800 * time.Millisecond)
+	s.agent("deployer", func(a *city.Agent) { a.Until = new(s.now.Add(20 * time.Second)) })
+	s.shows("draining", "kill in 20s if still running", "· kill in 20s if still r\n")
+	s.hides("21s")
+	s.automation("db-health", func(a *city.Automation) {
+		a.Next, a.State = new(s.now.Add(40*time.Second)), city.AutomationIdle
+	})
+	s.m.Focus = panel.IDAutomations
+	s.shows("ready in 40s")
+	s.hides("in 41s")
+	s.out = perform(s.m, actionOf(s.m, "automation.fire"))
+	s.shows("(in 40s). Fire it now anyway?", "ready in 40s")
+}

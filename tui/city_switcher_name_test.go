@@ -261,6 +261,13 @@ func TestAnUnlistedCityShowsItsFolder(t *testing.T) {
 	s.hear(feed.News{Fleet: f})
 	s.press("@")
 	s.shows("bright-lights (harbourside) ", "bright-lights (hillside) ")
+	s.press("esc")
+	s.m.Home, s.m.At, s.m.Folder = "bright-lights", "bright-lights", "/srv/hillside/lights"
+	s.hear(feed.News{Fleet: f})
+	s.press("@")
+	s.typeIn("harbourside")
+	s.press("enter")
+	s.shows("switching to bright-lights (harbourside)")
 }
 
 // The list of cities shows complete counts, even next to a long reason on a narrow screen.

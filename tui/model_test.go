@@ -547,3 +547,12 @@ func TestTheHintAboutAStoppedCityIsNotCut(t *testing.T) {
 		s.shows("the city stopped 0s ago; " + c.want)
 	}
 }
+
+// A room that has no data yet also says how to start the city.
+func TestTheHintNeedsNoSnapshot(t *testing.T) {
+	s := newStage(t, Options{Mode: state.Joined})
+	s.size(80, 24)
+	why := feed.NotRunning
+	s.hear(feed.News{Unreachable: &why})
+	s.shows("no controller for 0s; run `gcity daemon start`; agents keep running")
+}

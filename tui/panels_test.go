@@ -411,6 +411,6 @@ func TestTheEndOfAQuarantineIsShownWhole(t *testing.T) {
 			a.Until = &until
 		})
 		s.press("3")
-		s.shows("retries in 2m45s")
+		s.shows("retries in 2m46s")
 	}
 }

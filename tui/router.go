@@ -261,6 +261,11 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
+	if r, ok := d.(*state.Reader); ok {
+		if tasks := r.Key(k, nil); len(tasks) > 0 {
+			return m.RunTasks(tasks)
+		}
+	}
 	a := m.Keys.Find(k, d.Zone())
 	takes := a != nil && a.ID == "choice.take"
 	if c := m.Dialogs.Choice(); a != nil && a.ID == "choice.cancel" && c != nil && c.IsNotice() {

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/tui/actions"
@@ -80,6 +81,23 @@ func TestRestartOfAStoppedAgent(t *testing.T) {
 	s.shows("The session ends and a new one starts.")
 }
 
+// The last row of a small screen is never blank, whether it belongs to the status line or the footer.
+func TestTheFootReachesTheLastRow(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {60, 20}} {
+		for name, s := range map[string]*stage{"city": demo(t, size[0], size[1]),
+			"all cities": lobby(t, size[0], size[1], Options{})} {
+			state.ShowSuccess(s.m, strings.Repeat("word ", 2*size[0]/5))
+			for range 12 {
+				rows := strings.Split(strings.TrimSuffix(s.text(), "\n"), "\n")
+				if len(rows) != size[1] || rows[len(rows)-1] == "" {
+					t.Errorf("%s at %v, %v later:\n%s", name, size, s.now.Sub(epoch), s.text())
+				}
+				s.wait(time.Second)
+			}
+		}
+	}
+}
+
 // A long text in the status line continues on the next row. The age of a text does not push it there.
 func TestALongStatusContinuesOnTheNextRow(t *testing.T) {
 	s := demo(t, 80, 24)
@@ -91,7 +109,7 @@ func TestALongStatusContinuesOnTheNextRow(t *testing.T) {
 	s.wait(state.StatusDuration / 2)
 	s.shows(" ✓ " + strings.Repeat("x", 76))
 	s.hides("ago")
-	if n := state.StatusHeight(s.m); n != 1 {
-		t.Errorf("the status line has %d rows", n)
+	if n := state.FootHeight(s.m); n != 2 {
+		t.Errorf("the status line and the footer have %d rows", n)
 	}
 }

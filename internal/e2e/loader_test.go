@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,30 +48,48 @@ func TestLoaderGoesOnAfterACanceledDrain(t *testing.T) {
 	}
 }
 
-// The demo's pool keeps its size during the controller's first minutes.
+// fixedDate replaces the date command.
+const fixedDate = `#!/bin/sh
+echo "$NOW"
+`
+
+// The demo's pool keeps its size during the controller's first minutes. Later, its size changes every two minutes.
 func TestTheDemoPoolKeepsItsSizeAtFirst(t *testing.T) {
 	script, err := filepath.Abs("../../examples/demo/agents/queue.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir, bin := t.TempDir(), t.TempDir()
 	pid := filepath.Join(dir, ".gc", "daemon.pid")
 	if err := os.Mkdir(filepath.Dir(pid), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(pid, nil, 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{pid: "", filepath.Join(bin, "date"): fixedDate} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for age, want := range map[time.Duration]string{0: "3", 170 * time.Second: "3", time.Hour: "2345"} {
+	for age, want := range map[time.Duration]string{0: "33333333", 170 * time.Second: "33333333", time.Hour: "34323532"} {
 		started := time.Now().Add(-age)
 		if err := os.Chtimes(pid, started, started); err != nil {
 			t.Fatal(err)
 		}
-		check := exec.Command("sh", script)
-		check.Dir = dir
-		out, err := check.Output()
-		if size := strings.TrimSpace(string(out)); err != nil || len(size) != 1 || !strings.Contains(want, size) {
-			t.Errorf("%v after the start, the pool wants %q, %v", age, size, err)
+		for _, late := range []int{0, 119} {
+			sizes := ""
+			for period := range len(want) {
+				check := exec.Command("sh", script)
+				check.Dir = dir
+				check.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"),
+					fmt.Sprintf("NOW=%d", 1_800_000_000+120*period+late))
+				out, err := check.Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				sizes += strings.TrimSpace(string(out))
+			}
+			if sizes != want {
+				t.Errorf("%v after the start, the pool wants the sizes %s, want %s", age, sizes, want)
+			}
 		}
 	}
 }

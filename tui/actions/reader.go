@@ -72,10 +72,12 @@ func problemWithRow(m *state.Room) *panel.Alert {
 }
 
 // showProblem closes the city's details and does what the key of the problem does.
-func showProblem(m *state.Room, a *panel.Alert) (todo []feed.Effect) {
+func showProblem(m *state.Room, a *panel.Alert) []feed.Effect {
 	closeReader(m)
-	if leads := m.Keys.ByID(a.Action); leads != nil && leads.WhyUnavailable(m) == "" {
-		todo = leads.Run(m)
+	todo, why := runAsKey(a.Action)(m, nil)
+	if why != "" {
+		state.ShowFailure(m, state.Refusal(m, m.Keys.ByID(a.Action).Title(), why))
+		return nil
 	}
 	if len(a.Rows) > 0 {
 		goToRow(m, m.Focused(), a.Rows[0])

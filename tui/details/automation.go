@@ -209,7 +209,7 @@ func notDue(s *Source, r *panel.AutomationRow) string {
 			clock = at.Format("Jan 02 15:04")
 		}
 		return fmt.Sprintf("Not due until %s (in %s).", clock,
-			widget.Remaining(r.Next.Sub(s.Now)))
+			widget.Until(r.Next, s.Now))
 	}
 	gate := r.GateText()
 	if says := r.GateState(s.Now); says != "" {

@@ -18,7 +18,7 @@ type Reader[T any] struct {
 	About  any                  // subject of the text; its type depends on the owner
 	Hints  func() []string      // describes the keys that the owner handles; nil = none
 	Follow Follower             // scrolls the text automatically; nil = no automatic scrolling
-	OnKey  func(key string) []T // handles keys that are not bound; nil = they do nothing
+	OnKey  func(key string) []T // handles keys before bound actions do; nil = handles no key
 
 	length int // number of lines in the last frame
 }

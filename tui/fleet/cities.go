@@ -248,7 +248,7 @@ func (c *City) Why(now time.Time) string {
 	case c.Info.Error != "" && !c.Info.Running:
 		text := strings.Join(widget.PlainLines(c.Info.Error), " ")
 		if u := c.Info.Until; u != nil && u.After(now) {
-			text = "retries in " + widget.Remaining(u.Sub(now)) + ": " + text
+			text = "retries in " + widget.Until(*u, now) + ": " + text
 		}
 		return text
 	case !c.Info.Running && c.Info.Status == city.CityStopped:

@@ -19,8 +19,9 @@ type Alert struct {
 	Warning bool   // a warning that needs no reaction
 	Pending bool   // something is waiting for a decision, but nothing has failed
 
-	Action string   // ID of the action that the key runs, if the city's details offer it
-	Rows   []string // keys of the rows with the problem, worst first
+	Action  string   // ID of the action that the key runs, if the city's details offer it
+	Rows    []string // keys of the rows with the problem, worst first
+	Unnamed []string // names of the rows that Text does not name
 }
 
 func (a *Alert) tokens() (sign, text themes.Token) {
@@ -55,14 +56,8 @@ func (a *Alert) hint(w int) (before, key, after string) {
 // Details returns the alert with the names of its rows and the key that goes to it.
 func (a *Alert) Details(k *widget.Styles) string {
 	text := a.Text
-	var names []string
-	for _, r := range a.Rows {
-		if name := widget.Plain(r); !strings.Contains(a.Text, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) > 0 {
-		text += ": " + strings.Join(names, ", ")
+	if len(a.Unnamed) > 0 {
+		text += ": " + widget.Plain(strings.Join(a.Unnamed, ", "))
 	}
 	if before, key, after := a.hint(widget.Unlimited); key != "" {
 		text += "  " + k.Paint(themes.Dim, before) + k.Paint(themes.Key, key) +
@@ -203,16 +198,19 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 
 // Alerts returns an alert for the agents that have failed or are in quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
-	var parts, names []string
+	var parts, names, unnamed []string
 	var last *AgentRow
 	leads, all := IDAgents, 0
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
-		n, name := 0, ""
+		n, from, name := 0, len(names), ""
 		for i := range a.Rows {
 			if r := &a.Rows[i]; r.State == s {
 				n, name, last = n+1, r.Shown, r
 				names = append(names, r.Name)
 			}
+		}
+		if n > 1 {
+			unnamed = append(unnamed, names[from:]...)
 		}
 		all += n
 		if n > 0 && len(parts) == 0 && s == city.Quarantined {
@@ -231,13 +229,20 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	if next := releaseText(last, e.Now); all == 1 && last.Quarantined() {
 		parts = append(parts, cmp.Or(last.cause, last.Why), next)
 	}
-	return []Alert{e.rowsAlert(leads, strings.Join(parts, ", "), names)}
+	alert := e.rowsAlert(leads, strings.Join(parts, ", "), names)
+	alert.Unnamed = unnamed
+	return []Alert{alert}
 }
 
-// rowsAlert returns an alert about rows of a panel, with the key of the panel.
+// rowsAlert returns an alert about rows of a panel, with the key of the panel. The text names the row if there is only
+// one.
 func (e *Env) rowsAlert(in ID, text string, rows []string) Alert {
 	focus := "focus." + string(in)
-	return Alert{Text: text, Key: e.Key(focus), Action: focus, Rows: rows}
+	a := Alert{Text: text, Key: e.Key(focus), Action: focus, Rows: rows}
+	if len(rows) > 1 {
+		a.Unnamed = rows
+	}
+	return a
 }
 
 // Alerts returns an alert with the number of pools that have a problem.

@@ -165,7 +165,7 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	case r.Next.Before(now):
 		return widget.SamePhrase("now")
 	}
-	in := "in " + widget.Remaining(r.Next.Sub(now))
+	in := "in " + widget.Until(r.Next, now)
 	switch {
 	case r.State == AutomationFailing && strings.HasPrefix(r.GateState(now), "retry "):
 		return widget.Phrase{Full: "retries " + in, Brief: "retries " + in, Least: in}

@@ -17,7 +17,7 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 		return r.drainLeft(e.Now)
 	}
 	if !r.Until.IsZero() {
-		in := widget.Remaining(r.Until.Sub(e.Now))
+		in := widget.Until(r.Until, e.Now)
 		switch r.State {
 		case city.Quarantined:
 			return timed("retries in ", in)
@@ -53,7 +53,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	case r.Until.IsZero():
 		return widget.SamePhrase("no deadline")
 	}
-	kill := widget.SamePhrase("kill in " + widget.Remaining(r.Until.Sub(now)))
+	kill := widget.SamePhrase("kill in " + widget.Until(r.Until, now))
 	kill.Full += " if still running"
 	return kill
 }
@@ -65,12 +65,11 @@ func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 		r.Session.LastActivity == nil {
 		return next
 	}
-	quiet := e.Now.Sub(*r.Session.LastActivity)
-	rest := r.idle - quiet
-	if rest > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack {
+	quiet, at := e.Now.Sub(*r.Session.LastActivity), r.Session.LastActivity.Add(r.idle)
+	if r.idle-quiet > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack {
 		return next
 	}
-	next = timed("restarts in ", widget.Remaining(rest))
+	next = timed("restarts in ", widget.Until(at, e.Now))
 	next.Full += " unless it prints something"
 	return next
 }
@@ -84,7 +83,7 @@ func NextText(n *city.Next, now time.Time) string {
 // nextTexts is like NextText, but also returns the text without the condition.
 func nextTexts(n *city.Next, now time.Time) (full, brief string) {
 	full, brief = describe.Next(n, func(at time.Time) string {
-		return widget.Remaining(at.Sub(now))
+		return widget.Until(at, now)
 	})
 	return widget.Plain(full), widget.Plain(brief)
 }

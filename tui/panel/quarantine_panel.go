@@ -74,7 +74,7 @@ func releaseText(r *AgentRow, now time.Time) string {
 	case r.Until.IsZero(): // the city has stopped
 		return "until city starts"
 	case r.Until.After(now):
-		return "retries in " + widget.Remaining(r.Until.Sub(now))
+		return "retries in " + widget.Until(r.Until, now)
 	}
 	return "until released"
 }

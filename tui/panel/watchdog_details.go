@@ -88,7 +88,7 @@ func deciderText(e *Env, w *city.Watchdog) string {
 	if t := w.Triaged; w.Mode == city.ByTriage && t != nil {
 		text += "; running for " + widget.Age(e.Now.Sub(t.Since)) +
 			", falls back to the thresholds in " +
-			widget.Remaining(t.Until.Sub(e.Now))
+			widget.Until(t.Until, e.Now)
 	}
 	return text
 }

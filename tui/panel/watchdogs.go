@@ -80,7 +80,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	case !next.After(now):
 		return widget.Phrase{Full: "check now", Brief: "now"}
 	default:
-		in := widget.Remaining(next.Sub(now))
+		in := widget.Until(*next, now)
 		return widget.Phrase{Full: "check in " + in, Brief: in}
 	}
 }
@@ -96,10 +96,12 @@ func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	switch {
 	case w.Suspended:
 	case w.Freshness == city.Fresh && w.Fresh > old:
-		return widget.Phrase{Full: text + ", stale in " + widget.Remaining(w.Fresh-old),
+		return widget.Phrase{Full: text + ", stale in " +
+			widget.Until(w.Heartbeat.Add(w.Fresh), now),
 			Brief: text}
 	case w.Freshness == city.Stale && w.VeryStale > old:
-		return widget.Phrase{Full: text + ", very stale in " + widget.Remaining(w.VeryStale-old),
+		return widget.Phrase{Full: text + ", very stale in " +
+			widget.Until(w.Heartbeat.Add(w.VeryStale), now),
 			Brief: text}
 	}
 	return widget.SamePhrase(text)

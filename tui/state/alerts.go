@@ -106,7 +106,7 @@ func FindAlert(m *Room, is func(panel.Alert) bool) *panel.Alert {
 func suspendedCity(m *Room) panel.Alert {
 	a := panel.Alert{Text: "the city is suspended", Pending: true}
 	switch own := m.Keys.MainKey("city.suspend"); {
-	case m.Mode == ReadOnly:
+	case NeedWritable(m) != "":
 	case own != "":
 		a.Key, a.Effect, a.Action = own, "resumes it", "city.suspend"
 	default:
@@ -139,10 +139,14 @@ func restartHint(m *Room) string {
 		return ""
 	case startsHere(m) && key != "":
 		return "; " + key + " starts it"
-	case m.Snap == nil:
+	case m.Snap == nil && !hasNoController(m):
 		return ""
 	}
-	hint := "; run `" + describe.StartCommand(m.Snap.Mode) + "`"
+	mode := ""
+	if m.Snap != nil {
+		mode = m.Snap.Mode
+	}
+	hint := "; run `" + describe.StartCommand(mode) + "`"
 	if m.OpenedAs != "" {
 		hint += " in its folder"
 	}

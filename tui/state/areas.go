@@ -106,10 +106,30 @@ func StatusParts(m *Room, w int) (parts []string, hint string) {
 	return parts, hint
 }
 
-// StatusHeight returns the number of rows of the status line.
-func StatusHeight(m *Room) int {
-	parts, _ := StatusParts(m, m.W)
-	return max(1, len(parts))
+// FootHeight returns the number of rows of the status line and the footer.
+func FootHeight(m *Room) int {
+	status, footer := FootParts(m)
+	rows := 0
+	if status {
+		parts, _ := StatusParts(m, m.W)
+		rows = max(1, len(parts))
+	}
+	if footer {
+		rows++
+	}
+	return rows
+}
+
+// FootParts reports whether the status line and the footer are shown. A screen for a single panel shows only one of
+// them.
+func FootParts(m *Room) (status, footer bool) {
+	if TierOf(m.W, m.H) != Single {
+		return true, true
+	}
+	s := &m.Status
+	status = m.Typing() || m.Departure.Waits() || s.Failed || s.Pending ||
+		s.Text != "" && m.Now.Sub(s.Since) < StatusDuration/4
+	return status, !status
 }
 
 // Present reports whether a panel is visible.

@@ -212,9 +212,12 @@ func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
 		return nil
 	}
 	where := widget.Plain(t.Name)
-	if c := m.Fleet.Find(t.Name); t.Name == "" {
+	switch c := m.Fleet.Find(t.Name); {
+	case t.Name == "":
 		where = "all cities"
-	} else if c != nil {
+	case t.Home && m.Home != "":
+		where = HomeTitle(m, 50)
+	case c != nil:
 		where = c.DisplayName
 	}
 	before := m.Status

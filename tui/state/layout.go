@@ -55,7 +55,6 @@ type Plan struct {
 	topRows     int
 	Across      []Place
 	Closing     bool // draw a rule below the body
-	StatusRow   bool // the status line has its own row above the footer
 }
 
 // Plan computes the layout for the size, focus and zoom.
@@ -65,12 +64,8 @@ func (m *Room) Plan() Plan {
 		return p
 	}
 	p.Problems = len(AlertLines(m, max(1, (m.H-10)/10)))
-	p.StatusRow = p.Tier != Single
 	p.Closing = m.H >= 28 && m.W >= 100
-	body := m.H - 1 - p.Problems - 1 - (StatusHeight(m) - 1) - len(m.Hint())
-	if p.StatusRow {
-		body--
-	}
+	body := m.H - 1 - p.Problems - FootHeight(m) - len(m.Hint())
 	if p.Closing {
 		body--
 	}

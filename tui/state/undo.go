@@ -295,6 +295,5 @@ func UndoHint(m *Room) string {
 	if m.ReducedMotion {
 		return "  " + k + " undoes" + named
 	}
-	// the time of a frame can be up to one second old, so the time left is not rounded up
-	return "  " + k + " undoes" + named + " for " + widget.Age(u.end(m).Sub(m.Now))
+	return "  " + k + " undoes" + named + " for " + widget.Until(u.end(m), m.Now)
 }

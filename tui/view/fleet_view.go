@@ -26,11 +26,7 @@ func PlanFleet(m *state.Room) FleetPlan {
 	if fleetProblem(m) != "" {
 		p.Header++
 	}
-	foot := 2
-	if state.TierOf(m.W, m.H) == state.Single {
-		foot = 1
-	}
-	body := max(0, m.H-p.Header-foot-(state.StatusHeight(m)-1))
+	body := max(0, m.H-p.Header-state.FootHeight(m))
 	n := len(state.AllNeeds(m))
 	const strip, roomy = 6, 26
 	if body >= roomy && len(m.Cities.Rows) > 0 {
@@ -69,8 +65,7 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 	if at.detail > 0 {
 		s.Lines = append(s.Lines, selectedCitySummary(m, m.W, at.detail)...)
 	}
-	p := state.Plan{Tier: state.TierOf(m.W, m.H), StatusRow: state.TierOf(m.W, m.H) != state.Single}
-	s = addFooter(m, s, &p)
+	s = addFooter(m, s)
 	s.Lines = widget.FillRows(s.Lines, m.W, m.H)
 	return s
 }
@@ -196,7 +191,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		l.Add(themes.Text, widget.FitName(n.Need.DisplayName, who, m.Look.Glyphs.More))
 		l.Space(2)
 		why := widget.Reason{Text: n.Need.Why, Token: themes.Text, NextToken: themes.Text}
-		retry := "retries in " + widget.Remaining(n.Need.Until.Sub(m.Now))
+		retry := "retries in " + widget.Until(n.Need.Until, m.Now)
 		if n.Need.Until.After(m.Now) && w-l.Width-6 >= widget.Width(retry) {
 			why.Next = widget.SamePhrase(retry)
 		}

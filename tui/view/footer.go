@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
+func addFooter(m *state.Room, s Screen) Screen {
 	status := StatusRows(m, m.W)
 	if d := m.Dialogs.FootDialog(); d != nil {
 		if f := d.Draw(m.Canvas()); len(f.Lines) == 1 {
@@ -22,17 +22,13 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 			s.X, s.Y = f.X, len(s.Lines)
 		}
 	}
-	footer := Footer(m, m.W)
-	if p.StatusRow {
-		s.Lines = append(append(s.Lines, status...), footer)
-		return s
-	}
-	if m.Typing() || m.Departure.Waits() || m.Status.Failed || m.Status.Pending ||
-		m.Status.Text != "" && m.Now.Sub(m.Status.Since) < state.StatusDuration/4 {
+	withStatus, withFooter := state.FootParts(m)
+	if withStatus {
 		s.Lines = append(s.Lines, status...)
-		return s
 	}
-	s.Lines = append(s.Lines, footer)
+	if withFooter {
+		s.Lines = append(s.Lines, Footer(m, m.W))
+	}
 	return s
 }
 

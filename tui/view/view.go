@@ -37,7 +37,7 @@ func Draw(m *state.Room) Screen {
 		s.Lines = append(s.Lines, state.AlertLines(m, p.Problems)...)
 		s.Lines = append(s.Lines, drawAsOfLastResponse(m, &p)...)
 		s.Lines = append(s.Lines, m.Hint()...)
-		s = addFooter(m, s, &p)
+		s = addFooter(m, s)
 		s.Lines = widget.FillRows(s.Lines, m.W, m.H)
 		if c := m.Dialogs.Composer(); c != nil && c.IsMultiline() {
 			f := c.Draw(m.Canvas())

@@ -164,23 +164,22 @@ func Elapsed(d time.Duration) string {
 	return Age(d)
 }
 
-// Remaining formats a remaining time: "8s", "1m02s", "5m", "54m", "3h12m", "2d".
-func Remaining(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return "0s"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int((d + time.Second - 1).Seconds()))
-	case d < 10*time.Minute:
-		text := fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-		return strings.TrimSuffix(text, "00s")
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		text := fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-		return strings.TrimSuffix(text, "00m")
+// Until formats the time that remains until at: "8s", "1m02s", "5m", "54m", "3h12m", "2d". It counts whole seconds of
+// the clock, because now can be older than the event that sets at. A timeout of 20s therefore never shows as 21s.
+func Until(at, now time.Time) string {
+	s := max(0, at.Unix()-now.Unix())
+	switch m, h := s/60, s/3600; {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case m < 10:
+		return strings.TrimSuffix(fmt.Sprintf("%dm%02ds", m, s%60), "00s")
+	case h < 1:
+		return fmt.Sprintf("%dm", m)
+	case h < 48:
+		return strings.TrimSuffix(fmt.Sprintf("%dh%02dm", h, m%60), "00m")
+	default:
+		return fmt.Sprintf("%dd", h/24)
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 // Duration formats a configured duration: "5m", "1m30s", "2h".

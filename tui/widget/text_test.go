@@ -28,6 +28,19 @@ func TestFitName(t *testing.T) {
 	}
 }
 
+func TestUntil(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 42, 7, 100_000_000, time.UTC)
+	for d, want := range map[time.Duration]string{-time.Second: "0s", 800 * time.Millisecond: "0s",
+		20*time.Second + 800*time.Millisecond: "20s", 59 * time.Second: "59s",
+		59*time.Second + 800*time.Millisecond: "59s", time.Minute: "1m", 61 * time.Second: "1m01s",
+		5 * time.Minute: "5m", 599 * time.Second: "9m59s", 54*time.Minute + 59*time.Second: "54m", time.Hour: "1h",
+		3*time.Hour + 12*time.Minute: "3h12m", 50 * time.Hour: "2d"} {
+		if got := Until(now.Add(d), now); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 5 * time.Minute: "5m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h",
