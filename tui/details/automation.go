@@ -187,8 +187,13 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 	case panel.AutomationDue, panel.AutomationManual:
 		return lines
 	case panel.AutomationRunning:
-		return append(lines, "A run is in progress "+r.DueText(s.Now).Full+
-			`. With overlap = "queue" a second run follows; otherwise this request is rejected.`)
+		then := " Another run follows it."
+		if !slices.ContainsFunc(s.Snap.Automations, func(a city.Automation) bool {
+			return a.Name == r.Name && a.Overlap == "queue"
+		}) {
+			then = ` The city rejects this request, because overlap is not "queue".`
+		}
+		return append(lines, "A run has been in progress "+r.DueText(s.Now).Full+"."+then)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "The automation is off: "+r.Reason+".")
