@@ -366,5 +366,5 @@ func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
 	alone.Rows = alone.Rows[:1]
 	s.hear(feed.News{Fleet: alone})
 	s.press("@")
-	s.shows(">   all cities in one list", "`gcity init DIR` creates another city; this list then shows it.")
+	s.shows("> ◆ bright-lights", "1 of 3", "`gcity init DIR` creates another city; this list then shows it.")
 }
