@@ -154,7 +154,7 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 	_, _, is := fleet.Enrolled(e, l.Dir)
 	again := func() string { return "" }
 	if !is {
-		again = askHowToStart(ctx, l)
+		again = askHowToStart(ctx, e, l)
 	}
 	err := stopLive(ctx, e, l)
 	// another stop command ended the controller, so some agents might still be running
@@ -176,7 +176,7 @@ func stopRunning(ctx context.Context, e *env.Env, l *env.Link) (string, error) {
 // askHowToStart asks the controller in the background how the city is running. The returned function must be called
 // after the stop; it returns the command that starts the city in the same way. The stop does not wait for the response,
 // because a controller that hangs must be killed at once.
-func askHowToStart(ctx context.Context, l *env.Link) func() string {
+func askHowToStart(ctx context.Context, e *env.Env, l *env.Link) func() string {
 	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	mode := ""
 	var asks sync.WaitGroup
@@ -188,6 +188,9 @@ func askHowToStart(ctx context.Context, l *env.Link) func() string {
 	return func() string {
 		asks.Wait() // returns soon, because the controller has exited
 		cancel()
+		if mode == "headless" && len(service.Units(e, "city", l.Dir)) > 0 {
+			return "gcity daemon start" + cityFlag(l.Dir)
+		}
 		return describe.StartCommand(mode) + cityFlag(l.Dir)
 	}
 }

@@ -125,13 +125,6 @@ func console(ctx context.Context, e *env.Env) error {
 	return hostRoom(ctx, e, l.Dir)
 }
 
-// nextCommands returns a message with the commands for a city that keeps running. The message is printed on its own
-// line, because terminals break long lines within words.
-func nextCommands(dir string) string {
-	from := cityFlag(dir)
-	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
-}
-
 func cityFlag(dir string) string {
 	if found, err := folder.FindCity("."); err == nil && found == dir {
 		return ""
@@ -145,8 +138,9 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 			e.Warn(err.Error())
 		}
 	}
+	var shown tui.ShownCity
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
-		logger: folder.QuietLogger()})
+		logger: folder.QuietLogger(), onLeave: func(c tui.ShownCity) { shown = c }})
 	if err != nil {
 		return err
 	}
@@ -158,6 +152,10 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		}
 		e.Sayf("%s", what)
 	case tui.Leave, tui.Ended, tui.Terminated, tui.Interrupted:
+		if exit == tui.Leave && isOther(shown, l.Dir) {
+			e.Sayf("%s", afterShowing(shown))
+			return nil
+		}
 		e.Sayf("%s", afterJoin(ctx, e, l, exit))
 	}
 	return nil
@@ -202,12 +200,9 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 	case !l.Live:
 		return "no controller is running, but " + running + " kept running; run `gcity` to " +
 			"control them again"
-	case exit == tui.Leave && n == 0:
-		return output.SafeText(s.Name) + " keeps running; no agent is running\n" +
-			output.SafeText(nextCommands(l.Dir))
 	case exit == tui.Leave:
-		return output.SafeText(s.Name) + " keeps running with " + running + "\n" +
-			output.SafeText(nextCommands(l.Dir))
+		return afterShowing(tui.ShownCity{Name: s.Name, Folder: l.Dir, Agents: n, Mode: s.Mode,
+			Responds: true})
 	}
 	return "the control room has closed; the city keeps running"
 }
@@ -240,8 +235,9 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	})
 	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func() {}) })
 
+	var shown tui.ShownCity
 	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,
-		logger: h.Logger, interrupts: interrupts})
+		logger: h.Logger, interrupts: interrupts, onLeave: func(c tui.ShownCity) { shown = c }})
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)
@@ -254,6 +250,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	} else if exit == tui.Hangup {
 		exit = onHangup(e)
 	}
+	hosted := hostedCity(ctx, h)
 	leaveRoom(e, h, exit, signals)
 	defer env.SayEnding(ctx, e, h.Loop)()
 	if err := <-obeyed; err != nil {
@@ -264,7 +261,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	return afterRoom(e, h.Dir, exit)
+	return afterRoom(e, hosted, shown, exit)
 }
 
 func onHangup(e *env.Env) tui.Exit {
@@ -300,22 +297,6 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 	}
 }
 
-// afterRoom hands the city over to a background process, or prints what still runs. It runs after this process has
-// released the city.
-func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
-	switch exit {
-	case tui.HandOver:
-		return handOver(e, dir)
-	case tui.KeepAgents:
-		e.Sayf("the agents keep running without a controller; `gcity%s` controls them again",
-			output.SafeText(cityFlag(dir)))
-	default:
-		e.Sayf("the city is stopped; %s",
-			describe.StartsAgain("gcity"+output.SafeText(cityFlag(dir))))
-	}
-	return nil
-}
-
 func handOver(e *env.Env, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -323,8 +304,9 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city is running in the background, pid %d\n%s", pid,
-		output.SafeText(nextCommands(dir)))
+	from := output.SafeText(cityFlag(dir))
+	e.Sayf("the city is running in the background, pid %d\n`gcity%s` opens its control room, and "+
+		"`gcity%s stop` stops it", pid, from, from)
 	return nil
 }
 

@@ -27,6 +27,8 @@ type roomOptions struct {
 
 	// interrupts receives SIGINT; if it is nil, the control room handles SIGINT
 	interrupts <-chan os.Signal
+	// onLeave receives the city that the room showed last; it can be nil
+	onLeave func(tui.ShownCity)
 }
 
 func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) {
@@ -66,6 +68,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 			o.logger),
 		FPS:        own.FPS,
 		Interrupts: o.interrupts,
+		OnLeave:    o.onLeave,
 		NoColor:    e.Getenv("NO_COLOR") != "",
 		ASCII:      asciiLocale(e.Getenv),
 		OverSSH:    e.Getenv("SSH_CONNECTION") != "" || e.Getenv("SSH_TTY") != "",

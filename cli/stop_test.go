@@ -39,7 +39,7 @@ func (c stoppingCity) Do(context.Context, city.Command) (city.Receipt, error) {
 func TestStopDoesNotWaitForASnapshot(t *testing.T) {
 	for mode, want := range map[string]string{
 		"console":  "`gcity --city ",
-		"headless": "`gcity daemon start --city ",
+		"headless": "`gcity --city ",
 		"settle":   "`gcity start --standalone --city ",
 	} {
 		home := t.TempDir()

@@ -93,17 +93,15 @@ const HowToStart = "`gcity start` starts the city with the supervisor, " +
 	"`gcity daemon start` without it"
 
 // StartCommand returns the command that starts a city in the same way as its latest controller, which had the given
-// mode. For an unknown mode, the command starts the city in the background.
+// mode. A city that ran in the background starts in its control room, because most of these cities began in one.
 func StartCommand(mode string) string {
 	switch mode {
-	case "console":
-		return "gcity"
 	case "settle":
 		return "gcity start --standalone"
 	case "supervised":
 		return "gcity start"
 	}
-	return "gcity daemon start" // starts the city's service, if it has one
+	return "gcity"
 }
 
 // StartsAgain says that a command starts a stopped city.

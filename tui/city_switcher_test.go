@@ -122,6 +122,34 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 	}
 }
 
+// The caller of Run gets the city that the room showed last.
+func TestTheCallerLearnsWhichCityWasShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true}, city.Agent{Name: "three"})
+	left := make(chan ShownCity, 1)
+	c := inHouse(t, Options{City: a, Cities: citytest.NewDirectory(a, b), Folder: "/alpha", Mode: state.Joined,
+		OnLeave: func(s ShownCity) { left <- s }})
+	c.sees("1 of 2 @")
+	c.to("beta")
+	c.sees("0 two")
+	var got ShownCity
+	c.until("the room closes", func() bool {
+		c.keys("q")
+		select {
+		case got = <-left:
+			return true
+		default:
+			return false
+		}
+	})
+	if got.Name != "beta" || got.Folder != "/beta" || got.Agents != 1 || !got.Responds {
+		t.Errorf("got %+v, want beta with 1 agent", got)
+	}
+}
+
 // Commands to a city fail if its name now belongs to another city.
 func TestCityWasReplaced(t *testing.T) {
 	if testing.Short() {
@@ -366,5 +394,5 @@ func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
 	alone.Rows = alone.Rows[:1]
 	s.hear(feed.News{Fleet: alone})
 	s.press("@")
-	s.shows(">   all cities in one list", "`gcity init DIR` creates another city; this list then shows it.")
+	s.shows("> ◆ bright-lights", "1 of 3", "`gcity init DIR` creates another city; this list then shows it.")
 }

@@ -73,7 +73,8 @@ func TestZoomedFooterWithoutATerminal(t *testing.T) {
 		t.Errorf("zoomed: %s", ansi.Strip(view.Footer(s.m, 120)))
 	}
 	s.press("enter")
-	s.shows("Cannot zoom or attach: scout is quarantined and has no session")
+	s.shows("cannot zoom or attach: scout is quarantined and has no session; u releases it")
+	s.hides("Not attached")
 }
 
 // When the pane or a list is zoomed, the footer begins with the key that goes back.

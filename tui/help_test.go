@@ -39,7 +39,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")
 	}
-	s.shows("decide · Pools,", "asks")
+	s.shows("check decide ·", "asks")
 }
 
 // On a small screen, the mark for confirmation leaves enough room for the title.

@@ -536,7 +536,7 @@ func TestTheFilterSelectsTheBestName(t *testing.T) {
 func TestTheHintAboutAStoppedCityIsNotCut(t *testing.T) {
 	for _, c := range []struct{ opened, mode, want string }{
 		{"", "console", "run `gcity`;"},
-		{"", "headless", "run `gcity daemon start`"},
+		{"", "headless", "run `gcity`;"},
 		{"bright-lights", "supervised", "run `gcity start` in its folder"},
 	} {
 		s := demo(t, 80, 24)

@@ -285,6 +285,15 @@ func TestZoomThenAttach(t *testing.T) {
 	s.hides("no session; u")
 	s.press("q", "u")
 	s.wants(city.Release{Agent: "scout"})
+
+	// in its zoom, enter opens no dialog, and the key in the status line works
+	s = demo(t, 120, 40)
+	s.choose("scout")
+	s.press("enter", "enter")
+	s.hides("Not attached")
+	s.shows("scout is quarantined and has no session; u releases it")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
 }
 
 func TestTheListStaysWithThePane(t *testing.T) {

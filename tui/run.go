@@ -99,6 +99,9 @@ const frozenGrace = feed.QuitGrace + 2*time.Second
 // terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
+		if t.options.OnLeave != nil {
+			t.options.OnLeave(shownCity(t.current.m))
+		}
 		for _, e := range state.SaveRoom(t.current.m, true) {
 			r.SaveRoom(t.current.stateFile, e.(feed.SaveRoom))
 		}

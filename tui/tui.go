@@ -39,6 +39,9 @@ type Options struct {
 	// StateFileOf returns StateFile for a city in the list; nil = the state is not stored
 	StateFileOf func(folder string) string
 
+	// OnLeave is called before Run returns, with the city that the room showed last; nil = it is not called
+	OnLeave func(ShownCity)
+
 	// maximum frames per second; 0 = 60, or 30 over SSH
 	FPS int
 
@@ -53,6 +56,28 @@ type Options struct {
 
 	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines.
 	Clock func() time.Time
+}
+
+// ShownCity is the last known state of the city that a room shows.
+type ShownCity struct {
+	Name   string // safe to print
+	Folder string // "" = the room shows all cities
+	Agents int    // number of running agents
+	Mode   string // how the city runs, as in city.Snapshot; "" = unknown
+	// the controller responds; if it is false, the city has stopped or its state is unknown
+	Responds bool
+}
+
+func shownCity(m *state.Room) ShownCity {
+	if m.FleetRoom {
+		return ShownCity{}
+	}
+	c := ShownCity{Name: state.CityName(m), Folder: m.Folder, Agents: state.RunningAgents(m),
+		Responds: m.Unreachable == "" && m.Snap != nil && !m.Snap.ShutDown}
+	if m.Snap != nil {
+		c.Mode = m.Snap.Mode
+	}
+	return c
 }
 
 func (o Options) withDefaults() (Options, error) {

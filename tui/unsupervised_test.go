@@ -63,7 +63,8 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.press("esc", "@", "t", "o", "w")
 	s.shows("enter asks whether to start it")
 	s.press("enter")
-	s.shows("Start tower?", "The city in /srv/tower has no controller", "gcity supervisor start")
+	s.shows("Start tower?", "The city in /srv/tower has no controller")
+	s.hides("A supervisor", "gcity supervisor start")
 	s.press("n")
 	if _, ok := effectOf[feed.SwitchCity](s); ok {
 		t.Error("a refused start switches")
@@ -80,6 +81,56 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.shows("a supervisor is running now")
 	s.press("@")
 	s.hides("how to start a supervisor", "no supervisor is running")
+}
+
+// The cursor of @ starts on the first other city, also if it is stopped or has the name of this city. An update of the
+// list does not move it. Other entries come after the cities.
+func TestTheListOfCitiesStartsOnAnotherCity(t *testing.T) {
+	for _, status := range []city.Condition{city.CityRunning, city.CityStopped} {
+		s := among(t, 120, 40)
+		twins := func() *fleet.List {
+			f := unsupervisedFleet()
+			other := fleet.City{Info: f.Rows[0].Info, Summary: fleet.Summary{Name: "bright-lights"}}
+			other.Info.Name, other.Info.Path = "twin", "/srv/twin"
+			other.Info.Running, other.Info.Status = status == city.CityRunning, status
+			f.Rows = []fleet.City{f.Rows[0], other}
+			fleet.Distinguish(f.Rows)
+			return f
+		}
+		s.hear(feed.News{Fleet: twins()})
+		s.press("@")
+		s.shows(">   bright-lights (twin)", "of 4")
+		s.hear(feed.News{Fleet: twins()})
+		s.shows(">   bright-lights (twin)")
+		s.typeIn("bright")
+		s.shows("bright-lights  ", "bright-lights (twin)", "1 of 2")
+	}
+	s := among(t, 120, 40)
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("@")
+	s.typeIn("ar") // "harbour", "wharf", "how to start a supervisor"
+	s.shows("1 of 3")
+	s.hides("tower", "bright-lights  ")
+	s.press("down", "down", "enter")
+	s.shows("Other cities")
+	s.press("esc", "@")
+	s.typeIn("srv")
+	s.shows("No city matches.")
+}
+
+// Below the list, the text of the selected row does not look like a row, and is omitted if the row shows it.
+func TestTheDetailOfACityIsNotARow(t *testing.T) {
+	s := among(t, 80, 24)
+	s.hear(feed.News{Fleet: demoFleet(epoch)})
+	s.press("@")
+	s.typeIn("delta")
+	s.shows("      delta: retries in 8s: its loop panicked")
+	if n := strings.Count(s.text(), "crashed"); n > 2 {
+		t.Errorf("the row is shown again:\n%s", s.text())
+	}
+	s.press("ctrl+u")
+	s.typeIn("harbour")
+	s.hides("      harbour")
 }
 
 // Without a supervisor, no city can be registered, so the room does not ask for a folder.

@@ -108,13 +108,22 @@ func AskTrust(e *env.Env, s trustShape) bool {
 		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
 		return false
 	}
-	fmt.Fprintf(e.Err, "%s. Allow these programs to run as you? [y/N] ", s.Why)
+	// the question stands alone, because the list can scroll everything else off the screen
+	fmt.Fprintf(e.Err, "%s.\nAllow %s of %s to run as you? [y/N] ", s.Why,
+		thesePrograms(len(s.Programs)), output.SafeLine(s.Path))
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
 	if err != nil {
 		return false
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
+}
+
+func thesePrograms(n int) string {
+	if n == 1 {
+		return "this program"
+	}
+	return fmt.Sprintf("these %d programs", n)
 }
 
 func mayRun(e *env.Env, dir string, c *config.City) error {

@@ -38,6 +38,9 @@ func TestTrustEndsTheWarning(t *testing.T) {
 	if err := MayStart(e, dir); err != nil {
 		t.Fatalf("%v\n%s", err, shown.String())
 	}
+	if want := "\nAllow this program of " + dir + " to run as you? [y/N] "; !strings.HasSuffix(shown.String(), want) {
+		t.Errorf("the question is %q, want %q", shown.String(), want)
+	}
 	if e.Untrusted != nil {
 		t.Errorf("want no untrusted city, got %v", e.Untrusted)
 	}

@@ -76,7 +76,7 @@ func TestLeavingAJoinedRoom(t *testing.T) {
 	joined := c.terminal()
 	joined.shows("1 running")
 	joined.types("q")
-	joined.until("keeps running with 1 agent\r\n`gcity --city " + c.dir + "` opens its control room again")
+	joined.until(" (" + c.dir + ") keeps running in another control room with 1 agent; `gcity` in its folder opens its")
 	joined.ends(0)
 	joined = c.terminal()
 	joined.shows("1 running")

@@ -10,9 +10,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// Attaches reports whether an action would attach the terminal to an agent.
+// Attaches reports whether an action would attach the terminal to an agent. In the zoom of an agent that can be
+// released, it returns false: the status line then names the key that releases the agent, which no dialog could use.
 func Attaches(m *state.Room, a *state.Action) bool {
-	return a.ID == "agent.attach" || a.ID == "agent.attach.zoomed" && m.Zoomed
+	if a.ID == "agent.attach.zoomed" {
+		r := state.SingleAgent(m)
+		return m.Zoomed && (r == nil || !r.Held())
+	}
+	return a.ID == "agent.attach"
 }
 
 // ReportNotAttached shows in a dialog why the terminal is not attached to an agent. Without the dialog, keys for the

@@ -32,9 +32,9 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return ExplainDirectory(m)
 }
 
-// openCityList opens the list of cities. The cursor starts on a different city, because most users open the list to
-// switch. If here is true, it starts on the city of this room. If the list does not contain that city, the first enter
-// does nothing.
+// openCityList opens the list of cities. The cursor starts on a different city if the list contains one, because most
+// users open the list to switch. If here is true, it starts on the city of this room. If the list does not contain that
+// city, the first enter does nothing.
 func openCityList(m *state.Room, here bool) {
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: state.CitiesList{},
@@ -42,7 +42,7 @@ func openCityList(m *state.Room, here bool) {
 	f.All = cityItems(m)
 	openFinderOf(m, f)
 	at := slices.IndexFunc(f.Found, func(t state.Item) bool {
-		return strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == here
+		return !t.Extra && strings.HasPrefix(t.Title, m.Look.Glyphs.Here) == here
 	})
 	f.Cursor, f.Vanished = max(0, at), here && at < 0
 }
@@ -69,8 +69,7 @@ func cityItems(m *state.Room) []state.Item {
 			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
-			Words: c.DisplayName + " " + widget.Plain(c.Info.Name+" "+c.Info.Path),
-			Line:  c.Info.Name, Note: c.Why(m.Now), Whole: true,
+			Label: c.DisplayName, Line: c.Info.Path, Note: c.Why(m.Now), Whole: true,
 			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		}
 		if state.CanStart(m, &c) {
@@ -134,9 +133,7 @@ func startQuestion(m *state.Room, c *fleet.City) question {
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
 	stop := "It keeps running after you quit; `gcity stop` in that folder stops it."
 	body := []string{"The city in " + widget.Plain(c.Info.Path) + " has no controller. If you " +
-		"answer yes, a controller starts in the background and runs its agents. " + stop,
-		"A supervisor starts all registered cities and restarts their controllers after a " +
-			"crash: `gcity supervisor start`."}
+		"answer yes, a controller starts in the background and runs its agents. " + stop}
 	if !m.Fleet.Unmaintained {
 		body = []string{"The city in " + widget.Plain(c.Info.Path) + " is not registered. If you " +
 			"answer yes, the supervisor registers it and runs its agents. " + stop}

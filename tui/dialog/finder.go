@@ -23,6 +23,7 @@ type Item[T any] struct {
 	Keys  []string // keys with the same effect, main key first
 	Title string
 	Words string // further text that a search covers
+	Label string // the name of an object; if set, a search covers only this text
 	Line  string // its command line, for tab completion and the palette's history
 	Note  string
 	Verb  string // what enter does to this entry, "" = Finder.Verb
@@ -39,7 +40,7 @@ type Item[T any] struct {
 	Prefix      bool // the typed text must be a prefix of its title
 	Info        bool // information only, cannot run
 	Whole       bool // its title is never cut to make room for the note
-	Extra       bool // not one of the listed objects, so it is not counted
+	Extra       bool // not one of the listed objects; a search lists it after those with a Label
 	Heading     bool // a heading, shown only if no text is typed
 	Rank        Rank // how well an entry of Palette.Offer matches
 }
@@ -102,6 +103,8 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 	words := strings.Fields(low)
 	all := strings.ToLower(t.Title + " " + t.Words)
 	switch {
+	case t.Label != "":
+		return matchLabel(strings.ToLower(t.Label), low, words)
 	case t.Prefix:
 		return RankNamed, strings.HasPrefix(strings.ToLower(t.Title), low)
 	case slices.Contains(t.Names, low):
@@ -116,6 +119,17 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 		return RankMention, true
 	}
 	return RankFuzzy, false
+}
+
+func matchLabel(label, text string, words []string) (Rank, bool) {
+	switch {
+	case label == text:
+		return RankExact, true
+	case strings.HasPrefix(label, text):
+		return RankNamed, true
+	}
+	return RankWords, !slices.ContainsFunc(words,
+		func(w string) bool { return !strings.Contains(label, w) })
 }
 
 // Finder is a searchable list of entries: help, palette, and menus.
@@ -277,19 +291,15 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place returns the position of the cursor and the number of entries. Headings and extra entries do not count. If the
-// cursor is on an extra entry, the position is 0.
+// place returns the position of the cursor among the entries, and their number. Headings do not count.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
-		if f.Found[i].Heading || f.Found[i].Extra {
+		if f.Found[i].Heading {
 			continue
 		}
 		if all++; i <= f.Cursor {
 			at++
 		}
-	}
-	if f.Found[f.Cursor].Extra {
-		at = 0
 	}
 	return at, all
 }
@@ -323,7 +333,8 @@ func (f *Finder[T]) Search() {
 		}
 	}
 	slices.SortStableFunc(f.Found, func(a, b Item[T]) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
+		return cmp.Or(extraLast(a, b), cmp.Compare(a.Rank, b.Rank),
+			f.lastUse(b.Line)-f.lastUse(a.Line))
 	})
 	if f.Palette != nil {
 		f.Found = runnableFirst(filterByNoun(f.Found), RankNamed)
@@ -331,6 +342,16 @@ func (f *Finder[T]) Search() {
 	if f.Found = distinct(f.Found); len(f.Found) == 0 {
 		f.Found = f.fuzzy(text)
 	}
+}
+
+func extraLast[T any](a, b Item[T]) int {
+	switch {
+	case a.Extra == b.Extra || a.Label == "" && b.Label == "":
+		return 0
+	case a.Extra:
+		return 1
+	}
+	return -1
 }
 
 // filterByNoun removes entries that only mention the typed text, if the text is a noun such as "work". It also removes
@@ -383,7 +404,8 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	}
 	for _, hit := range fuzzy.Find(text, titles) {
 		at := hit.MatchedIndexes
-		if t := f.All[hit.Index]; !t.Heading && !t.Prefix && at[len(at)-1]-at[0] < 2*len(at) {
+		if t := f.All[hit.Index]; !t.Heading && !t.Prefix && t.Label == "" &&
+			at[len(at)-1]-at[0] < 2*len(at) {
 			t.Similar = true
 			found = append(found, t)
 		}
@@ -526,16 +548,38 @@ func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	if t.Effect != "" && why == "" {
 		return twoLines(c, themes.Text, t.Effect, w)
 	}
-	text := t.Title
-	if t.Note != "" {
-		text += " " + c.Styles.Glyphs.Dot + " " + t.Note
-	}
 	row := ansi.Strip(f.line(c, t, true, w))
 	if strings.Contains(row, t.Title) &&
 		(strings.Contains(row, t.Note) || w >= narrowFinder && t.WhyUnavailable() != "") {
 		return out
 	}
-	return twoLines(c, themes.Text, text, w)
+	return apart(c, widget.Wrap(fullText(c, t), w-detailIndent), w)
+}
+
+// fullText returns the text of an entry whose row is cut.
+func fullText[T any](c Canvas, t *Item[T]) string {
+	switch {
+	case t.Note == "":
+		return strings.TrimSpace(t.Title)
+	case t.Label != "":
+		return t.Label + ": " + t.Note
+	}
+	return strings.TrimSpace(t.Title) + " " + c.Styles.Glyphs.Dot + " " + t.Note
+}
+
+const detailIndent = 6
+
+// apart draws at most two lines below the rows so that they do not look like further rows.
+func apart(c Canvas, parts []string, w int) []string {
+	if len(parts) == 1 {
+		parts = []string{"", parts[0]}
+	}
+	parts[1] = strings.Join(parts[1:], " ")
+	for i, part := range parts[:2] {
+		parts[i] = strings.Repeat(" ", detailIndent) +
+			c.Styles.Paint(themes.Dim, widget.Cut(part, w-detailIndent, c.more()))
+	}
+	return parts[:2]
 }
 
 func (f *Finder[T]) whyNot() string {

@@ -72,7 +72,7 @@ func releaseText(r *AgentRow, now time.Time) string {
 	case !r.Quarantined():
 		return "now " + r.State.Is()
 	case r.Until.IsZero(): // the city has stopped
-		return "until city starts"
+		return "until the city starts"
 	case r.Until.After(now):
 		return "retries in " + widget.Until(r.Until, now)
 	}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/fleet"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/output"
+	"gcity/describe"
+	"gcity/tui"
+)
+
+// hostedCity returns the state of the city that this process runs, before the process releases it.
+func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
+	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
+	defer cancel()
+	c := tui.ShownCity{Name: "the city", Folder: h.Dir, Mode: "headless", Responds: true}
+	if s, err := h.Loop.Snapshot(ctx); err == nil {
+		c.Name = s.Name
+		for i := range s.Agents {
+			if s.Agents[i].Running {
+				c.Agents++
+			}
+		}
+	}
+	return c
+}
+
+// afterRoom hands the city over to a background process if the user chose that, and prints one line about each city:
+// the hosted one, and the one that the room showed. It runs after this process has released the hosted city.
+func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
+	switch exit {
+	case tui.HandOver:
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if _, err := host.SpawnHeadless(ctx, e, hosted.Folder); err != nil {
+			return err
+		}
+		e.Sayf("%s", afterShowing(hosted))
+	case tui.KeepAgents:
+		e.Sayf("%s: the agents keep running without a controller; `gcity` in its folder controls "+
+			"them again", cityLabel(hosted))
+	default:
+		hosted.Responds = false
+		e.Sayf("%s", afterShowing(hosted))
+	}
+	if isOther(shown, hosted.Folder) {
+		e.Sayf("%s", afterShowing(shown))
+	}
+	return nil
+}
+
+// isOther reports whether a room showed a different city from the one that it was opened for.
+func isOther(shown tui.ShownCity, dir string) bool {
+	return shown.Folder != "" && shown.Folder != fleet.Resolved(dir)
+}
+
+// afterShowing says whether a city keeps running after the room has closed, and how to return to it.
+func afterShowing(c tui.ShownCity) string {
+	name := cityLabel(c)
+	switch {
+	case !c.Responds:
+		return name + " is not running; `gcity` in its folder starts it again"
+	case c.Agents == 0:
+		name += " keeps running " + runsIn(c.Mode) + ", but no agent is running"
+	default:
+		name += " keeps running " + runsIn(c.Mode) + " with " + describe.Count(c.Agents, "agent")
+	}
+	return name + "; `gcity` in its folder opens its control room"
+}
+
+func runsIn(mode string) string {
+	if mode == "console" {
+		return "in another control room"
+	}
+	return "in the background"
+}
+
+// cityLabel returns a city's name, with its folder if that is not the current one.
+func cityLabel(c tui.ShownCity) string {
+	name := output.SafeText(c.Name)
+	if found, err := folder.FindCity("."); err == nil && found == fleet.Resolved(c.Folder) {
+		return name
+	}
+	return name + " (" + output.SafeLine(c.Folder) + ")"
+}
