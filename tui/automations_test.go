@@ -218,7 +218,7 @@ func TestFire(t *testing.T) {
 	s.press("esc")
 	s.point("digest")
 	s.press("t")
-	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise this request")
+	s.shows("Fire digest now?", "Another run follows it")
 	s.press("y")
 	s.wants(fire("digest"))
 }
