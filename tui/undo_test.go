@@ -434,6 +434,17 @@ func TestUndoOfWhatIsLeft(t *testing.T) {
 	}
 }
 
+// Frames of the same snapshot do not examine the targets of a bulk action again.
+func TestUndoExaminesItsTargetsOncePerSnapshot(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "s", "y")
+	s.shows("u undoes for")
+	if n := testing.AllocsPerRun(10, func() { s.m.Undo.Possible(s.m) }); n > 0 {
+		t.Errorf("the undo's commands are computed again: %v allocations", n)
+	}
+}
+
 // The undo of an earlier verb is kept when marks are cleared.
 func TestUndoSurvivesHarmlessKeys(t *testing.T) {
 	s := suspendedBuilder(t)
@@ -450,8 +461,10 @@ func suspendedBuilder(t *testing.T) *stage {
 	return s
 }
 
-// A verb that cannot be undone leaves the undo of an earlier verb. The footer names what undo reverts.
-func TestUndoSkipsVerbsWithoutUndo(t *testing.T) {
+// A verb that cannot be undone ends the undo of an earlier verb.
+func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
+	why := map[string]string{"restart": "restarting builder", "kill": "killing builder",
+		"release": "releasing scout", "mail": "sending mail to builder", "undrain": "releasing deployer"}
 	for name, act := range map[string]func(s *stage){
 		"restart": func(s *stage) { s.press("r", "y") },
 		"kill":    func(s *stage) { s.press("ctrl+k"); s.typeIn("builder"); s.press("enter") },
@@ -463,73 +476,47 @@ func TestUndoSkipsVerbsWithoutUndo(t *testing.T) {
 			s := suspendedBuilder(t)
 			act(s)
 			s.choose("builder")
-			s.shows("u undo suspending builder")
+			s.hides("undo")
 			s.press("u")
-			s.wants(city.Resume{Agent: "builder"})
+			s.wants()
+			s.shows(why[name] + " has no undo")
 		})
 	}
 }
 
-// Each undo reverts the newest action that can still be undone. Every action has its own deadline.
-func TestUndoRevertsOneActionAfterTheOther(t *testing.T) {
-	stages := func() *stage {
-		s := suspendedBuilder(t)
-		s.wait(10 * time.Second)
-		s.choose("idle")
-		s.press("D")
-		s.done("agent idle drains")
-		s.agent("idle", func(a *city.Agent) { a.State = city.Draining })
-		s.press("r", "y") // has no undo
-		return s
-	}
-	s := stages()
-	s.shows("u undo draining idle")
-	s.press("u")
-	s.wants(city.Undrain{Agent: "idle"})
-	s.done("agent idle no longer drains")
-	s.agent("idle", func(a *city.Agent) { a.State = city.Running })
-	s.shows("u undoes suspending builder for", "u undo suspending builder")
-	s.press("u")
-	s.wants(city.Resume{Agent: "builder"})
-	s.done("agent builder is resumed")
-	s.hides("u undo")
-	s.press("u")
-	s.wants()
-	s.shows("the latest action was an undo")
-
-	// the newest action no longer has a target
-	s = stages()
-	s.change(func(n *city.Snapshot) {
-		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "idle" })
-	})
-	s.choose("builder")
-	s.shows("u undo suspending builder")
-	s.press("u")
-	s.wants(city.Resume{Agent: "builder"})
-
-	// the time of the older action has passed
-	s = stages()
-	s.wait(21 * time.Second)
-	s.press("u")
-	s.wants(city.Undrain{Agent: "idle"})
-	s.done("agent idle no longer drains")
-	s.agent("idle", func(a *city.Agent) { a.State = city.Running })
-	s.hides("undo suspending")
-	s.press("u")
-	s.wants()
-}
-
-// If no action can be undone, the refusal says why the latest one has no undo.
-func TestUndoRefusalNamesTheLatestVerb(t *testing.T) {
+// The refusal says why the latest verb has no undo. If an earlier drain still runs, it says how to cancel it.
+func TestUndoNamesTheKeyThatCancelsTheDrain(t *testing.T) {
 	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("D")
+	s.wants(city.Drain{Agent: "builder"})
+	s.done("agent builder drains")
+	s.agent("builder", func(a *city.Agent) {
+		a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now}
+	})
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+	s.done("agent scout is released")
+	s.line("undo", "enter")
+	s.wants()
+	s.shows("cannot undo the latest action: releasing scout has no undo; D on the row of builder cancels its drain")
+	s.choose("idle")
+	s.press("u")
+	s.wants()
+	s.shows("releasing scout has no undo; D on the row of builder cancels its drain")
+	s.hides("only agents in quarantine")
+	s.choose("builder")
+	s.press("D")
+	s.wants(city.Undrain{Agent: "builder"})
+	s.done("agent builder no longer drains")
+	s.agent("builder", func(a *city.Agent) { a.State, a.Drain = city.Running, nil })
 	s.choose("idle")
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
 	s.line("undo", "enter")
-	s.wants()
-	s.shows("cannot undo the latest action: restarting idle has no undo")
-	s.press("esc", "u")
-	s.shows("restarting idle has no undo; only agents in quarantine")
+	s.shows("restarting idle has no undo")
+	s.hides("cancels its drain")
 }
 
 // If u releases the selected agent, the palette line "undo" undoes the latest verb. The footer shows both.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -8,22 +9,56 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why the latest action, which had an undo, can no longer be undone, or "". It returns the
-// reason only for a limited time.
+// UndoOver returns the reason why the latest verb can no longer be undone, or "". It returns the reason only for a
+// limited time.
 func UndoOver(m *Room) string {
-	u := m.Undos.offered(m)
-	possible, over := u.Possible(m)
+	possible, over := m.Undo.Possible(m)
 	switch {
-	case m.Undos.refusal != "" || over == "" || len(possible) > 0,
-		!m.Now.Before(u.Until.Add(UndoDuration)):
+	case over == "" || len(possible) > 0 || !m.Now.Before(m.Undo.Until.Add(UndoDuration)):
 		return ""
-	case len(u.Commands) > 1:
-		return widget.Plain(u.What) + " cannot be undone anymore: " + over
+	case len(m.Undo.Commands) > 1:
+		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
 	}
 	return over
 }
 
-// end returns the time at which the offer to undo the action ends.
+// drainedBefore returns the agents that this room drained before the latest action. It omits the targets of the latest
+// commands.
+func (u *Undo) drainedBefore(latest []city.Command) []string {
+	names := slices.Clone(u.drained)
+	for _, c := range u.Commands {
+		if c, ok := c.(city.Undrain); ok {
+			names = append(names, c.Agent)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(latest, func(c city.Command) bool { return c.Target() == name })
+	})
+}
+
+// HowToCancelDrain returns text that says how to cancel drains that undo does not cancel, or "".
+func HowToCancelDrain(m *Room) string {
+	if CanUndo(m) || m.Undo.ID != 0 {
+		return ""
+	}
+	var shown []string
+	for _, name := range m.Undo.drained {
+		r := m.Agents.Find(name)
+		if r != nil && r.State == city.Draining && !r.Surplus() {
+			shown = append(shown, r.Shown)
+		}
+	}
+	key := m.Keys.KeyText(DrainID)
+	switch len(shown) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + key + " on the row of " + shown[0] + " cancels its drain"
+	}
+	return "; " + key + " on the row of a draining agent cancels its drain"
+}
+
+// end returns the time at which the offer to undo the latest verb ends.
 func (u *Undo) end(m *Room) time.Time {
 	possible, _ := u.Possible(m)
 	var latest time.Time
@@ -62,17 +97,14 @@ func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	return time.Time{}
 }
 
-// noteEffects records which targets a snapshot has shown as changed by the actions.
-func (s *Undos) noteEffects(m *Room) {
-	for i := range s.all {
-		u := &s.all[i]
-		if m.Snap == nil || u.seen == nil {
-			continue
-		}
-		for _, c := range u.Commands {
-			if _, changes, _ := undoTarget(m.Snap, c); changes {
-				u.seen[c.Target()] = true
-			}
+func (u *Undo) noteEffect(m *Room) {
+	if m.Snap == nil || u.seen == nil || !m.Now.Before(u.Until.Add(UndoDuration)) {
+		return
+	}
+	u.memo = undoMemo{}
+	for _, c := range u.Commands {
+		if _, changes, _ := undoTarget(m.Snap, c); changes {
+			u.seen[c.Target()] = true
 		}
 	}
 }
