@@ -252,8 +252,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	} else {
 		todo = a.Run(m)
 	}
-	if (a.Risk == keymap.Confirmed || a.Risk == keymap.ConfirmedForSeveral) &&
-		m.Dialogs.Top() == nil {
+	if a.Risk == keymap.Confirmed && m.Dialogs.Top() == nil {
 		m.UnaskedAt = m.Now
 	}
 	return todo

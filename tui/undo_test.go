@@ -44,11 +44,11 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 
 // The time left never exceeds the time limit, although the time of a frame can be older than the action.
 func TestUndoIsNotOfferedForTooLong(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.choose("builder")
+	s := pooled(t, 120, 40)
+	s.pick("worker")
 	s.wait(s.now.Truncate(time.Second).Add(1100 * time.Millisecond).Sub(s.now))
-	s.shows("builder") // the first frame of this second
-	s.press("D")
+	s.shows("worker") // the first frame of this second
+	s.press(">")
 	s.shows("u undoes for 30s")
 }
 
@@ -313,7 +313,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
 	s.press("D", "y")
-	s.shows("u undoes for 29s", "u undo draining builder", "a attach")
+	s.shows("u undoes for 30s", "u undo draining builder", "a attach")
 	s.done("agent builder drains")
 	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
 	s.shows("u undoes for")
@@ -374,7 +374,7 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 		s := pooled(t, 120, 40)
 		s.pool("worker", func(p *city.Pool) { p.Timeout = 20 * time.Second })
 		s.choose("worker-2")
-		s.press("D")
+		s.press("D", "y")
 		s.shows("u undoes for 20s")
 		s.done("worker-2 was asked to finish")
 		s.agent("worker-2", func(a *city.Agent) {
@@ -488,7 +488,7 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 func TestUndoNamesTheKeyThatCancelsTheDrain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
-	s.press("D")
+	s.press("D", "y")
 	s.wants(city.Drain{Agent: "builder"})
 	s.done("agent builder drains")
 	s.agent("builder", func(a *city.Agent) {

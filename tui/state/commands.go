@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -43,6 +45,24 @@ func TargetNames(m *Room, rows []*panel.AgentRow) string {
 		marked = marked && m.Agents.Marks[r.Name]
 	}
 	return details.TargetNames(rows, marked)
+}
+
+// TargetLines returns lines that name the targets, or nil if the title already names them.
+func TargetLines(m *Room, rows []*panel.AgentRow) []string {
+	if len(rows) <= 1 {
+		return nil
+	}
+	lines, hidden := []string{details.ListRows(rows)}, 0
+	for _, r := range rows {
+		if m.Agents.Marks[r.Name] && len(m.NamedAgents) == 0 &&
+			!slices.Contains(m.Agents.List.IDs, r.Name) {
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("The filter in Agents hides %d of them.", hidden))
+	}
+	return lines
 }
 
 // SendCommands sends commands. Until their results arrive, the status line shows the progress.
