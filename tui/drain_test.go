@@ -301,13 +301,31 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.shows("or after 1m30s.")
 }
 
-func TestTheFooterOffersToDrainAgain(t *testing.T) {
-	s := pooled(t, 160, 40)
-	s.choose("deployer")
-	s.press("D")
-	s.wants(city.Undrain{Agent: "deployer"})
-	s.shows("u drain deployer again")
-	s.hides("undo canceling")
+// An undo asks no question, so it stops no agents.
+func TestUndoStopsNoAgents(t *testing.T) {
+	for why, act := range map[string]func(s *stage){
+		"canceling the drain of deployer has no undo": func(s *stage) { s.choose("deployer"); s.press("D") },
+		"resuming builder has no undo": func(s *stage) {
+			s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "in city.toml", false })
+			s.choose("builder")
+			s.press("s")
+		},
+		"it would drain worker-3": func(s *stage) {
+			s.pick("worker")
+			s.press(">")
+			s.shows("u undoes for") // no member has started yet
+			s.members("worker", 3)
+		},
+	} {
+		t.Run(why, func(t *testing.T) {
+			s := pooled(t, 120, 40)
+			act(s)
+			s.hides("u undo")
+			s.line("undo", "enter")
+			s.wants()
+			s.shows(why)
+		})
+	}
 }
 
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {

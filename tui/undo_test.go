@@ -78,9 +78,9 @@ func TestWhatCanBeUndone(t *testing.T) {
 	five := 5
 	s.pool("batch", func(p *city.Pool) { p.Override = &five })
 	for _, c := range []struct{ do, back city.Command }{
-		{city.Suspend{Agent: "x"}, city.Resume{Agent: "x"}}, {city.Resume{}, city.Suspend{}},
-		{city.SuspendRig{Rig: "r"}, city.ResumeRig{Rig: "r"}}, {city.ResumeRig{Rig: "r"}, city.SuspendRig{Rig: "r"}},
-		{city.Drain{Agent: "x"}, city.Undrain{Agent: "x"}}, {city.Undrain{Agent: "x"}, city.Drain{Agent: "x"}},
+		{city.Suspend{Agent: "x"}, city.Resume{Agent: "x"}}, {city.Resume{}, nil},
+		{city.SuspendRig{Rig: "r"}, city.ResumeRig{Rig: "r"}}, {city.ResumeRig{Rig: "r"}, nil},
+		{city.Drain{Agent: "x"}, city.Undrain{Agent: "x"}}, {city.Undrain{Agent: "x"}, nil},
 		{city.Scale{Pool: "worker", Size: 4}, city.Scale{Pool: "worker", Auto: true}},
 		{city.Scale{Pool: "batch", Size: 1}, city.Scale{Pool: "batch", Size: 5}},
 		{city.Scale{Pool: "batch", Auto: true}, city.Scale{Pool: "batch", Size: 5}},
@@ -523,13 +523,13 @@ func TestUndoNamesTheKeyThatCancelsTheDrain(t *testing.T) {
 func TestUndoAndReleaseAreBothShown(t *testing.T) {
 	for _, w := range []int{80, 120, 200} {
 		s := demo(t, w, 40)
-		s.choose("deployer")
-		s.press("D")
-		s.wants(city.Undrain{Agent: "deployer"})
-		s.shows("u drain deployer again", "u undoes for")
+		s.choose("builder")
+		s.press("s", "y")
+		s.wants(city.Suspend{Agent: "builder"})
+		s.shows("u undo suspending builder", "u undoes for")
 		s.choose("scout")
-		s.shows(":undo drain deployer again  u release scout", "  :undo undoes for")
+		s.shows(":undo suspending builder  u release scout", "  :undo undoes for")
 		s.line("undo", "enter")
-		s.wants(city.Drain{Agent: "deployer"})
+		s.wants(city.Resume{Agent: "builder"})
 	}
 }

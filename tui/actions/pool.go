@@ -233,10 +233,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 }
 
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	name, size := p.Name, p.Max
-	if p.Check.Good != nil {
-		size = min(max(p.Check.Value, p.Min), p.Max)
-	}
+	name, size := p.Name, details.AutoSize(p)
 	do := func(m *state.Room) []feed.Effect {
 		todo := state.SendCommands(m, "resetting", "pool "+widget.Plain(name)+
 			" to its check's size", []city.Command{city.Scale{Pool: name, Auto: true}})

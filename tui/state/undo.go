@@ -49,21 +49,16 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 	return back
 }
 
-// Reverse returns the command that would undo c, or nil if c cannot be undone.
+// Reverse returns the command that would undo c, or nil if c cannot be undone. An undo asks no question, so it stops no
+// agents: a resumed agent is not suspended again, and a canceled drain is not restarted.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
 		return city.Resume(c)
-	case city.Resume:
-		return city.Suspend(c)
 	case city.SuspendRig:
 		return city.ResumeRig(c)
-	case city.ResumeRig:
-		return city.SuspendRig(c)
 	case city.Drain:
 		return city.Undrain{Agent: c.Agent}
-	case city.Undrain:
-		return city.Drain{Agent: c.Agent}
 	case city.Scale:
 		p := m.Pools.Find(c.Pool)
 		switch {
@@ -93,8 +88,7 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 		drained:  drained,
 		sessions: map[string]string{}, seen: map[string]bool{}}
 	for _, c := range m.Undo.Commands {
-		switch c.(type) {
-		case city.Drain, city.Undrain:
+		if _, ok := c.(city.Undrain); ok {
 			m.Undo.sessions[c.Target()] = sessionOf(m.Agents.Find(c.Target()))
 		}
 	}
@@ -219,25 +213,9 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 	})
 }
 
-// Drains reports whether undo restarts drains that the latest verb canceled.
-func (u *Undo) Drains() bool {
-	return len(u.Commands) > 0 && !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
-		_, ok := c.(city.Drain)
-		return !ok
-	})
-}
-
-// UndoText returns text that names what undo does: "undo suspending builder", "drain builder again".
+// UndoText returns text that names what undo does: "undo suspending builder".
 func UndoText(m *Room) string {
-	u := &m.Undo
-	what := widget.Cut(widget.Plain(u.What), 24, m.Look.Glyphs.More)
-	switch {
-	case u.Drains() && len(u.Commands) == 1:
-		name := widget.Plain(u.Commands[0].Target())
-		return "drain " + widget.Cut(name, 24, m.Look.Glyphs.More) + " again"
-	case u.Drains():
-		return "drain " + widget.Count(len(u.Commands), "agent") + " again"
-	}
+	what := widget.Cut(widget.Plain(m.Undo.What), 24, m.Look.Glyphs.More)
 	return strings.TrimSpace("undo " + what)
 }
 

@@ -117,21 +117,37 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	}
 	name := widget.Plain(back.Target())
 	exists, changes, without := undoTarget(m.Snap, back)
-	session, drained := u.sessions[back.Target()]
 	r := m.Agents.Find(back.Target())
 	_, cancels := back.(city.Undrain)
 	deadline := u.drainDeadline(m, back)
 	switch {
 	case !exists:
 		return name + " no longer exists"
-	case cancels && (drained && sessionOf(r) != session || passed(m, deadline)):
+	case cancels && (sessionOf(r) != u.sessions[back.Target()] || passed(m, deadline)):
 		return "the drain of " + name + " has ended"
-	case drained && sessionOf(r) != session:
-		return "the session of " + name + " has ended"
 	case cancels && r != nil && r.Surplus():
 		return SurplusReason(m, r)
 	case !changes && u.seen[back.Target()]:
 		return without
+	}
+	if c, ok := back.(city.Scale); ok {
+		return whyNoScale(m, c)
+	}
+	return ""
+}
+
+// whyNoScale returns the reason why undo must not scale a pool back, or "".
+func whyNoScale(m *Room, c city.Scale) string {
+	p := m.Pools.Find(c.Pool)
+	if p == nil {
+		return ""
+	}
+	size := c.Size
+	if c.Auto {
+		size = details.AutoSize(p)
+	}
+	if leaving := details.PredictLeaving(m.Details(), p.Name, size); len(leaving) > 0 {
+		return "it would drain " + details.ListRows(leaving)
 	}
 	return ""
 }
@@ -151,24 +167,12 @@ func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, with
 			name = "the city"
 		}
 		return exists, off, name + " is no longer suspended"
-	case city.Suspend:
-		exists, off := isSuspended(n, c.Agent)
-		if c.Agent == "" {
-			name = "the city"
-		}
-		return exists, !off, name + " is suspended again"
 	case city.ResumeRig:
 		r, ok := n.Rig(c.Rig)
 		return ok, ok && r.Suspended, name + " is no longer suspended"
-	case city.SuspendRig:
-		r, ok := n.Rig(c.Rig)
-		return ok, ok && !r.Suspended, name + " is suspended again"
 	case city.Undrain:
 		a, ok := n.Agent(c.Agent)
 		return ok, ok && a.State == city.Draining, name + " is no longer draining"
-	case city.Drain:
-		a, ok := n.Agent(c.Agent)
-		return ok, ok && a.State != city.Draining, name + " is draining again"
 	case city.Scale:
 		p, ok := n.Pool(c.Pool)
 		same := ok && c.Auto == (p.Override == nil) && (c.Auto || *p.Override == c.Size)
