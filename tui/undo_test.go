@@ -533,3 +533,37 @@ func TestUndoAndReleaseAreBothShown(t *testing.T) {
 		s.wants(city.Resume{Agent: "builder"})
 	}
 }
+
+// If the effect of u has changed by itself, the first u only names the new effect.
+func TestUDoesNotChangeItsEffectUnderTheFinger(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y")
+	s.done("agent builder is suspended")
+	s.choose("idle")
+	s.shows("u undo suspending builder")
+	s.agent("idle", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
+	s.press("u")
+	s.wants()
+	s.shows("u now releases idle: press it again")
+	s.press("u")
+	s.wants(city.Release{Agent: "idle"})
+
+	s = demo(t, 120, 40) // the user has moved the cursor
+	s.choose("builder")
+	s.press("s", "y")
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+}
+
+// The refusal after the time limit names the action, and the key that helps.
+func TestAnExpiredUndoNamesTheKeyThatHelps(t *testing.T) {
+	s := suspendedBuilder(t)
+	s.agent("builder", func(a *city.Agent) { a.State = city.Suspended })
+	s.wait(state.UndoDuration)
+	s.choose("idle")
+	s.press("u")
+	s.wants()
+	s.shows("the undo of suspending builder has expired; s resumes it")
+}

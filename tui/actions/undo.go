@@ -1,6 +1,8 @@
 package actions
 
 import (
+	"strings"
+
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -22,6 +24,8 @@ func needUndoOrHeld(m *state.Room) string {
 		return over
 	case held != "" && state.HowToCancelDrain(m) != "":
 		return why
+	case strings.Contains(why, " has expired;"):
+		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
 	case len(m.NamedAgents) == 0 && state.AgentVerbsUnavailable(m):
@@ -35,6 +39,9 @@ func needUndoOrHeld(m *state.Room) string {
 }
 
 func undoOrRelease(m *state.Room) []feed.Effect {
+	if state.HoldsUndoKey(m) {
+		return nil
+	}
 	if r := state.AcknowledgeableWatchdog(m); r != nil && len(m.NamedAgents) == 0 {
 		return acknowledgeCall(m, r)
 	}

@@ -111,6 +111,7 @@ type actionLog struct {
 	Fired      Firing  // the automation that was fired most recently
 	Status     Status
 	Undo       Undo
+	UndoKey    UndoKey
 	Departure  Departure
 	Messages   []details.Message // oldest first
 	History    []string          // lines of the palette, oldest first

@@ -167,7 +167,7 @@ func NeedUndo(m *Room) string {
 	case UndoOver(m) != "":
 		return UndoOver(m)
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
-		return "the latest action is older than " + widget.Duration(UndoDuration)
+		return undoExpired(m, &m.Undo)
 	}
 	return cmp.Or(m.Undo.refusal, "the latest action cannot be undone") + HowToCancelDrain(m)
 }
