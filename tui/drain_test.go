@@ -13,15 +13,17 @@ import (
 	"gcity/tui/state"
 )
 
-// A single agent drains immediately, and undo cancels the drain.
+// D asks, y drains the agent, and undo cancels the drain.
 func TestDrainOfOneAgentIsUndone(t *testing.T) {
-	for _, keys := range [][]string{{"D"}, {"2", "D", "2", "enter"}} {
+	for _, keys := range [][]string{{"D", "y"}, {"2", "D", "m", "2", "enter"}, {"2", "D", "enter", "2", "enter"}} {
 		for _, size := range [][2]int{{200, 60}, {80, 24}} {
 			s := pooled(t, size[0], size[1])
 			s.pick("worker")
 			s.press("1")
 			s.choose("worker-2")
-			s.press(keys...)
+			s.press(keys[:len(keys)-1]...)
+			s.wants()
+			s.press(keys[len(keys)-1])
 			s.wants(city.Drain{Agent: "worker-2"})
 			s.shows("draining worker-2")
 			s.agent("worker-2", func(a *city.Agent) {
@@ -35,7 +37,6 @@ func TestDrainOfOneAgentIsUndone(t *testing.T) {
 
 func TestDrainAsksFirst(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.m.Confirm = state.ConfirmAlways
 	s.choose("builder")
 	s.shows("D drain")
 	s.press("D")
@@ -92,7 +93,6 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	}
 	s.press("esc")
 	s.choose("worker-2")
-	s.m.Confirm = state.ConfirmAlways
 	s.press("D")
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} })
 	s.shows("nothing was done: worker-2 is draining")
@@ -113,16 +113,16 @@ func TestDrainWholePools(t *testing.T) {
 	s.pick("worker")
 	s.shows("D drain")
 	s.press("D")
-	s.shows("Drain which member of worker?", "> all members", "2 can drain")
-	s.press("enter")
-	s.shows("Drain 2 members of pool worker?", "worker-1, worker-2", "asked to finish")
-	s.press("y")
+	s.shows("Drain pool worker?", "worker-1, worker-2", "asked to finish", "> m  only one member: choose it", "a  yes, drain both members")
+	s.press("a")
 	s.wants(city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"})
 	for _, name := range []string{"worker-1", "worker-2"} {
 		s.agent(name, func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
 	}
 	s.shows("u undo draining 2 agents")
-	s.press("D", "enter")
+	s.press("D")
+	s.shows("Cancel the drain of pool worker?")
+	s.press("y")
 	s.wants(city.Undrain{Agent: "worker-1"}, city.Undrain{Agent: "worker-2"})
 	s.pick("batch")
 	s.press("space")
@@ -141,13 +141,14 @@ func TestDrainWholePools(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"})
 }
 
-// In Pools, D lists the members of the pool, and enter drains the selected member.
+// In Pools, D m lists the members of the pool, and enter drains the selected member.
 func TestDrainOneMemberOfAPool(t *testing.T) {
-	for _, keys := range [][]string{{"2"}, {"w", "2"}, {"down", "down"}, {"down", "down", "down", "up"}} {
+	for _, keys := range [][]string{{"2"}, {"w", "2"}, {"down"}, {"down", "down", "up"}} {
 		s := pooled(t, 80, 24)
 		s.pick("worker")
-		s.press("D")
-		s.shows("worker-1  ● running", "worker-3  ↓ draining")
+		s.press("D", "m")
+		s.shows("> worker-1  ● running", "worker-3  ↓ draining")
+		s.hides("all members")
 		s.press(keys...)
 		s.shows("> worker-2  ● running", "drains it", "when it reports done, or after 2m")
 		s.press("enter")
@@ -162,15 +163,15 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
 	s.agent("worker-1", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
 	s.pick("worker")
-	s.press("D", "2")
+	s.press("D", "m", "2")
 	s.shows("enter cancels its drain", "it keeps running")
 	s.press("enter")
 	s.wants(city.Undrain{Agent: "worker-2"})
-	s.press("D", "1")
+	s.press("D", "m", "1")
 	s.shows("worker-1 is quarantined, so there is nothing to drain")
 	s.press("enter")
 	s.wants()
-	s.press("D", "3")
+	s.press("D", "m", "3")
 	s.shows("worker-3 is already draining: pool worker wants 2", "enter does nothing")
 	s.press("enter")
 	s.wants()
@@ -182,18 +183,18 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	}
 }
 
-// D in Pools always asks which member to drain, because the size of a pool can change at any time.
-func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
-	for keys, says := range map[string]string{"enter": "enter drains it", "down": "It is asked to finish"} {
+// D in Pools always asks, like r, because the size of a pool can change at any time. If the pool has only one member,
+// there is no choice.
+func TestDrainOfAPoolAlwaysAsks(t *testing.T) {
+	for _, confirm := range []state.Confirm{state.ConfirmNever, state.ConfirmAlways} {
 		s := pooled(t, 120, 40)
+		s.m.Confirm = confirm
 		s.pick("merge")
 		s.press("D")
 		s.wants()
-		s.shows("Drain which member of merge?", "> all members", "/ number or name of the member", "enter drains it")
-		if s.press(keys); keys == "down" {
-			s.shows(says)
-			s.press("enter")
-		}
+		s.shows("Drain pool merge?", "It is asked to finish", "y  yes, drain merge", "> n  no, leave it")
+		s.hides("only one member")
+		s.press("y")
 		s.wants(city.Drain{Agent: "merge"})
 	}
 	s := pooled(t, 120, 40)
@@ -202,26 +203,37 @@ func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
 	s.wants(city.Drain{Agent: "worker-2"})
 	s.press("D", "m", "9")
 	s.shows("No member matches. Type the number at the end of its name")
+	s.press("esc", "D", "n")
+	s.wants()
+	s.members("worker", 7)
+	s.press("D", "a")
+	s.wants()
+	s.shows("Drain 7 members of pool worker?", "type 7")
 }
 
-// The entry that drains all members matches only the beginning of its title. Otherwise m, for "only one member", would
-// drain all members.
-func TestTheEntryForAllMembersMatchesOnlyItsBeginning(t *testing.T) {
-	for _, text := range []string{"m", "me", "members", "lm", "l"} {
+// The question about draining one member offers to drain the entire pool instead, as the question about a restart does.
+func TestAMemberLeadsToTheDrainOfItsPool(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.choose("worker-1")
+	s.press("D")
+	s.shows("Drain worker-1?", "p  pool: drain both members of worker")
+	s.press("p")
+	s.wants(city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"})
+	s.choose("builder")
+	s.press("D")
+	s.hides("pool: drain")
+}
+
+// For a named agent, the palette asks about a drain as it asks about a restart.
+func TestThePaletteAsksAboutADrainAsAboutARestart(t *testing.T) {
+	for line, want := range map[string]city.Command{
+		"drain worker-2": city.Drain{Agent: "worker-2"}, "restart worker-2": city.Restart{Agent: "worker-2"},
+	} {
 		s := pooled(t, 80, 24)
-		s.pick("worker")
-		s.press("D")
-		s.typeIn(text)
-		s.hides("all members")
-		s.press("enter")
+		s.line(line, "enter")
 		s.wants()
-	}
-	for _, text := range []string{"a", "al", "all"} {
-		s := pooled(t, 80, 24)
-		s.pick("worker")
-		s.press("D")
-		s.typeIn(text)
-		s.shows("> all members")
+		s.press("y")
+		s.wants(want)
 	}
 }
 
@@ -279,7 +291,6 @@ func TestDrainOfMany(t *testing.T) {
 
 func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.m.Confirm = state.ConfirmAlways
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 0 })
 	s.choose("worker-1")
 	s.press("D")
@@ -290,13 +301,31 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.shows("or after 1m30s.")
 }
 
-func TestTheFooterOffersToDrainAgain(t *testing.T) {
-	s := pooled(t, 160, 40)
-	s.choose("deployer")
-	s.press("D")
-	s.wants(city.Undrain{Agent: "deployer"})
-	s.shows("u drain deployer again")
-	s.hides("undo canceling")
+// An undo asks no question, so it stops no agents.
+func TestUndoStopsNoAgents(t *testing.T) {
+	for why, act := range map[string]func(s *stage){
+		"canceling the drain of deployer has no undo": func(s *stage) { s.choose("deployer"); s.press("D") },
+		"resuming builder has no undo": func(s *stage) {
+			s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "in city.toml", false })
+			s.choose("builder")
+			s.press("s")
+		},
+		"it would drain worker-3": func(s *stage) {
+			s.pick("worker")
+			s.press(">")
+			s.shows("u undoes for") // no member has started yet
+			s.members("worker", 3)
+		},
+	} {
+		t.Run(why, func(t *testing.T) {
+			s := pooled(t, 120, 40)
+			act(s)
+			s.hides("u undo")
+			s.line("undo", "enter")
+			s.wants()
+			s.shows(why)
+		})
+	}
 }
 
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
@@ -336,78 +365,47 @@ func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s.shows("Not drained: flaky is in backoff.")
 }
 
-// The list of a pool's members is about the pool that its title names, even after a reload.
+// The question and the list of members are about the pool that their titles name, even after a reload.
 func TestDrainOfAllMembersKeepsItsPool(t *testing.T) {
 	gone := func(n *city.Snapshot) {
-		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name != "merge" })
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Pool == "worker" })
 	}
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
 		s.pick("worker")
-		s.press("D")
-		s.change(func(n *city.Snapshot) {
-			gone(n)
-			n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name != "merge" })
-		})
+		s.press("D", "m")
+		s.change(gone)
 		if at := s.m.Pools.SelectedKey; at != "merge" {
 			t.Fatalf("%v: the cursor of Pools is on %s", size, at)
 		}
 		s.press("enter")
 		s.wants()
-		s.shows("no member of pool worker is running, so there is nothing to drain")
 
 		s = pooled(t, size[0], size[1])
 		s.pick("worker")
-		s.press("D", "enter")
-		s.change(func(n *city.Snapshot) {
-			n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
-		})
-		s.shows("Drain 2 members of pool worker?", "worker-1, worker-2")
+		s.press("D")
+		s.shows("Drain pool worker?", "worker-1, worker-2")
 		s.change(gone)
 		s.wants()
-		s.shows("nothing was done: worker-1, worker-2, worker-3 no longer")
-	}
-}
-
-func TestTheEntryForAllMembersSaysWhetherItAsks(t *testing.T) {
-	normal := pooled(t, 120, 40).m.Confirm
-	for _, c := range []struct {
-		pool    string
-		confirm state.Confirm
-		says    string
-	}{
-		{"merge", normal, "enter drains it"},
-		{"merge", state.ConfirmNever, "enter drains it"},
-		{"merge", state.ConfirmAlways, "enter asks whether to drain it"},
-		{"worker", normal, "enter asks whether to drain it"},
-		{"batch", normal, "enter asks whether to drain them"}, // worker-2 and worker-3 cannot be drained
-		{"worker", state.ConfirmNever, "enter drains it"},
-		{"batch", state.ConfirmNever, "enter drains them"},
-	} {
-		s := pooled(t, 120, 40)
-		s.m.Confirm = c.confirm
-		s.agent("worker-2", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
-		s.pick(c.pool)
-		s.press("D")
-		s.shows("> all members", c.says)
-		s.press("enter")
-		if asked := s.m.Dialogs.Choice() != nil; asked != strings.Contains(c.says, "asks") {
-			t.Errorf("%s, confirmations %v: the entry says %q, asked: %v", c.pool, c.confirm, c.says, asked)
-		}
+		s.shows("nothing was done: worker no longer")
 	}
 }
 
 // The picker for members counts all entries, and names no effect of enter if no member matches.
 func TestThePickerCountsEntries(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
-		for _, key := range []string{"D", "enter"} {
+		for _, keys := range [][]string{{"D", "m"}, {"enter"}} {
 			s := pooled(t, size[0], size[1])
 			s.pick("worker")
-			s.press(key)
-			s.shows("> all members", "1 of 4 ┃")
-			s.press("down")
-			s.shows("2 of 4 ┃")
+			s.press(keys...)
+			if len(keys) == 1 {
+				s.shows("> all members", "1 of 4 ┃")
+				s.press("down")
+				s.shows("2 of 4 ┃")
+			} else {
+				s.shows("1 of 3 ┃")
+			}
 			s.typeIn("xyz")
 			s.shows("No member matches", "esc closes")
 			s.hides("enter runs", "enter goes", "enter drains")

@@ -127,12 +127,12 @@ func scenes() map[string]func(s *stage) {
 		"pool-failing": func(s *stage) { s.change(withPools); s.pick("triage"); s.press("d") },
 		"pool-members": func(s *stage) { s.change(withPools); s.pick("worker"); s.press("enter") },
 		"drain": func(s *stage) {
-			s.m.Confirm = state.ConfirmAlways
 			s.change(withPools)
 			s.choose("worker-1")
 			s.press("D")
 		},
-		"pool-drain":         func(s *stage) { s.change(withPools); s.pick("worker"); s.press("D", "2") },
+		"pool-drain":         func(s *stage) { s.change(withPools); s.pick("worker"); s.press("D") },
+		"pool-drain-member":  func(s *stage) { s.change(withPools); s.pick("worker"); s.press("D", "m", "2") },
 		"suspend":            func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
 		"scale":              func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },
 		"scale-refused":      func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "9", "enter") },

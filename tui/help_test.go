@@ -44,7 +44,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 
 // On a small screen, the mark for confirmation leaves enough room for the title.
 func TestTitlesOfActionsThatAskFit(t *testing.T) {
-	asks, mark := 0, regexp.MustCompile(` asks( if several| for the name)? ┃`)
+	asks, mark := 0, regexp.MustCompile(` asks( for the name)? ┃`)
 	for _, open := range []func() *stage{
 		func() *stage { return demo(t, 80, 24) },
 		func() *stage { return lobby(t, 80, 24, Options{}) },
@@ -180,5 +180,5 @@ func TestHelpExplainsWhichActionsAsk(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("?")
 	s.typeIn("asks")
-	s.shows("it asks first: undo cannot restore what it stops", "undo reverts it, so it asks only for several agents")
+	s.shows("it asks first: actions that stop agents ask, most others run at once")
 }

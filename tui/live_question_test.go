@@ -365,7 +365,7 @@ func TestQuestionsAboutAPoolFollowItsMembers(t *testing.T) {
 			{"r", "1 member restarts: worker-1.", "4 members restart: worker-1, worker-2, worker-3, worker-4.",
 				[]city.Command{city.RestartPool{Pool: "worker", Rolling: true}}},
 			{"s", "1 session stops", "4 sessions stop", []city.Command{city.Suspend{Agent: "worker"}}},
-			{"D", "Drain 1 member of pool worker?", "Drain 4 members of pool worker?",
+			{"D", "yes, drain worker-1", "a  yes, drain all 4 members",
 				[]city.Command{city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"},
 					city.Drain{Agent: "worker-3"}, city.Drain{Agent: "worker-4"}}},
 		} {
@@ -374,9 +374,6 @@ func TestQuestionsAboutAPoolFollowItsMembers(t *testing.T) {
 			s.members("worker", 1)
 			s.pick("worker")
 			s.press(c.key)
-			if c.key == "D" {
-				s.press("home", "enter")
-			}
 			s.shows(c.one)
 			s.wait(time.Minute)
 			s.members("worker", 4)

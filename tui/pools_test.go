@@ -275,7 +275,7 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 func TestTheCursorStaysAmongTheMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("batch")
-	s.press("D", "down", "down")
+	s.press("D", "m", "down")
 	s.change(without("batch-1"))
 	s.shows("> batch-2")
 	s.press("down")

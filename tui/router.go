@@ -57,8 +57,23 @@ func newModel(o Options, now time.Time) *state.Room {
 	return m
 }
 
+// isInput reports whether a message is a key or an action of the mouse.
+func isInput(msg any) bool {
+	switch msg.(type) {
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg, wheel:
+		return true
+	}
+	return false
+}
+
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.SetTime(now)
+	state.WatchUndoKey(m, false)
+	defer func() { state.WatchUndoKey(m, isInput(msg)) }()
+	return handleMessage(m, now, msg)
+}
+
+func handleMessage(m *state.Room, now time.Time, msg any) []feed.Effect {
 	if m.SessionEnded && m.StrayKeyAt.IsZero() {
 		m.StrayKeyAt = now
 	}
@@ -252,8 +267,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	} else {
 		todo = a.Run(m)
 	}
-	if (a.Risk == keymap.Confirmed || a.Risk == keymap.ConfirmedForSeveral) &&
-		m.Dialogs.Top() == nil {
+	if a.Risk == keymap.Confirmed && m.Dialogs.Top() == nil {
 		m.UnaskedAt = m.Now
 	}
 	return todo

@@ -27,7 +27,7 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.press("enter", "1", "7", "enter", "D", "y")
 	s.wants(city.Drain{Agent: "worker-17"})
 	s = longPool(t)
-	s.press("2", "j", "j", "j", "j", "D", "3", "enter")
+	s.press("2", "j", "j", "j", "j", "D", "m", "3", "enter")
 	s.wants(city.Drain{Agent: "worker-3"})
 }
 

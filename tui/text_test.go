@@ -102,7 +102,7 @@ func TestTheFootReachesTheLastRow(t *testing.T) {
 func TestALongStatusContinuesOnTheNextRow(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
-	s.press("D")
+	s.press("D", "y")
 	s.done("agent builder was asked to finish its current task; it is killed at 10:42:37 if it is still running")
 	s.shows("✓ agent builder was asked to finish its current task; it is killed at 10:42:37", "   if it is still running  u undoes for 30s")
 	state.ShowSuccess(s.m, strings.Repeat("x", 76))

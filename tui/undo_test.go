@@ -44,11 +44,11 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 
 // The time left never exceeds the time limit, although the time of a frame can be older than the action.
 func TestUndoIsNotOfferedForTooLong(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.choose("builder")
+	s := pooled(t, 120, 40)
+	s.pick("worker")
 	s.wait(s.now.Truncate(time.Second).Add(1100 * time.Millisecond).Sub(s.now))
-	s.shows("builder") // the first frame of this second
-	s.press("D")
+	s.shows("worker") // the first frame of this second
+	s.press(">")
 	s.shows("u undoes for 30s")
 }
 
@@ -78,9 +78,9 @@ func TestWhatCanBeUndone(t *testing.T) {
 	five := 5
 	s.pool("batch", func(p *city.Pool) { p.Override = &five })
 	for _, c := range []struct{ do, back city.Command }{
-		{city.Suspend{Agent: "x"}, city.Resume{Agent: "x"}}, {city.Resume{}, city.Suspend{}},
-		{city.SuspendRig{Rig: "r"}, city.ResumeRig{Rig: "r"}}, {city.ResumeRig{Rig: "r"}, city.SuspendRig{Rig: "r"}},
-		{city.Drain{Agent: "x"}, city.Undrain{Agent: "x"}}, {city.Undrain{Agent: "x"}, city.Drain{Agent: "x"}},
+		{city.Suspend{Agent: "x"}, city.Resume{Agent: "x"}}, {city.Resume{}, nil},
+		{city.SuspendRig{Rig: "r"}, city.ResumeRig{Rig: "r"}}, {city.ResumeRig{Rig: "r"}, nil},
+		{city.Drain{Agent: "x"}, city.Undrain{Agent: "x"}}, {city.Undrain{Agent: "x"}, nil},
 		{city.Scale{Pool: "worker", Size: 4}, city.Scale{Pool: "worker", Auto: true}},
 		{city.Scale{Pool: "batch", Size: 1}, city.Scale{Pool: "batch", Size: 5}},
 		{city.Scale{Pool: "batch", Auto: true}, city.Scale{Pool: "batch", Size: 5}},
@@ -313,7 +313,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
 	s.press("D", "y")
-	s.shows("u undoes for 29s", "u undo draining builder", "a attach")
+	s.shows("u undoes for 30s", "u undo draining builder", "a attach")
 	s.done("agent builder drains")
 	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
 	s.shows("u undoes for")
@@ -374,7 +374,7 @@ func TestUndoOfADrainEndsAtItsDeadline(t *testing.T) {
 		s := pooled(t, 120, 40)
 		s.pool("worker", func(p *city.Pool) { p.Timeout = 20 * time.Second })
 		s.choose("worker-2")
-		s.press("D")
+		s.press("D", "y")
 		s.shows("u undoes for 20s")
 		s.done("worker-2 was asked to finish")
 		s.agent("worker-2", func(a *city.Agent) {
@@ -434,6 +434,17 @@ func TestUndoOfWhatIsLeft(t *testing.T) {
 	}
 }
 
+// Frames of the same snapshot do not examine the targets of a bulk action again.
+func TestUndoExaminesItsTargetsOncePerSnapshot(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "s", "y")
+	s.shows("u undoes for")
+	if n := testing.AllocsPerRun(10, func() { s.m.Undo.Possible(s.m) }); n > 0 {
+		t.Errorf("the undo's commands are computed again: %v allocations", n)
+	}
+}
+
 // The undo of an earlier verb is kept when marks are cleared.
 func TestUndoSurvivesHarmlessKeys(t *testing.T) {
 	s := suspendedBuilder(t)
@@ -450,8 +461,10 @@ func suspendedBuilder(t *testing.T) *stage {
 	return s
 }
 
-// A verb that cannot be undone leaves the undo of an earlier verb. The footer names what undo reverts.
-func TestUndoSkipsVerbsWithoutUndo(t *testing.T) {
+// A verb that cannot be undone ends the undo of an earlier verb.
+func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
+	why := map[string]string{"restart": "restarting builder", "kill": "killing builder",
+		"release": "releasing scout", "mail": "sending mail to builder", "undrain": "releasing deployer"}
 	for name, act := range map[string]func(s *stage){
 		"restart": func(s *stage) { s.press("r", "y") },
 		"kill":    func(s *stage) { s.press("ctrl+k"); s.typeIn("builder"); s.press("enter") },
@@ -463,86 +476,94 @@ func TestUndoSkipsVerbsWithoutUndo(t *testing.T) {
 			s := suspendedBuilder(t)
 			act(s)
 			s.choose("builder")
-			s.shows("u undo suspending builder")
+			s.hides("undo")
 			s.press("u")
-			s.wants(city.Resume{Agent: "builder"})
+			s.wants()
+			s.shows(why[name] + " has no undo")
 		})
 	}
 }
 
-// Each undo reverts the newest action that can still be undone. Every action has its own deadline.
-func TestUndoRevertsOneActionAfterTheOther(t *testing.T) {
-	stages := func() *stage {
-		s := suspendedBuilder(t)
-		s.wait(10 * time.Second)
-		s.choose("idle")
-		s.press("D")
-		s.done("agent idle drains")
-		s.agent("idle", func(a *city.Agent) { a.State = city.Draining })
-		s.press("r", "y") // has no undo
-		return s
-	}
-	s := stages()
-	s.shows("u undo draining idle")
-	s.press("u")
-	s.wants(city.Undrain{Agent: "idle"})
-	s.done("agent idle no longer drains")
-	s.agent("idle", func(a *city.Agent) { a.State = city.Running })
-	s.shows("u undoes suspending builder for", "u undo suspending builder")
-	s.press("u")
-	s.wants(city.Resume{Agent: "builder"})
-	s.done("agent builder is resumed")
-	s.hides("u undo")
-	s.press("u")
-	s.wants()
-	s.shows("the latest action was an undo")
-
-	// the newest action no longer has a target
-	s = stages()
-	s.change(func(n *city.Snapshot) {
-		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "idle" })
-	})
-	s.choose("builder")
-	s.shows("u undo suspending builder")
-	s.press("u")
-	s.wants(city.Resume{Agent: "builder"})
-
-	// the time of the older action has passed
-	s = stages()
-	s.wait(21 * time.Second)
-	s.press("u")
-	s.wants(city.Undrain{Agent: "idle"})
-	s.done("agent idle no longer drains")
-	s.agent("idle", func(a *city.Agent) { a.State = city.Running })
-	s.hides("undo suspending")
-	s.press("u")
-	s.wants()
-}
-
-// If no action can be undone, the refusal says why the latest one has no undo.
-func TestUndoRefusalNamesTheLatestVerb(t *testing.T) {
+// The refusal says why the latest verb has no undo. If an earlier drain still runs, it says how to cancel it.
+func TestUndoNamesTheKeyThatCancelsTheDrain(t *testing.T) {
 	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("D", "y")
+	s.wants(city.Drain{Agent: "builder"})
+	s.done("agent builder drains")
+	s.agent("builder", func(a *city.Agent) {
+		a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now}
+	})
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+	s.done("agent scout is released")
+	s.line("undo", "enter")
+	s.wants()
+	s.shows("cannot undo the latest action: releasing scout has no undo; D on the row of builder cancels its drain")
+	s.choose("idle")
+	s.press("u")
+	s.wants()
+	s.shows("releasing scout has no undo; D on the row of builder cancels its drain")
+	s.hides("only agents in quarantine")
+	s.choose("builder")
+	s.press("D")
+	s.wants(city.Undrain{Agent: "builder"})
+	s.done("agent builder no longer drains")
+	s.agent("builder", func(a *city.Agent) { a.State, a.Drain = city.Running, nil })
 	s.choose("idle")
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
 	s.line("undo", "enter")
-	s.wants()
-	s.shows("cannot undo the latest action: restarting idle has no undo")
-	s.press("esc", "u")
-	s.shows("restarting idle has no undo; only agents in quarantine")
+	s.shows("restarting idle has no undo")
+	s.hides("cancels its drain")
 }
 
 // If u releases the selected agent, the palette line "undo" undoes the latest verb. The footer shows both.
 func TestUndoAndReleaseAreBothShown(t *testing.T) {
 	for _, w := range []int{80, 120, 200} {
 		s := demo(t, w, 40)
-		s.choose("deployer")
-		s.press("D")
-		s.wants(city.Undrain{Agent: "deployer"})
-		s.shows("u drain deployer again", "u undoes for")
+		s.choose("builder")
+		s.press("s", "y")
+		s.wants(city.Suspend{Agent: "builder"})
+		s.shows("u undo suspending builder", "u undoes for")
 		s.choose("scout")
-		s.shows(":undo drain deployer again  u release scout", "  :undo undoes for")
+		s.shows(":undo suspending builder  u release scout", "  :undo undoes for")
 		s.line("undo", "enter")
-		s.wants(city.Drain{Agent: "deployer"})
+		s.wants(city.Resume{Agent: "builder"})
 	}
+}
+
+// If the effect of u has changed by itself, the first u only names the new effect.
+func TestUDoesNotChangeItsEffectUnderTheFinger(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y")
+	s.done("agent builder is suspended")
+	s.choose("idle")
+	s.shows("u undo suspending builder")
+	s.agent("idle", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
+	s.press("u")
+	s.wants()
+	s.shows("u now releases idle: press it again")
+	s.press("u")
+	s.wants(city.Release{Agent: "idle"})
+
+	s = demo(t, 120, 40) // the user has moved the cursor
+	s.choose("builder")
+	s.press("s", "y")
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+}
+
+// The refusal after the time limit names the action, and the key that helps.
+func TestAnExpiredUndoNamesTheKeyThatHelps(t *testing.T) {
+	s := suspendedBuilder(t)
+	s.agent("builder", func(a *city.Agent) { a.State = city.Suspended })
+	s.wait(state.UndoDuration)
+	s.choose("idle")
+	s.press("u")
+	s.wants()
+	s.shows("the undo of suspending builder has expired; s resumes it")
 }

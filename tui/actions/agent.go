@@ -43,7 +43,7 @@ func agentActions() []state.Action {
 		{ID: state.DrainID,
 			Key:   keymap.Bind("drain: let agent or pool finish, or cancel", "D"),
 			Short: "drain", In: global,
-			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
+			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
 			Short: "suspend", In: global,
 			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
@@ -204,7 +204,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := len(rows)
 	var out []string
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r *panel.AgentRow) bool {
-		why := unrestartable(m, r)
+		why := state.Unrestartable(m, r)
 		if why != "" {
 			out = append(out, why)
 		}
@@ -227,7 +227,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		body = append(body, "Not restarted: "+strings.Join(out, ", ")+".")
 	}
 	q := question{title: "Restart " + state.TargetNames(m, rows) + "?", verb: "restart",
-		targets: targetLines(m, rows), count: len(rows), of: "agents", body: body,
+		targets: state.TargetLines(m, rows), count: len(rows), of: "agents", body: body,
 		do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
 				return city.Restart{Agent: name}
@@ -242,7 +242,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
 	return askIfWanted(m, question{title: "Release " + state.TargetNames(m, rows) + "?",
-		targets: targetLines(m, rows),
+		targets: state.TargetLines(m, rows),
 		verb:    "release",
 		do:      func(m *state.Room) []feed.Effect { return state.Release(m, rows) }})
 }
@@ -274,26 +274,8 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		title, answers = "Kill ", slices.Delete(answers, 1, 2)
 	}
 	required, of := details.Confirmation(rows)
-	return question{title: title + state.TargetNames(m, rows), body: targetLines(m, rows),
+	return question{title: title + state.TargetNames(m, rows), body: state.TargetLines(m, rows),
 		plan: true, required: required, of: of, answers: answers, cursor: len(answers) - 1}
-}
-
-// targetLines returns lines that name the targets, or nil if the title already names them.
-func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
-	if len(rows) <= 1 {
-		return nil
-	}
-	lines, hidden := []string{details.ListRows(rows)}, 0
-	for _, r := range rows {
-		if m.Agents.Marks[r.Name] && len(m.NamedAgents) == 0 &&
-			!slices.Contains(m.Agents.List.IDs, r.Name) {
-			hidden++
-		}
-	}
-	if hidden > 0 {
-		lines = append(lines, fmt.Sprintf("The filter in Agents hides %d of them.", hidden))
-	}
-	return lines
 }
 
 // WhyNotHere returns the reason why agent verbs are not available while the focused panel or the pane shows

@@ -1,6 +1,8 @@
 package actions
 
 import (
+	"fmt"
+
 	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
@@ -22,35 +24,18 @@ func needDrain(m *state.Room) string {
 	return t.Undrainable(m)
 }
 
-// askDrain drains one agent immediately, because undo can cancel the drain. For a pool, it always asks, because the
-// size of a pool can change at any time.
+// askDrain asks before agents drain, because undo comes too late for an agent that finishes immediately.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
-		return chooseDrained(m, p[0])
+		askLive(m, aboutPools(m, p, drainPoolQuestion))
+		return nil
 	}
 	return askDrainOf(m, state.DrainTargetsAt(m))
 }
 
-func asksToDrain(m *state.Room, t state.DrainTargets) bool {
-	drain, _ := t.Split()
-	return !asksNothing(m, len(drain)) && (len(t.Rows) > 1 || m.Confirm == state.ConfirmAlways)
-}
-
 func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
-	drain, undrain := t.Split()
-	if len(drain) == 0 {
-		return askIfWanted(m, question{title: "Cancel the drain of " + t.Names(m, undrain) + "?",
-			targets: targetLines(m, undrain), verb: "cancel the drain",
-			do: func(m *state.Room) []feed.Effect {
-				return state.CommandRows(m, "canceling the drain of", undrain,
-					func(name string) city.Command {
-						return city.Undrain{Agent: name}
-					})
-			}})
-	}
-	if !asksToDrain(m, t) {
-		q := drainQuestion(m, t)
-		return q.do(m)
+	if drain, undrain := t.Split(); len(drain) == 0 {
+		return askIfWanted(m, undrainQuestion(m, t, undrain))
 	}
 	remaining := state.Remaining(t.Rows, state.FindAgent)
 	current := func(m *state.Room) (rows []*panel.AgentRow, gone []string) {
@@ -62,9 +47,18 @@ func askDrainOf(m *state.Room, t state.DrainTargets) []feed.Effect {
 	}
 	askLive(m, aboutLeft(m, current, state.NoLonger,
 		func(m *state.Room, rows []*panel.AgentRow) question {
-			return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools})
+			return drainQuestion(m, state.DrainTargets{Rows: rows, Pools: t.Pools, Of: t.Of})
 		}))
 	return nil
+}
+
+func undrainQuestion(m *state.Room, t state.DrainTargets, rows []*panel.AgentRow) question {
+	return question{title: "Cancel the drain of " + t.Names(m, rows) + "?",
+		targets: state.TargetLines(m, rows), verb: "cancel the drain",
+		do: func(m *state.Room) []feed.Effect {
+			return state.CommandRows(m, "canceling the drain of", rows,
+				func(name string) city.Command { return city.Undrain{Agent: name} })
+		}}
 }
 
 func drainQuestion(m *state.Room, t state.DrainTargets) question {
@@ -73,7 +67,7 @@ func drainQuestion(m *state.Room, t state.DrainTargets) question {
 	if len(drain) == 0 {
 		return question{none: "nothing was done: " + out}
 	}
-	q := question{title: "Drain " + t.Names(m, drain) + "?", targets: targetLines(m, drain),
+	q := question{title: "Drain " + t.Names(m, drain) + "?", targets: state.TargetLines(m, drain),
 		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), of: "agents",
 		do: func(m *state.Room) []feed.Effect {
 			if t.Pools != "" {
@@ -85,9 +79,36 @@ func drainQuestion(m *state.Room, t state.DrainTargets) question {
 		}}
 	if t.Pools != "" {
 		q.targets = []string{details.ListRows(drain)}
+	} else if len(t.Rows) == 1 {
+		addPoolDrain(m, &q, t.Rows[0])
 	}
 	if out != "" {
 		q.body = append(q.body, "Not drained: "+out+".")
 	}
 	return q
+}
+
+// addPoolDrain adds an answer that drains the entire pool to the question about draining one of its members.
+func addPoolDrain(m *state.Room, q *question, r *panel.AgentRow) {
+	p := m.Pools.Find(r.Pool)
+	if p == nil {
+		return
+	}
+	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
+	drain, _ := t.Split()
+	if len(drain) < 2 {
+		return
+	}
+	all := drainQuestion(m, t)
+	q.most = len(drain)
+	q.more = []state.Answer{{Key: "p", Do: drainAll(t, &all),
+		Title: fmt.Sprintf("pool: drain %s of %s", details.AllMembers(len(drain)), p.Shown)}}
+}
+
+// drainAll returns the task that acts on all members of a pool. For many members, it first asks for their number.
+func drainAll(t state.DrainTargets, all *question) state.Task {
+	if all.count < manyTargets {
+		return all.do
+	}
+	return func(m *state.Room) []feed.Effect { return askDrainOf(m, t) }
 }

@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"cmp"
 	"strings"
 
 	"gcity/city"
@@ -13,63 +12,67 @@ import (
 	"gcity/tui/widget"
 )
 
-func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	known, name := p, p.Name
-	return openMembers(m, "Drain which member of "+p.Shown+"?", "",
-		func(m *state.Room) []state.Item {
-			rows := m.Pools.Members(name)
-			items := palette.Members(&m.Look, rows, func(r *panel.AgentRow) state.Task {
-				return drainMember(r.Name)
-			})
-			for i, r := range rows {
-				one := state.DrainTargets{Rows: []*panel.AgentRow{r}}
-				items[i].Why = func() string { return one.Undrainable(m) }
-				items[i].Words, items[i].Verb = "", "drains it"
-				items[i].Effect = strings.Join(
-					details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
-				switch {
-				case r.Undrainable():
-					items[i].Verb = "cancels its drain"
-					items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
-				case r.Surplus():
-					items[i].Why, items[i].Verb = nil, "does nothing"
-					items[i].Effect = state.AlreadyDraining(m, r)
-				}
-			}
-			if now := m.Pools.Find(name); now != nil {
-				known = now
-			}
-			return append([]state.Item{drainAll(m, known)}, items...)
-		})
+// drainPoolQuestion asks whether to drain one member of a pool or all of them.
+func drainPoolQuestion(m *state.Room, rows []*panel.PoolRow) question {
+	p, t := rows[0], state.DrainTargetsOf(m, rows)
+	if why := t.Undrainable(m); why != "" {
+		return question{none: "cannot drain: " + why}
+	}
+	targets, undrain := t.Split()
+	q, doing := question{}, "drain"
+	if len(targets) > 0 {
+		q = drainQuestion(m, t)
+		q.title = "Drain " + t.Pools + "?"
+	} else {
+		targets, doing = undrain, "cancel the drain of"
+		q = undrainQuestion(m, t, undrain)
+		q.title, q.targets = "Cancel the drain of "+t.Pools+"?", []string{details.ListRows(undrain)}
+	}
+	all := state.Answer{Key: "a", Old: "y", Do: drainAll(t, &q),
+		Title: "yes, " + doing + " " + details.AllMembers(len(targets))}
+	if len(targets) == 1 {
+		all.Key, all.Title = "y", "yes, "+doing+" "+targets[0].Shown
+	}
+	no := state.Answer{Key: "n", Title: "no, leave it", Safe: true}
+	if len(t.Rows) == 1 {
+		q.answers, q.cursor = []state.Answer{all, no}, 1
+	} else {
+		one := state.Answer{Key: "m", Title: "only one member: choose it", Do: chooseDrained(p)}
+		q.answers = []state.Answer{one, all, no}
+	}
+	q.plan = true
+	return q
 }
 
-// drainAll returns the entry that drains all members of a pool. It does not use the cursor of Pools, because a reload
-// can move it.
-func drainAll(m *state.Room, p *panel.PoolRow) state.Item {
-	t := state.DrainTargetsOf(m, []*panel.PoolRow{p})
-	drain, undrain := t.Split()
-	all := state.Item{Title: "all members", Prefix: true, Extra: true,
-		Verb: "asks whether to drain them",
-		Note: widget.Number(len(drain)) + " can drain",
-		Why:  func() string { return cmp.Or(state.NeedWritable(m), t.Undrainable(m)) },
-		Run: func(m *state.Room) []feed.Effect {
-			return askDrainOf(m, state.DrainTargetsOf(m, []*panel.PoolRow{p}))
-		}}
-	switch {
-	case len(drain) == 0:
-		all.Note, all.Verb = widget.Number(len(undrain))+" drains to cancel",
-			"asks whether to cancel the drains"
-		if m.Confirm != state.ConfirmAlways {
-			all.Verb = "cancels the drains"
-		}
-	case !asksToDrain(m, t) && len(drain) == 1:
-		all.Verb = "drains it"
-	case !asksToDrain(m, t):
-		all.Verb = "drains them"
-	case len(drain) == 1:
-		all.Verb = "asks whether to drain it"
+func chooseDrained(p *panel.PoolRow) state.Task {
+	name, shown := p.Name, p.Shown
+	return func(m *state.Room) []feed.Effect {
+		return openMembers(m, "Drain which member of "+shown+"?", "",
+			func(m *state.Room) []state.Item { return drainedMembers(m, name) })
 	}
-	return all
+}
+
+func drainedMembers(m *state.Room, pool string) []state.Item {
+	rows := m.Pools.Members(pool)
+	items := palette.Members(&m.Look, rows, func(r *panel.AgentRow) state.Task {
+		return drainMember(r.Name)
+	})
+	for i, r := range rows {
+		one := state.DrainTargets{Rows: []*panel.AgentRow{r}}
+		items[i].Why = func() string { return one.Undrainable(m) }
+		items[i].Words, items[i].Verb = "", "drains it"
+		items[i].Effect = strings.Join(
+			details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
+		switch {
+		case r.Undrainable():
+			items[i].Verb = "cancels its drain"
+			items[i].Effect = "It is draining. If you cancel the drain, it keeps running."
+		case r.Surplus():
+			items[i].Why, items[i].Verb = nil, "does nothing"
+			items[i].Effect = state.AlreadyDraining(m, r)
+		}
+	}
+	return items
 }
 
 func drainMember(name string) state.Task {

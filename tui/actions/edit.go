@@ -118,8 +118,7 @@ func dropDraft(m *state.Room) []feed.Effect {
 
 func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	yes := state.Answer{Key: "y", Title: "yes, apply it", Do: func(m *state.Room) []feed.Effect {
-		m.Draft = nil
-		m.Undos.Refuse("applying the configuration")
+		m.Draft, m.Undo = nil, state.Undo{}
 		return []feed.Effect{feed.ApplyDraft{ID: state.BeginAction(m, "applying the configuration "+
 			m.Look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
 	}}

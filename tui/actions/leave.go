@@ -181,7 +181,7 @@ func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		return question{none: "nothing was done: no agent is running"}
 	}
 	return question{title: "Drain " + details.TargetNames(rows, false) + ", then quit?",
-		targets: targetLines(m, rows),
+		targets: state.TargetLines(m, rows),
 		body: []string{details.DrainEffects(m.Pools, rows)[0],
 			"The city stops when the last agent has finished, or after " +
 				widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",

@@ -204,9 +204,9 @@ func archiveQuestion(m *state.Room, all []*panel.MailRow) question {
 	}
 	q.do = func(m *state.Room) []feed.Effect {
 		todo := state.RunTasks(m, "archiving", what, tasks...)
-		m.Undos.Offer(m, state.Undo{ID: m.Status.ID, What: "archiving " + what,
+		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
 			Until: m.Now.Add(state.UndoDuration), Commands: back,
-			Then: func(m *state.Room) { m.Mail.SelectNew(ids[0]) }})
+			Then: func(m *state.Room) { m.Mail.SelectNew(ids[0]) }}
 		m.Mail.Marks = map[string]bool{}
 		for _, id := range ids {
 			m.Mail.Remove(id)

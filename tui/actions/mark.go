@@ -23,7 +23,9 @@ func markActions(all []panel.Panel) []state.Action {
 
 // Set marks rows. It copies the map of marks, because an undo might hold the old map.
 func Set(m *state.Room, k panel.Marking, ids ...string) {
-	m.Undos.ForgetMarks()
+	if m.Undo.Restore != nil {
+		m.Undo = state.Undo{}
+	}
 	*k.Marks = state.Cloned(*k.Marks)
 	for _, id := range ids {
 		(*k.Marks)[id] = true

@@ -61,24 +61,9 @@ func needRestart(m *state.Room) string {
 	case len(rows) == 1 && rows[0].Surplus():
 		return state.SurplusReason(m, rows[0])
 	case len(rows) == 1:
-		return unrestartable(m, rows[0])
+		return state.Unrestartable(m, rows[0])
 	}
 	return ""
-}
-
-func unrestartable(m *state.Room, r *panel.AgentRow) string {
-	switch {
-	case r.State == city.Suspended || r.OffAt != "" && r.Refusal.NoRestart != "":
-		return r.Shown + " is suspended; " + m.Keys.KeyText(state.SuspendID) + " resumes it"
-	case r.Surplus():
-		return r.Shown + " is draining because its pool is scaling down"
-	}
-	if p := m.Pools.Find(r.Pool); p != nil && r.Refusal.Surplus {
-		return fmt.Sprintf(
-			"%s is surplus: pool %s wants %d; to scale the pool up, press %s, then %s", r.Shown,
-			p.Shown, p.Desired, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.scale"))
-	}
-	return widget.Plain(r.Refusal.NoRestart)
 }
 
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
@@ -131,7 +116,7 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 					}
 				})
 				for i, r := range rows {
-					if why := unrestartable(m, r); why != "" {
+					if why := state.Unrestartable(m, r); why != "" {
 						items[i].Verb = "does nothing"
 						items[i].Why = func() string { return why }
 					}
@@ -148,16 +133,13 @@ func addPoolRestart(m *state.Room, q *question, r *panel.AgentRow) {
 		return
 	}
 	restarted, _ := details.SplitByRestart(m.Pools.Members(p.Name))
-	all := fmt.Sprintf("all %d", len(restarted))
-	switch len(restarted) {
-	case 0, 1:
+	if len(restarted) < 2 {
 		return
-	case 2:
-		all = "both"
 	}
 	q.most = len(restarted)
 	q.more = []state.Answer{{Key: "p", Do: restartOf(p.Name, true),
-		Title: fmt.Sprintf("pool: restart %s members of %s, one after the other", all, p.Shown)}}
+		Title: fmt.Sprintf("pool: restart %s of %s, one after the other",
+			details.AllMembers(len(restarted)), p.Shown)}}
 }
 
 func needCheck(m *state.Room) string {
@@ -251,10 +233,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 }
 
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
-	name, size := p.Name, p.Max
-	if p.Check.Good != nil {
-		size = min(max(p.Check.Value, p.Min), p.Max)
-	}
+	name, size := p.Name, details.AutoSize(p)
 	do := func(m *state.Room) []feed.Effect {
 		todo := state.SendCommands(m, "resetting", "pool "+widget.Plain(name)+
 			" to its check's size", []city.Command{city.Scale{Pool: name, Auto: true}})

@@ -150,7 +150,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	first, _, _ := strings.Cut(text, "\n")
 	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
-			targets: targetLines(m, rows), verb: "send", count: len(rows), of: "agents",
+			targets: state.TargetLines(m, rows), verb: "send", count: len(rows), of: "agents",
 			harms: len(rows) >= manyTargets,
 			body: []string{
 				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),

@@ -1,6 +1,8 @@
 package actions
 
 import (
+	"strings"
+
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -20,6 +22,10 @@ func needUndoOrHeld(m *state.Room) string {
 		return why
 	case held != "" && over != "":
 		return over
+	case held != "" && state.HowToCancelDrain(m) != "":
+		return why
+	case strings.Contains(why, " has expired;"):
+		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
 	case len(m.NamedAgents) == 0 && state.AgentVerbsUnavailable(m):
@@ -33,6 +39,9 @@ func needUndoOrHeld(m *state.Room) string {
 }
 
 func undoOrRelease(m *state.Room) []feed.Effect {
+	if state.HoldsUndoKey(m) {
+		return nil
+	}
 	if r := state.AcknowledgeableWatchdog(m); r != nil && len(m.NamedAgents) == 0 {
 		return acknowledgeCall(m, r)
 	}
@@ -48,9 +57,7 @@ func messageActions() []state.Action {
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
-		{ID: "verb.undo",
-			Key: keymap.Bind("undo the latest action: again for the action before; " +
-				"possible for 30s"),
+		{ID: "verb.undo", Key: keymap.Bind("undo the latest action: possible for 30s"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: state.NeedUndo, Run: state.RunUndo},
 	}
 }

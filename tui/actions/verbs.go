@@ -59,7 +59,7 @@ func Verbs() []verb {
 		{Name: "messages", Description: "show past status lines", ID: "view.messages",
 			ReadOnly: true,
 			Run:      runAsKey("view.messages")},
-		{Name: "undo", Description: "undo actions, the latest first", ID: state.ReleaseID,
+		{Name: "undo", Description: "undo the latest action", ID: state.ReleaseID,
 			Run: runAsKey("verb.undo")},
 	}...)
 }

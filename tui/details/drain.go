@@ -1,6 +1,7 @@
 package details
 
 import (
+	"fmt"
 	"time"
 
 	"gcity/tui/panel"
@@ -58,4 +59,12 @@ func LongestDrain(pools *panel.Pools, rows []*panel.AgentRow) time.Duration {
 		longest = max(longest, d)
 	}
 	return longest
+}
+
+// AllMembers returns text for all n members of a pool: "both members", "all 3 members".
+func AllMembers(n int) string {
+	if n == 2 {
+		return "both members"
+	}
+	return fmt.Sprintf("all %d members", n)
 }

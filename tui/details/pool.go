@@ -97,3 +97,11 @@ func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	})
 	return leaving
 }
+
+// AutoSize returns the largest size that the pool's check might set.
+func AutoSize(p *panel.PoolRow) int {
+	if p.Check.Good == nil {
+		return p.Max
+	}
+	return min(max(p.Check.Value, p.Min), p.Max)
+}

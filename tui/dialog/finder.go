@@ -37,7 +37,6 @@ type Item[T any] struct {
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none
 	Why         func() string // returns the reason why it cannot run now, or ""; nil = it can
 	Run         T
-	Prefix      bool // the typed text must be a prefix of its title
 	Info        bool // information only, cannot run
 	Whole       bool // its title is never cut to make room for the note
 	Extra       bool // not one of the listed objects; a search lists it after those with a Label
@@ -105,8 +104,6 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 	switch {
 	case t.Label != "":
 		return matchLabel(strings.ToLower(t.Label), low, words)
-	case t.Prefix:
-		return RankNamed, strings.HasPrefix(strings.ToLower(t.Title), low)
 	case slices.Contains(t.Names, low):
 		return rankNoun, true
 	case t.exact(text):
@@ -404,7 +401,7 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	}
 	for _, hit := range fuzzy.Find(text, titles) {
 		at := hit.MatchedIndexes
-		if t := f.All[hit.Index]; !t.Heading && !t.Prefix && t.Label == "" &&
+		if t := f.All[hit.Index]; !t.Heading && t.Label == "" &&
 			at[len(at)-1]-at[0] < 2*len(at) {
 			t.Similar = true
 			found = append(found, t)

@@ -72,19 +72,17 @@ type Risk int
 const (
 	Harmless Risk = iota
 	Confirmed
-	ConfirmedForSeveral // for one target, it runs immediately and can be undone
 	NameRequired
 )
 
 // String returns the description for docs.
 func (r Risk) String() string {
-	return [...]string{"", "asks for confirmation", "asks for confirmation if several",
-		"asks for the name"}[r]
+	return [...]string{"", "asks for confirmation", "asks for the name"}[r]
 }
 
 // Mark returns the short description for lists of actions, which the legend of the help explains.
 func (r Risk) Mark() string {
-	return [...]string{"", "asks", "asks if several", "asks for the name"}[r]
+	return [...]string{"", "asks", "asks for the name"}[r]
 }
 
 // Action is one command of the control room. The keys, the help, the palette, the footer and docs/keys.md are all

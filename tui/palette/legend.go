@@ -23,8 +23,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			keyOf("list.sort") + " or a click on a column title changes the order"},
 		{"(" + g.Below + ")",
 			"order held: while you work in a list, its rows keep their places"},
-		{"asks", "it asks first: undo cannot restore what it stops"},
-		{"asks if several", "undo reverts it, so it asks only for several agents"},
+		{"asks", "it asks first: actions that stop agents ask, most others run at once"},
 	} {
 		all = append(all, dialog.Item[T]{Keys: row[:1], Title: row[1]})
 	}

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -22,19 +24,17 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
-// Release releases agents. It stores no undo, because a second press must not drain an agent again.
+// Release releases agents and discards the stored undo. It stores no new undo, because a second press must not drain an
+// agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
-	commands := make([]city.Command, len(rows))
-	for i, r := range rows {
-		commands[i] = city.Release{Agent: r.Name}
-		if r.State == city.Draining {
-			commands[i] = city.Undrain{Agent: r.Name}
+	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
+		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
+			return city.Undrain{Agent: name}
 		}
-	}
-	what := TargetNames(m, rows)
-	Unmark(m, commands)
-	m.Undos.Refuse("releasing " + what)
-	return send(m, "releasing", what, commands)
+		return city.Release{Agent: name}
+	})
+	refuseUndo(m, m.Undo.What)
+	return todo
 }
 
 // TargetNames returns text that names the agents that a verb acts on, and says whether they are marked.
@@ -47,16 +47,28 @@ func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	return details.TargetNames(rows, marked)
 }
 
-// SendCommands sends commands. Until their results arrive, the status line shows the progress.
-func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
-	todo := send(m, doing, what, commands)
-	offerUndo(m, doing+" "+what, commands)
-	return todo
+// TargetLines returns lines that name the targets, or nil if the title already names them.
+func TargetLines(m *Room, rows []*panel.AgentRow) []string {
+	if len(rows) <= 1 {
+		return nil
+	}
+	lines, hidden := []string{details.ListRows(rows)}, 0
+	for _, r := range rows {
+		if m.Agents.Marks[r.Name] && len(m.NamedAgents) == 0 &&
+			!slices.Contains(m.Agents.List.IDs, r.Name) {
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("The filter in Agents hides %d of them.", hidden))
+	}
+	return lines
 }
 
-// send is SendCommands for commands that cannot be undone.
-func send(m *Room, doing, what string, commands []city.Command) []feed.Effect {
+// SendCommands sends commands. Until their results arrive, the status line shows the progress.
+func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
+	offerUndo(m, doing+" "+what, commands)
 	m.Status.Starts = startsOf(m.Agents, commands)
 	title := doing
 	if len(commands) > 1 {
@@ -120,6 +132,6 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 // RunTasks runs tasks. Until they end, the status line shows the progress. Tasks cannot be undone.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
-	m.Undos.Refuse(doing + " " + what)
+	refuseUndo(m, doing+" "+what)
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
 }

@@ -137,8 +137,8 @@ func DrainAndLeave(m *Room, rows []*panel.AgentRow) []feed.Effect {
 	}
 	var todo []feed.Effect
 	if len(commands) > 0 {
-		// no undo is needed, because esc cancels the drains
-		todo = send(m, "draining", widget.Count(len(commands), "agent"), commands)
+		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
+		m.Undo = Undo{} // no undo is needed, because esc cancels the drains
 		d.ID = m.Status.ID
 	}
 	m.Departure = d

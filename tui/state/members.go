@@ -113,6 +113,22 @@ func (t *DrainTargets) Refused() string {
 	return strings.Join(out, ", ")
 }
 
+// Unrestartable returns the reason why an agent cannot be restarted, or "".
+func Unrestartable(m *Room, r *panel.AgentRow) string {
+	switch {
+	case r.State == city.Suspended || r.OffAt != "" && r.Refusal.NoRestart != "":
+		return r.Shown + " is suspended; " + m.Keys.KeyText(SuspendID) + " resumes it"
+	case r.Surplus():
+		return r.Shown + " is draining because its pool is scaling down"
+	}
+	if p := m.Pools.Find(r.Pool); p != nil && r.Refusal.Surplus {
+		return fmt.Sprintf(
+			"%s is surplus: pool %s wants %d; to scale the pool up, press %s, then %s", r.Shown,
+			p.Shown, p.Desired, m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.scale"))
+	}
+	return widget.Plain(r.Refusal.NoRestart)
+}
+
 // SurplusReason returns text that explains why a surplus member is draining, and how to keep it.
 func SurplusReason(m *Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(

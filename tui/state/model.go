@@ -110,7 +110,8 @@ type actionLog struct {
 	Scaled     Scaling // the size that was requested most recently
 	Fired      Firing  // the automation that was fired most recently
 	Status     Status
-	Undos      Undos
+	Undo       Undo
+	UndoKey    UndoKey
 	Departure  Departure
 	Messages   []details.Message // oldest first
 	History    []string          // lines of the palette, oldest first

@@ -15,7 +15,7 @@ func (m *Room) Relist() {
 	for _, p := range m.Panels {
 		p.Update(e)
 	}
-	m.Undos.noteEffects(m)
+	m.Undo.noteEffect(m)
 	ReportFiredRun(m)
 	RunsChanged(m)
 	inspectionChanged(m)

@@ -225,13 +225,12 @@ func UnmarkAll(m *Room, k panel.Marking) {
 	ShowSuccess(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions
-	m.Undos.ForgetMarks()
-	if CanUndo(m) {
+	if m.Undo.Restore == nil && CanUndo(m) {
 		return
 	}
-	m.Undos.Offer(m, Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
+	m.Undo = Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
 		Until: m.Now.Add(UndoDuration), Restore: func(m *Room) {
 			*k.Marks = before
 			ShowSuccess(m, widget.Count(n, "mark")+" restored")
-		}})
+		}}
 }

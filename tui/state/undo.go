@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -14,10 +15,7 @@ import (
 // UndoDuration is how long undo is possible.
 const UndoDuration = 30 * time.Second
 
-// maxUndos is the maximum number of actions that can be undone one after the other.
-const maxUndos = 20
-
-// Undo describes how to undo an action. The zero value undoes nothing.
+// Undo describes how to undo the latest action that can be undone. The zero value undoes nothing.
 type Undo struct {
 	ID       int    // ID of the action
 	What     string // "suspending worker-2"
@@ -27,6 +25,17 @@ type Undo struct {
 	Until    time.Time
 	sessions map[string]string // sessions of the agents that were draining, by name
 	seen     map[string]bool   // names of the targets for which a snapshot has shown the change
+	drained  []string          // agents that earlier actions drained; undo does not affect them
+	refusal  string            // why the latest action cannot be undone; "" = unknown
+	memo     undoMemo
+}
+
+// undoMemo keeps the result of Undo.Possible, because each frame needs it several times.
+type undoMemo struct {
+	snap     *city.Snapshot
+	now      time.Time
+	possible []city.Command
+	why      string
 }
 
 // reversal returns the commands that undo the given commands, or nil if one of them cannot be undone.
@@ -40,21 +49,16 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 	return back
 }
 
-// Reverse returns the command that would undo c, or nil if c cannot be undone.
+// Reverse returns the command that would undo c, or nil if c cannot be undone. An undo asks no question, so it stops no
+// agents: a resumed agent is not suspended again, and a canceled drain is not restarted.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
 		return city.Resume(c)
-	case city.Resume:
-		return city.Suspend(c)
 	case city.SuspendRig:
 		return city.ResumeRig(c)
-	case city.ResumeRig:
-		return city.SuspendRig(c)
 	case city.Drain:
 		return city.Undrain{Agent: c.Agent}
-	case city.Undrain:
-		return city.Drain{Agent: c.Agent}
 	case city.Scale:
 		p := m.Pools.Find(c.Pool)
 		switch {
@@ -70,61 +74,31 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// Undos contains the actions that can be undone, oldest first. Undo reverts the newest one that can still be undone.
-type Undos struct {
-	all     []Undo
-	refusal string // why the latest action cannot be undone; "" = it can, or the reason is unknown
-	undoing int    // ID of the latest undo
-}
-
-// offered returns the newest action that can still be undone, otherwise the newest action.
-func (s *Undos) offered(m *Room) *Undo {
-	for i := len(s.all) - 1; i >= 0; i-- {
-		if s.all[i].works(m) {
-			return &s.all[i]
-		}
-	}
-	if len(s.all) == 0 {
-		return &Undo{}
-	}
-	return &s.all[len(s.all)-1]
-}
-
-// Offer adds an action that can be undone.
-func (s *Undos) Offer(m *Room, u Undo) {
-	s.remove(func(old *Undo) bool { // its reason is no longer shown
-		return !m.Now.Before(old.Until.Add(UndoDuration))
-	})
-	s.all, s.refusal = append(s.all, u), ""
-	s.all = s.all[max(0, len(s.all)-maxUndos):]
-}
-
-func (s *Undos) remove(gone func(u *Undo) bool) {
-	s.all = slices.DeleteFunc(s.all, func(u Undo) bool { return gone(&u) })
-}
-
-// ForgetMarks removes the undo that would restore cleared marks.
-func (s *Undos) ForgetMarks() { s.remove(func(u *Undo) bool { return u.Restore != nil }) }
-
-// Refuse records that the latest action, such as "restarting builder", cannot be undone.
-func (s *Undos) Refuse(what string) { s.refusal = widget.Plain(what) + " has no undo" }
-
-// offerUndo stores the undo of a new action. If the action cannot be undone, offerUndo stores the reason.
+// offerUndo stores the undo of an action in place of the previous one. If the action cannot be undone, nothing is
+// stored: undo never skips the latest verb.
 func offerUndo(m *Room, what string, commands []city.Command) {
+	drained := m.Undo.drainedBefore(commands)
 	back := reversal(m, commands)
 	if len(back) == 0 {
-		m.Undos.Refuse(what)
+		refuseUndo(m, what)
+		m.Undo.drained = drained
 		return
 	}
-	u := Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
+	m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
+		drained:  drained,
 		sessions: map[string]string{}, seen: map[string]bool{}}
-	for _, c := range back {
-		switch c.(type) {
-		case city.Drain, city.Undrain:
-			u.sessions[c.Target()] = sessionOf(m.Agents.Find(c.Target()))
+	for _, c := range m.Undo.Commands {
+		if _, ok := c.(city.Undrain); ok {
+			m.Undo.sessions[c.Target()] = sessionOf(m.Agents.Find(c.Target()))
 		}
 	}
-	m.Undos.Offer(m, u)
+}
+
+// refuseUndo ends the undo of earlier actions, because the latest action, such as "restarting builder", cannot be
+// undone.
+func refuseUndo(m *Room, what string) {
+	m.Undo = Undo{What: what, refusal: widget.Plain(what) + " has no undo",
+		drained: m.Undo.drainedBefore(nil)}
 }
 
 func sessionOf(r *panel.AgentRow) string {
@@ -136,29 +110,31 @@ func sessionOf(r *panel.AgentRow) string {
 
 // RenewUndo restarts the time limit for undo after an action has ended.
 func RenewUndo(m *Room, r *feed.Result) {
-	at := slices.IndexFunc(m.Undos.all, func(u Undo) bool {
-		return u.ID == r.ID && len(u.Commands) > 0
-	})
-	if at < 0 {
+	u := &m.Undo
+	if u.ID != r.ID || len(u.Commands) == 0 {
 		return
 	}
 	if len(r.Failures) == r.Total {
-		m.Undos.all = slices.Delete(m.Undos.all, at, at+1)
-		m.Undos.refusal = "the latest action failed"
+		m.Undo = Undo{refusal: "the latest action failed", drained: u.drained}
 		return
 	}
-	u := &m.Undos.all[at]
 	kept := make([]city.Command, 0, len(u.Commands))
 	for i, c := range u.Commands {
 		if !slices.Contains(r.FailedIndexes, i) {
 			kept = append(kept, c)
 		}
 	}
-	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
+	u.Commands, u.Until, u.memo = kept, m.Now.Add(UndoDuration), undoMemo{}
 }
 
 // Possible returns the undo commands that would still have an effect, or the reason why no command would.
 func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
+	if len(u.Commands) == 0 {
+		return nil, ""
+	}
+	if u.memo.snap == m.Snap && u.memo.now.Equal(m.Now) {
+		return u.memo.possible, u.memo.why
+	}
 	for _, c := range u.Commands {
 		if over := u.whyOver(m, c); over != "" {
 			why = over
@@ -166,22 +142,20 @@ func (u *Undo) Possible(m *Room) (all []city.Command, why string) {
 		}
 		all = append(all, c)
 	}
+	u.memo = undoMemo{snap: m.Snap, now: m.Now, possible: all, why: why}
 	return all, why
 }
 
-// works reports whether the action can still be undone.
-func (u *Undo) works(m *Room) bool {
-	if !m.Now.Before(u.Until) {
+// CanUndo reports whether a verb can still be undone.
+func CanUndo(m *Room) bool {
+	if m.Mode == ReadOnly || !m.Now.Before(m.Undo.Until) {
 		return false
 	}
-	possible, _ := u.Possible(m)
-	return u.Restore != nil || len(possible) > 0
+	possible, _ := m.Undo.Possible(m)
+	return m.Undo.Restore != nil || len(possible) > 0
 }
 
-// CanUndo reports whether an action can be undone.
-func CanUndo(m *Room) bool { return m.Mode != ReadOnly && m.Undos.offered(m).works(m) }
-
-// NeedUndo returns the reason why no action can be undone, or "".
+// NeedUndo returns the reason why no verb can be undone, or "".
 func NeedUndo(m *Room) string {
 	switch {
 	case NeedWritable(m) != "":
@@ -190,36 +164,33 @@ func NeedUndo(m *Room) string {
 		return ""
 	case m.Actions == 0:
 		return "no action to undo yet"
-	case m.Undos.refusal != "":
-		return m.Undos.refusal
 	case UndoOver(m) != "":
 		return UndoOver(m)
-	case len(m.Undos.all) > 0:
-		return "the latest action is older than " + widget.Duration(UndoDuration)
+	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
+		return undoExpired(m, &m.Undo)
 	}
-	return "the latest action cannot be undone"
+	return cmp.Or(m.Undo.refusal, "the latest action cannot be undone") + HowToCancelDrain(m)
 }
 
-// RunUndo undoes the newest action that can be undone. An undo cannot be undone, so a second press undoes the action
-// before.
+// RunUndo undoes the latest verb. An undo cannot be undone, so a second press does not repeat the verb.
 func RunUndo(m *Room) []feed.Effect {
-	u := *m.Undos.offered(m)
-	m.Undos.remove(func(old *Undo) bool { return old.ID == u.ID })
+	u := m.Undo
+	m.Undo = Undo{}
 	if u.Restore != nil {
 		u.Restore(m)
 		return nil
 	}
 	m.Scaled = Scaling{}
 	possible, _ := u.Possible(m)
-	todo := send(m, "undoing:", u.What, possible)
-	m.Undos.undoing, m.Undos.refusal = m.Status.ID, "the latest action was an undo"
+	todo := SendCommands(m, "undoing:", u.What, possible)
 	if u.Then != nil {
 		u.Then(m)
 	}
+	m.Undo = Undo{refusal: "the latest action was an undo", drained: u.drained}
 	return todo
 }
 
-// Undoable reports whether the key of the release verb would undo an action. Acknowledging a watchdog and
+// Undoable reports whether the key of the release verb would undo the latest verb. Acknowledging a watchdog and
 // releasing agents can have priority.
 func Undoable(m *Room) bool {
 	acknowledges := len(m.NamedAgents) == 0 && AcknowledgeableWatchdog(m) != nil
@@ -230,7 +201,7 @@ func Undoable(m *Room) bool {
 		return true
 	}
 	held := Releasable(m)
-	return len(held) == 0 || m.Focus != panel.IDQuarantine && m.Undos.offered(m).About(held)
+	return len(held) == 0 || m.Focus != panel.IDQuarantine && m.Undo.About(held)
 }
 
 // About reports whether the verb to undo acted on all given agents.
@@ -242,29 +213,14 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 	})
 }
 
-// Drains reports whether undo restarts drains that the action canceled.
-func (u *Undo) Drains() bool {
-	return len(u.Commands) > 0 && !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
-		_, ok := c.(city.Drain)
-		return !ok
-	})
-}
-
-// UndoText returns text that names what undo does: "undo suspending builder", "drain builder again".
+// UndoText returns text that names what undo does: "undo suspending builder".
 func UndoText(m *Room) string {
-	u := m.Undos.offered(m)
-	what := widget.Cut(widget.Plain(u.What), 24, m.Look.Glyphs.More)
-	switch {
-	case u.Drains() && len(u.Commands) == 1:
-		name := widget.Plain(u.Commands[0].Target())
-		return "drain " + widget.Cut(name, 24, m.Look.Glyphs.More) + " again"
-	case u.Drains():
-		return "drain " + widget.Count(len(u.Commands), "agent") + " again"
-	}
+	what := widget.Cut(widget.Plain(m.Undo.What), 24, m.Look.Glyphs.More)
 	return strings.TrimSpace("undo " + what)
 }
 
-// UndoLine returns the palette line that undoes an action, or "". It returns "" if the release key does that.
+// UndoLine returns the palette line that undoes the latest verb, or "". It returns "" if the release key undoes the
+// verb.
 func UndoLine(m *Room) string {
 	k := m.Keys.MainKey("view.palette")
 	if k == "" || !CanUndo(m) || Undoable(m) {
@@ -276,15 +232,11 @@ func UndoLine(m *Room) string {
 	return k + "undo"
 }
 
-// UndoHint returns text for the status line that says how long an action can still be undone, or "". After an undo, it
-// names the action that the next undo reverts.
+// UndoHint returns text for the status line that says how long the latest verb can still be undone, or "". It returns
+// "" if the status line shows another action.
 func UndoHint(m *Room) string {
-	u, named := m.Undos.offered(m), ""
-	switch id := m.Status.ID; {
-	case id == 0 || id != u.ID && id != m.Undos.undoing:
+	if m.Status.ID == 0 || m.Undo.ID != m.Status.ID {
 		return ""
-	case id == m.Undos.undoing:
-		named = " " + strings.TrimPrefix(UndoText(m), "undo ")
 	}
 	k := m.Keys.MainKey(ReleaseID)
 	if line := UndoLine(m); line != "" {
@@ -293,7 +245,7 @@ func UndoHint(m *Room) string {
 		return ""
 	}
 	if m.ReducedMotion {
-		return "  " + k + " undoes" + named
+		return "  " + k + " undoes"
 	}
-	return "  " + k + " undoes" + named + " for " + widget.Until(u.end(m), m.Now)
+	return "  " + k + " undoes for " + widget.Until(m.Undo.end(m), m.Now)
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -8,22 +9,56 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoOver returns the reason why the latest action, which had an undo, can no longer be undone, or "". It returns the
-// reason only for a limited time.
+// UndoOver returns the reason why the latest verb can no longer be undone, or "". It returns the reason only for a
+// limited time.
 func UndoOver(m *Room) string {
-	u := m.Undos.offered(m)
-	possible, over := u.Possible(m)
+	possible, over := m.Undo.Possible(m)
 	switch {
-	case m.Undos.refusal != "" || over == "" || len(possible) > 0,
-		!m.Now.Before(u.Until.Add(UndoDuration)):
+	case over == "" || len(possible) > 0 || !m.Now.Before(m.Undo.Until.Add(UndoDuration)):
 		return ""
-	case len(u.Commands) > 1:
-		return widget.Plain(u.What) + " cannot be undone anymore: " + over
+	case len(m.Undo.Commands) > 1:
+		return widget.Plain(m.Undo.What) + " cannot be undone anymore: " + over
 	}
 	return over
 }
 
-// end returns the time at which the offer to undo the action ends.
+// drainedBefore returns the agents that this room drained before the latest action. It omits the targets of the latest
+// commands.
+func (u *Undo) drainedBefore(latest []city.Command) []string {
+	names := slices.Clone(u.drained)
+	for _, c := range u.Commands {
+		if c, ok := c.(city.Undrain); ok {
+			names = append(names, c.Agent)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(latest, func(c city.Command) bool { return c.Target() == name })
+	})
+}
+
+// HowToCancelDrain returns text that says how to cancel drains that undo does not cancel, or "".
+func HowToCancelDrain(m *Room) string {
+	if CanUndo(m) || m.Undo.ID != 0 {
+		return ""
+	}
+	var shown []string
+	for _, name := range m.Undo.drained {
+		r := m.Agents.Find(name)
+		if r != nil && r.State == city.Draining && !r.Surplus() {
+			shown = append(shown, r.Shown)
+		}
+	}
+	key := m.Keys.KeyText(DrainID)
+	switch len(shown) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + key + " on the row of " + shown[0] + " cancels its drain"
+	}
+	return "; " + key + " on the row of a draining agent cancels its drain"
+}
+
+// end returns the time at which the offer to undo the latest verb ends.
 func (u *Undo) end(m *Room) time.Time {
 	possible, _ := u.Possible(m)
 	var latest time.Time
@@ -62,17 +97,14 @@ func (u *Undo) drainDeadline(m *Room, back city.Command) time.Time {
 	return time.Time{}
 }
 
-// noteEffects records which targets a snapshot has shown as changed by the actions.
-func (s *Undos) noteEffects(m *Room) {
-	for i := range s.all {
-		u := &s.all[i]
-		if m.Snap == nil || u.seen == nil {
-			continue
-		}
-		for _, c := range u.Commands {
-			if _, changes, _ := undoTarget(m.Snap, c); changes {
-				u.seen[c.Target()] = true
-			}
+func (u *Undo) noteEffect(m *Room) {
+	if m.Snap == nil || u.seen == nil || !m.Now.Before(u.Until.Add(UndoDuration)) {
+		return
+	}
+	u.memo = undoMemo{}
+	for _, c := range u.Commands {
+		if _, changes, _ := undoTarget(m.Snap, c); changes {
+			u.seen[c.Target()] = true
 		}
 	}
 }
@@ -85,21 +117,37 @@ func (u *Undo) whyOver(m *Room, back city.Command) string {
 	}
 	name := widget.Plain(back.Target())
 	exists, changes, without := undoTarget(m.Snap, back)
-	session, drained := u.sessions[back.Target()]
 	r := m.Agents.Find(back.Target())
 	_, cancels := back.(city.Undrain)
 	deadline := u.drainDeadline(m, back)
 	switch {
 	case !exists:
 		return name + " no longer exists"
-	case cancels && (drained && sessionOf(r) != session || passed(m, deadline)):
+	case cancels && (sessionOf(r) != u.sessions[back.Target()] || passed(m, deadline)):
 		return "the drain of " + name + " has ended"
-	case drained && sessionOf(r) != session:
-		return "the session of " + name + " has ended"
 	case cancels && r != nil && r.Surplus():
 		return SurplusReason(m, r)
 	case !changes && u.seen[back.Target()]:
 		return without
+	}
+	if c, ok := back.(city.Scale); ok {
+		return whyNoScale(m, c)
+	}
+	return ""
+}
+
+// whyNoScale returns the reason why undo must not scale a pool back, or "".
+func whyNoScale(m *Room, c city.Scale) string {
+	p := m.Pools.Find(c.Pool)
+	if p == nil {
+		return ""
+	}
+	size := c.Size
+	if c.Auto {
+		size = details.AutoSize(p)
+	}
+	if leaving := details.PredictLeaving(m.Details(), p.Name, size); len(leaving) > 0 {
+		return "it would drain " + details.ListRows(leaving)
 	}
 	return ""
 }
@@ -119,24 +167,12 @@ func undoTarget(n *city.Snapshot, back city.Command) (exists, changes bool, with
 			name = "the city"
 		}
 		return exists, off, name + " is no longer suspended"
-	case city.Suspend:
-		exists, off := isSuspended(n, c.Agent)
-		if c.Agent == "" {
-			name = "the city"
-		}
-		return exists, !off, name + " is suspended again"
 	case city.ResumeRig:
 		r, ok := n.Rig(c.Rig)
 		return ok, ok && r.Suspended, name + " is no longer suspended"
-	case city.SuspendRig:
-		r, ok := n.Rig(c.Rig)
-		return ok, ok && !r.Suspended, name + " is suspended again"
 	case city.Undrain:
 		a, ok := n.Agent(c.Agent)
 		return ok, ok && a.State == city.Draining, name + " is no longer draining"
-	case city.Drain:
-		a, ok := n.Agent(c.Agent)
-		return ok, ok && a.State != city.Draining, name + " is draining again"
 	case city.Scale:
 		p, ok := n.Pool(c.Pool)
 		same := ok && c.Auto == (p.Override == nil) && (c.Auto || *p.Override == c.Size)

@@ -1,0 +1,79 @@
+package state
+
+import (
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/widget"
+)
+
+// undoKeyPause is how long the key that undoes or releases does nothing after its effect has changed by itself. The
+// user might have read the previous effect.
+const undoKeyPause = 1500 * time.Millisecond
+
+// UndoKey is the effect of the key that undoes or releases.
+type UndoKey struct {
+	Effect  string    // "releases scout"; "" = it does nothing
+	Changed time.Time // when the effect changed without a key of the user; zero = not lately
+}
+
+// WatchUndoKey records the current effect of the key that undoes or releases. If byUser is true, a key of the user
+// might have changed it.
+func WatchUndoKey(m *Room, byUser bool) {
+	effect := undoKeyEffect(m)
+	if k := &m.UndoKey; effect != k.Effect {
+		before := k.Effect
+		*k = UndoKey{Effect: effect}
+		if !byUser && before != "" && effect != "" {
+			k.Changed = m.Now
+		}
+	}
+}
+
+func undoKeyEffect(m *Room) string {
+	switch {
+	case m.Snap == nil || NeedWritable(m) != "":
+		return ""
+	case AcknowledgeableWatchdog(m) != nil:
+		return "acknowledges the call"
+	case Undoable(m):
+		return "undoes " + strings.TrimPrefix(UndoText(m), "undo ")
+	case AgentVerbsUnavailable(m) || len(Releasable(m)) == 0:
+		return ""
+	}
+	return "releases " + TargetNames(m, Releasable(m))
+}
+
+// HoldsUndoKey reports whether the key that undoes or releases does nothing, because its effect has just changed by
+// itself. It then shows the new effect. The next press has this effect.
+func HoldsUndoKey(m *Room) bool {
+	k := &m.UndoKey
+	if k.Changed.IsZero() || m.Now.Sub(k.Changed) >= undoKeyPause || len(m.NamedAgents) > 0 {
+		return false
+	}
+	k.Changed = time.Time{}
+	ShowNote(m, m.Keys.KeyText(ReleaseID)+" now "+k.Effect+": press it again")
+	return true
+}
+
+// undoExpired returns text that says that the time limit of an undo is over, and which key has the same effect.
+func undoExpired(m *Room, u *Undo) string {
+	text := "the undo of " + widget.Plain(u.What) + " has expired"
+	if len(u.Commands) == 0 {
+		return text
+	}
+	it := "it"
+	if len(u.Commands) > 1 {
+		it = "them"
+	}
+	switch u.Commands[0].(type) {
+	case city.Resume:
+		text += "; " + m.Keys.KeyText(SuspendID) + " resumes " + it
+	case city.ResumeRig:
+		text += "; " + m.Keys.KeyText("rig.toggle") + " resumes " + it
+	case city.Undrain:
+		text += "; " + m.Keys.KeyText(DrainID) + " cancels the drain"
+	}
+	return text
+}
