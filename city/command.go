@@ -77,7 +77,7 @@ type (
 		Auto bool   `json:"auto,omitempty"`
 	}
 	// RestartPool restarts all wanted members of a pool: at the same time, or with Rolling one by one. The command is
-	// done when all members run. It fails if a member does not start.
+	// done when all members have been running for a moment. It fails if a member does not start, or exits early.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`

@@ -40,7 +40,8 @@ edit before that, edit a copy: with FILE, plan uses FILE instead of city.toml. F
 be - for the standard input.
 
 plan checks every planned start as the controller does: the folder, the program, the
-session provider and the environment. The exit code is 3 if any start would fail.`,
+session provider, the environment and the limit on open files. The exit code is 3 if
+any start would fail.`,
 		Example: "  cp city.toml /tmp/next.toml && vi /tmp/next.toml\n  gcity plan /tmp/next.toml",
 		Args:    env.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -187,6 +188,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		tested = func(string) string { return "" }
 	}
 	v.unfit = sessions.Preflight(ctx, provider, v.wants, tested)
+	fewFiles := v.checkFiles()
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
 	if partial, partly := errors.AsType[*session.PartialError](err); partly {
@@ -216,10 +218,24 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	out.List = output.ListOf(changes(v))
 	out.Warnings = append(folder.ProblemLines(c.Warnings), folder.AutomationProblems(c, e.Now())...)
 	out.Warnings = append(out.Warnings, folder.FormulaProblems(ctx, c)...)
-	if text := controller.FewFiles(host.OpenFiles(running), len(v.wants)); text != "" {
-		out.Warnings = append(out.Warnings, text)
+	if fewFiles != "" {
+		out.Warnings = append(out.Warnings, fewFiles)
 	}
 	return out, nil
+}
+
+// checkFiles returns a warning if the limit on open files is too low, or "". If a controller could not start because of
+// it, no agent can start.
+func (v *planInput) checkFiles() string {
+	limit := host.OpenFiles(v.running)
+	err := controller.TooFewFiles(limit, v.wants, v.pools)
+	if err == nil || v.running != nil {
+		return controller.FewFiles(limit, len(v.wants))
+	}
+	v.unfit = func(*agent.Want) string {
+		return fmt.Sprintf("the limit of %d open files is too low", limit)
+	}
+	return err.Error()
 }
 
 func (v planInput) held(revision string) *heldShape {

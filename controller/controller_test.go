@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/agent"
 	"gcity/config"
 	"gcity/events"
+	"gcity/pool"
+	"gcity/session"
 )
 
 // A city under a supervisor does not listen. Its [api] settings are ignored. A log message and a warning say so
@@ -82,7 +85,8 @@ func TestFewFiles(t *testing.T) {
 		want   string
 	}{
 		{32, 25, "can open at most 32 files, but 25 agents need about 164: start the controller after `ulimit -n " +
-			"328`, or set LimitNOFILE=328 in its service"},
+			"1024`, or set LimitNOFILE=1024 in its service"},
+		{32, 250, "`ulimit -n 2128`"},
 		{163, 25, "can open at most 163 files"},
 		{164, 25, ""},
 		{0, 25, ""}, // unknown limit
@@ -90,6 +94,28 @@ func TestFewFiles(t *testing.T) {
 		if got := FewFiles(c.limit, c.agents); c.want == "" && got != "" ||
 			!strings.Contains(got, c.want) {
 			t.Errorf("limit %d, %d agents: got %q", c.limit, c.agents, got)
+		}
+	}
+}
+
+// A limit with which the controller cannot work is an error. Surplus members of pools, suspended agents and agents of
+// other providers do not count.
+func TestTooFewFiles(t *testing.T) {
+	own := session.Spec{Provider: "pty"}
+	wants := []agent.Want{{Spec: own}, {Spec: own, Pool: "w", Index: 1},
+		{Spec: own, Pool: "w", Index: 2},
+		{Spec: own, Suspended: agent.Suspension{Level: agent.AgentLevel}},
+		{Spec: session.Spec{Provider: "tmux"}}}
+	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 2}}}
+	for limit, want := range map[uint64]string{0: "", 42: "", 1024: "",
+		41: "the limit of 41 open files is too low, because gcity needs at least 42: start the " +
+			"controller after `ulimit -n 1024`, or set LimitNOFILE=1024 in its service"} {
+		got := ""
+		if err := TooFewFiles(limit, wants, pools); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("limit %d: got %q, want %q", limit, got, want)
 		}
 	}
 }

@@ -1,10 +1,22 @@
 package controller
 
-import "fmt"
+import (
+	"fmt"
+
+	"gcity/agent"
+)
 
 const (
 	filesBase     = 64 // logs, sockets, stores, watches, requests
 	filesPerAgent = 4  // the connection to the holder, the holder's process, a viewer, and a spare
+
+	// With fewer files than this, and one for each agent, the controller cannot accept requests or start agents. At
+	// rest it has 17 files open; a start, a request and a store each open more.
+	filesMinimum = 40
+	// the usual limit, which is the smallest that gcity recommends
+	filesUsual = 1024
+
+	builtIn = "pty" // provider; the controller has a file open for each of its sessions
 )
 
 // FilesNeeded returns the number of open files that a controller with this many agents needs.
@@ -22,9 +34,32 @@ func FewFiles(limit uint64, agents int) string {
 		agents, need, MoreFiles(agents))
 }
 
+// TooFewFiles returns an error if the controller cannot work with its limit on open files. It counts only agents that
+// run from the start: a pool counts with its minimum. A limit of 0 means that it is unknown.
+func TooFewFiles(limit uint64, wants []agent.Want, pools []agent.Pool) error {
+	least := map[string]int{}
+	for i := range pools {
+		least[pools[i].Name] = pools[i].Min
+	}
+	agents := 0
+	for i := range wants {
+		w := &wants[i]
+		if w.Spec.Provider == builtIn && !w.Suspended.On() &&
+			(w.Pool == "" || w.Index <= least[w.Pool]) {
+			agents++
+		}
+	}
+	need := uint64(filesMinimum + agents)
+	if limit == 0 || limit >= need {
+		return nil
+	}
+	return fmt.Errorf("the limit of %d open files is too low, because gcity needs at least %d: %s",
+		limit, need, MoreFiles(len(wants)))
+}
+
 // MoreFiles returns advice on how to raise the limit on open files.
 func MoreFiles(agents int) string {
 	return fmt.Sprintf("start the controller after `ulimit -n %[1]d`, or set LimitNOFILE=%[1]d "+
 		"in its service",
-		2*FilesNeeded(agents))
+		max(filesUsual, 2*FilesNeeded(agents)))
 }

@@ -57,6 +57,10 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	if err := o.checkMayRun(c); err != nil {
 		return nil, err
 	}
+	if err := controller.TooFewFiles(OpenFiles(nil), folder.Plan(c, o.Dir),
+		folder.PoolPlan(c, o.Dir)); err != nil {
+		return nil, err
+	}
 	o.grant = trust.Running()
 	if err := disk.MakePrivate(filepath.Join(o.Dir, ".gc")); err != nil {
 		return nil, err

@@ -193,7 +193,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 			undo.Close()
 		}
 	}()
-	hold, err := supervisor.Acquire(h, e.Version)
+	hold, err := acquire(h, e.Version)
 	if err != nil {
 		return supervised{}, err
 	}
@@ -249,6 +249,13 @@ type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
 	limits  *limiter
+}
+
+func acquire(h env.SupervisorHome, version string) (*supervisor.HomeLock, error) {
+	if err := controller.TooFewFiles(OpenFiles(nil), nil, nil); err != nil {
+		return nil, err
+	}
+	return supervisor.Acquire(h, version)
 }
 
 func newListeners(logger *slog.Logger) *listeners {

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
+	"gcity/controller/rollout"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/span"
@@ -366,6 +367,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 // failed handles a failed start. The failure counts as a crash unless nothing was started.
 func (p always) failed(now time.Time, a *record, err error) {
 	m := p.m
+	m.pools.Rollouts.Failed(a.name, rollout.Failure{Why: "did not start: " + err.Error()})
 	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) ||
 		errors.Is(err, session.ErrExhausted) {
 		m.cannotStart(now, a, err)
@@ -504,6 +506,8 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
 	v := a.restart.history.Died(now, d, a.want.Policy)
+	m.pools.Rollouts.Failed(a.name, rollout.Failure{Session: e.ID, Why: endText(&e),
+		Early: v.Crash && e.Uptime < a.want.Policy.MinUptime})
 	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
 	if final { // an agent that stays stopped does not need a quarantine or a delay
@@ -545,6 +549,20 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 			m.decided(now, a, "backoff", v.Reason+"; restarts in "+span.Text(wait))
 		}
 	}
+}
+
+// endText describes an exit that was not requested: "exited with code 1 after 0.3s".
+func endText(e *session.Exit) string {
+	how := fmt.Sprintf("exited with code %d", e.Code)
+	switch {
+	case e.Lost:
+		how = "lost its session"
+	case e.Signal != "":
+		how = "was killed by " + e.Signal
+	case e.Code < 0:
+		how = "ended with an unknown exit code"
+	}
+	return how + " after " + span.Took(e.Uptime)
 }
 
 // recordDeath records an exit. A crash event waits until the last output is saved.

@@ -158,7 +158,8 @@ func (c poolCity) Member(name string) (rollout.Member, bool) {
 		return rollout.Member{State: a.state}, false
 	}
 	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
-		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart}
+		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart,
+		Proven: a.want.Spec.Ready.Prefix != "" && a.want.Spec.Ready.Delay == 0}
 	if a.phase.Alive() {
 		m.Life = a.sess.life.ID
 	}

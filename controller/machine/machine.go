@@ -312,7 +312,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 			t = s.Until
 		}
 	}
-	t = m.watchdogs.Next(now, m.messages.Next(now, t))
+	t = m.watchdogs.Next(now, m.messages.Next(now, m.pools.Rollouts.Next(now, t)))
 	for _, a := range m.order {
 		if a.phase.Starting() {
 			continue

@@ -91,6 +91,10 @@ func want(spec string) agent.Want {
 			w.Spec.Fingerprint = session.NewFingerprint(map[string]string{"command": value})
 		case "restart":
 			w.Policy.Mode = restart.Mode(value)
+		case "ready":
+			w.Spec.Ready.Prefix = value
+		case "minup":
+			w.Policy.MinUptime, _ = time.ParseDuration(value)
 		case "max":
 			fmt.Sscan(value, &w.Policy.MaxRestarts)
 		case "problem":

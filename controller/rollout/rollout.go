@@ -29,7 +29,20 @@ type Member struct {
 	Busy   bool   // a start or a stop is in flight
 	Starts bool   // a start is in flight
 	Due    bool   // the restart was requested but has not started yet
+	// the member is Running only after its screen has shown that it is ready
+	Proven bool
 }
+
+// Failure is an exit of a member that gcity did not request, or a start that failed.
+type Failure struct {
+	Session string // ID of the session that has ended; "" = the start failed
+	Early   bool   // the exit is a crash within min_uptime
+	Why     string // "exited with code 1 after 0.3s"
+}
+
+// settleTime is how long a member that is not Proven must run before its restart counts as done. Most programs that
+// cannot work exit within this time, and a member that works delays the restart of its pool only briefly.
+const settleTime = 2 * time.Second
 
 // Rollouts is the state of all pool restarts in progress.
 type Rollouts struct {
@@ -44,14 +57,19 @@ type rollout struct {
 	left    []string      // members that must still be restarted
 	skipped []string      // members that are not restarted, because the pool no longer wants them
 	pending []replacement // members that are being restarted
-	done    int
-	all     int
-	rolling bool // one member after the other
+	// sessions of the members that have been restarted, by the member's name
+	replaced map[string]string
+	done     int
+	all      int
+	rolling  bool   // one member after the other
+	culprit  string // the member that has failed; "" = none
 }
 
 type replacement struct {
 	agent string
 	life  string // ID of the session that the restart replaces
+	// time at which the member has been running for long enough; zero = it has not run yet
+	settles time.Time
 }
 
 // New returns an empty Rollouts that adds its effects to out.
@@ -84,11 +102,11 @@ type Request struct {
 	Rolling bool     // one member after the other
 }
 
-// Begin restarts members of a pool. It replies to the command when all members are running, or when the first member
-// fails to start.
+// Begin restarts members of a pool. It replies to the command when all members have been restarted, or when the first
+// member fails.
 func (rs *Rollouts) Begin(now time.Time, q Request) {
 	r := &rollout{pool: q.Pool, id: q.ID, left: q.Members, skipped: q.Skipped,
-		all: len(q.Members), rolling: q.Rolling}
+		replaced: map[string]string{}, all: len(q.Members), rolling: q.Rolling}
 	rs.all = append(rs.all, r)
 	rs.out.Changed = true
 	count := r.all
@@ -122,22 +140,11 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Advance continues the restarts in progress. In a rolling restart, each member restarts when the previous one is
-// running again.
+// Advance continues the restarts in progress. In a rolling restart, each member restarts when the restart of the
+// previous one is done.
 func (rs *Rollouts) Advance(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
-		var failed string
-		r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {
-			over, why := rs.replaced(rep)
-			if over && why == "" {
-				r.done++
-				rs.out.Changed = true
-			}
-			if failed == "" {
-				failed = why
-			}
-			return over
-		})
+		failed := rs.finishPending(now, r)
 		for failed == "" && len(r.pending) == 0 && len(r.left) > 0 && rs.city.Running() {
 			failed = rs.next(now, r)
 		}
@@ -147,7 +154,29 @@ func (rs *Rollouts) Advance(now time.Time) {
 	}
 }
 
-func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
+// finishPending removes the members that have been restarted or have failed. It returns the first failure, or "".
+func (rs *Rollouts) finishPending(now time.Time, r *rollout) (failed string) {
+	kept := r.pending[:0]
+	for _, rep := range r.pending {
+		over, why := rs.over(now, &rep)
+		switch {
+		case !over:
+			kept = append(kept, rep)
+		case why == "":
+			if m, wanted := rs.city.Member(rep.agent); wanted {
+				r.replaced[rep.agent] = m.Life
+			}
+			r.done++
+			rs.out.Changed = true
+		case failed == "":
+			failed = why
+		}
+	}
+	r.pending = kept
+	return failed
+}
+
+func (rs *Rollouts) over(now time.Time, rep *replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {
 		return true, ""
@@ -155,7 +184,10 @@ func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	switch m.State {
 	case city.Running:
 		if m.Life != "" && m.Life != rep.life {
-			return true, ""
+			if rep.settles.IsZero() {
+				rep.settles = now.Add(settleTime)
+			}
+			return m.Proven || !now.Before(rep.settles), ""
 		}
 		if !m.Busy && !m.Due {
 			return true, rep.agent + " was not restarted: " + m.Reason
@@ -167,6 +199,45 @@ func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 		}
 	}
 	return false, ""
+}
+
+// Next returns the earlier of t and the next time at which Advance must be called. A zero t means never.
+func (rs *Rollouts) Next(now, t time.Time) time.Time {
+	for _, r := range rs.all {
+		for i := range r.pending {
+			at := r.pending[i].settles
+			if at.After(now) && (t.IsZero() || at.Before(t)) {
+				t = at
+			}
+		}
+	}
+	return t
+}
+
+// Failed ends the restart of a pool if the restart has caused the failure of the member: if it began the session that
+// has ended, and the member has not been restarted yet or the exit is early.
+func (rs *Rollouts) Failed(name string, f Failure) {
+	for _, r := range slices.Clone(rs.all) {
+		if rs.caused(r, name, f) {
+			r.culprit = name
+			rs.end(r, name+" "+f.Why)
+		}
+	}
+}
+
+func (rs *Rollouts) caused(r *rollout, name string, f Failure) bool {
+	if f.Early && r.replaced[name] == f.Session {
+		r.done--
+		return true
+	}
+	if m, _ := rs.city.Member(name); m.Due {
+		return false // the session that the restart replaces has ended
+	}
+	before := len(r.pending)
+	r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {
+		return rep.agent == name
+	})
+	return len(r.pending) < before
 }
 
 // Drop ends the restart of a pool that was removed from the configuration.
@@ -183,7 +254,7 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 	rs.out.Changed = true
 	switch {
 	case failed != "":
-		msg := fmt.Sprintf("pool %s: %s; restarted %d of %d", r.pool, failed, r.done, r.all)
+		msg := fmt.Sprintf("pool %s: restarted %d of %d: %s", r.pool, r.done, r.all, failed)
 		if len(r.pending) > 0 {
 			names := make([]string, len(r.pending))
 			for i := range r.pending {
@@ -193,6 +264,9 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		}
 		if len(r.left) > 0 {
 			msg += "; not restarted: " + strings.Join(r.left, ", ")
+		}
+		if r.culprit != "" {
+			msg += "; run `gcity why " + r.culprit + "`"
 		}
 		rs.out.Reject(r.id, city.Unavailable, msg)
 	case !rs.city.Running():
