@@ -554,5 +554,5 @@ func TestTheHintNeedsNoSnapshot(t *testing.T) {
 	s.size(80, 24)
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("no controller for 0s; run `gcity daemon start`; agents keep running")
+	s.shows("no controller for 0s; run `gcity`; agents keep running")
 }
