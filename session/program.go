@@ -13,7 +13,7 @@ import (
 )
 
 // FindProgram returns the program that the session's command runs on this machine, or an ErrMissing. The result is zero
-// if the command needs a shell.
+// if the command needs a shell, or if its program cannot be used but the shell might continue with another command.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
@@ -30,6 +30,9 @@ func (s *Spec) FindProgram() (Executable, error) {
 		}
 	}
 	found, err := s.lookUp(word, path)
+	if err != nil && hasOtherCommands(s.Command) {
+		return Executable{}, nil
+	}
 	if err != nil || found == "" {
 		return Executable{}, err
 	}
@@ -123,6 +126,30 @@ func program(line string) string {
 		return ""
 	}
 	return word
+}
+
+// hasOtherCommands reports whether a shell line might succeed although its first program is missing. Only && stops the
+// line after a failure. An operator in a comment or a substitution also counts.
+func hasOtherCommands(line string) bool {
+	line = strings.TrimSpace(line)
+	for i, quote := 0, byte(0); i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.HasPrefix(line[i:], "&&"), strings.HasPrefix(line[i:], ">|"),
+			strings.HasPrefix(line[i:], ">&"), strings.HasPrefix(line[i:], "<&"):
+			i++
+		case strings.IndexByte(";&|\n", c) >= 0:
+			return true
+		}
+	}
+	return false
 }
 
 func shellWords() []string {
