@@ -41,7 +41,7 @@ be - for the standard input.
 
 plan checks every planned start as the controller does: the folder, the program, the
 session provider, the environment and the limit on open files. The exit code is 3 if
-any start would fail.`,
+any start would fail, and 78 if the city is not trusted and no controller is running.`,
 		Example: "  cp city.toml /tmp/next.toml && vi /tmp/next.toml\n  gcity plan /tmp/next.toml",
 		Args:    env.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,6 +92,7 @@ type planShape struct {
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	from     string    // where the configuration comes from, such as "on disk"
+	refused  error     // the reason why no controller may start the city's programs, or nil
 }
 
 type heldShape struct {
@@ -152,7 +153,11 @@ func plan(ctx context.Context, e *env.Env, file string) error {
 	} else {
 		err = printPlan(e, out)
 	}
-	if err == nil && out.fails() > 0 {
+	switch {
+	case err != nil:
+	case out.refused != nil:
+		return out.refused
+	case out.fails() > 0:
 		return exit.Quietly(exit.CodeCannotStart)
 	}
 	return err
@@ -184,7 +189,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
 	// a test runs the programs, so do not test those of an untrusted city
-	if grant.Err() != nil {
+	if out.refused = grant.Err(); out.refused != nil {
 		tested = func(string) string { return "" }
 	}
 	v.unfit = sessions.Preflight(ctx, provider, v.wants, tested)
@@ -204,7 +209,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		v.saved, _ = memory.ReadHistories(dir)
 		v.saved = v.saved.For(c.Daemon.CrashHistory == "disk")
 	} else {
-		out.InForce = v.running.Config.Revision
+		out.InForce, out.refused = v.running.Config.Revision, nil
 		if c.Workspace.Name != v.running.Name {
 			return out, &exit.Failure{Code: exit.CodeConfig,
 				Err: fmt.Errorf("workspace.name cannot change while the city is running: it is %q "+

@@ -193,7 +193,7 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 	if a.Session != nil {
 		text, err := c.o.Provider.Output(ctx, a.Session.Name, lines)
 		if !errors.Is(err, session.ErrNotFound) {
-			return text, wrap(name, err)
+			return text, wrap(name, session.ForAgent(err, a.Session.Name, name))
 		}
 	}
 	text, err := perform.LastOutput(c.o.Dir, name, lines)
@@ -213,6 +213,7 @@ func (c *Controller) Watch(ctx context.Context, name string) iter.Seq2[city.Fram
 			return
 		}
 		for f, err := range w.Watch(ctx, a.Session.Name) {
+			err = session.ForAgent(err, a.Session.Name, name)
 			if !yield(city.Frame(f), wrap(name, err)) {
 				return
 			}
@@ -233,7 +234,7 @@ func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (ci
 	}
 	t, err := p.Attach(ctx, a.Session.Name, v.Cols, v.Rows)
 	if err != nil {
-		return nil, wrap(name, err)
+		return nil, wrap(name, session.ForAgent(err, a.Session.Name, name))
 	}
 	if v.Raw {
 		return t, nil

@@ -87,6 +87,7 @@ func TestFewFiles(t *testing.T) {
 		{32, 25, "can open at most 32 files, but 25 agents need about 164: start the controller after `ulimit -n " +
 			"1024`, or set LimitNOFILE=1024 in its service"},
 		{32, 250, "`ulimit -n 2128`"},
+		{32, 1, "but 1 agent needs about 68: "},
 		{163, 25, "can open at most 163 files"},
 		{164, 25, ""},
 		{0, 25, ""}, // unknown limit

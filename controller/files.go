@@ -29,9 +29,16 @@ func FewFiles(limit uint64, agents int) string {
 	if limit == 0 || limit >= need {
 		return ""
 	}
-	return fmt.Sprintf("the controller can open at most %d files, but %d agents need about %d: %s",
-		limit,
-		agents, need, MoreFiles(agents))
+	return fmt.Sprintf("the controller can open at most %d files, but %s about %d: %s", limit,
+		AgentsNeed(agents), need, MoreFiles(agents))
+}
+
+// AgentsNeed returns the beginning of a sentence: "1 agent needs" or "3 agents need".
+func AgentsNeed(agents int) string {
+	if agents == 1 {
+		return "1 agent needs"
+	}
+	return fmt.Sprintf("%d agents need", agents)
 }
 
 // TooFewFiles returns an error if the controller cannot work with its limit on open files. It counts only agents that

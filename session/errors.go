@@ -1,6 +1,10 @@
 package session
 
-import "errors"
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
 
 // Errors that callers distinguish. Providers wrap them in an error that names the session and the cause.
 var (
@@ -31,3 +35,26 @@ type missingError struct{ error }
 func (a *missingError) Unwrap() error { return a.error }
 
 func (a *missingError) Is(target error) bool { return target == ErrMissing }
+
+// ForAgent returns an error of a provider in which the agent's name replaces the quoted name of its session. Users know
+// only the agent's name.
+func ForAgent(err error, name, agent string) error {
+	if err == nil || name == "" || name == agent {
+		return err
+	}
+	text := err.Error()
+	known := strings.ReplaceAll(text, strconv.Quote(name), strconv.Quote(agent))
+	if known == text {
+		return err
+	}
+	return &agentError{error: err, text: known}
+}
+
+type agentError struct {
+	error
+	text string
+}
+
+func (a *agentError) Error() string { return a.text }
+
+func (a *agentError) Unwrap() error { return a.error }

@@ -13,23 +13,9 @@ import (
 )
 
 // FindProgram returns the program that the session's command runs on this machine, or an ErrMissing. The result is zero
-// if the command needs a shell.
+// if the command needs a shell, or if its program cannot be used but the shell might continue with another command.
 func (s *Spec) FindProgram() (Executable, error) {
-	word := program(s.Command)
-	if word == "" {
-		return Executable{}, nil
-	}
-	path := ""
-	for _, kv := range s.Env {
-		name, value, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "BASH_FUNC_") {
-			return Executable{}, nil
-		}
-		if name == "PATH" {
-			path = value
-		}
-	}
-	found, err := s.lookUp(word, path)
+	found, err := s.find(commandLine{s.Command, "the agent's program", "the start_command"})
 	if err != nil || found == "" {
 		return Executable{}, err
 	}
@@ -40,11 +26,47 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
+// CheckPreStart returns an ErrMissing if the first line of PreStart needs a program that this machine cannot run. The
+// first line might install the programs of the others.
+func (s *Spec) CheckPreStart() error {
+	if len(s.PreStart) == 0 {
+		return nil
+	}
+	_, err := s.find(commandLine{s.PreStart[0], "the pre_start program", "the pre_start"})
+	return err
+}
+
+// commandLine is a shell line, with the names that errors use for its program and its key.
+type commandLine struct{ text, program, key string }
+
+// find returns the path of the line's first program, or "" if a shell decides which program runs.
+func (s *Spec) find(l commandLine) (string, error) {
+	word := program(l.text)
+	if word == "" {
+		return "", nil
+	}
+	path := ""
+	for _, kv := range s.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "BASH_FUNC_") {
+			return "", nil
+		}
+		if name == "PATH" {
+			path = value
+		}
+	}
+	found, err := s.lookUp(word, path, l)
+	if err != nil && hasOtherCommands(l.text) {
+		return "", nil
+	}
+	return found, err
+}
+
 // lookUp returns the path of the program that word names. If PATH is empty, it returns "", because shells then search
 // their own default path.
-func (s *Spec) lookUp(word, path string) (string, error) {
+func (s *Spec) lookUp(word, path string, l commandLine) (string, error) {
 	if strings.ContainsRune(word, '/') {
-		return word, s.unusable(word, s.runnable(word))
+		return word, l.unusable(word, s.runnable(word))
 	}
 	found := fs.ErrNotExist
 	for _, dir := range filepath.SplitList(path) {
@@ -64,23 +86,21 @@ func (s *Spec) lookUp(word, path string) (string, error) {
 		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return "", Missing(fmt.Errorf("the agent's program %q is not on its PATH: install it, or "+
-			"correct the start_command", word))
+		return "", Missing(fmt.Errorf("%s %q is not on its PATH: install it, or correct %s",
+			l.program, word, l.key))
 	}
-	return "", s.unusable(word, found)
+	return "", l.unusable(word, found)
 }
 
-func (s *Spec) unusable(word string, err error) error {
+func (l commandLine) unusable(word string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return Missing(fmt.Errorf("program %s not found: install it, or correct the start_command",
-			word))
+		return Missing(fmt.Errorf("program %s not found: install it, or correct %s", word, l.key))
 	}
-	return Missing(fmt.Errorf("cannot execute the agent's program %s (%w): make it "+
-		"executable, or "+
-		"correct the start_command", word, err))
+	return Missing(fmt.Errorf("cannot execute %s %s (%w): make it executable, or correct %s",
+		l.program, word, err, l.key))
 }
 
 func (s *Spec) runnable(path string) error {
@@ -123,6 +143,30 @@ func program(line string) string {
 		return ""
 	}
 	return word
+}
+
+// hasOtherCommands reports whether a shell line might succeed although its first program is missing. Only && stops the
+// line after a failure. An operator in a comment or a substitution also counts.
+func hasOtherCommands(line string) bool {
+	line = strings.TrimSpace(line)
+	for i, quote := 0, byte(0); i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.HasPrefix(line[i:], "&&"), strings.HasPrefix(line[i:], ">|"),
+			strings.HasPrefix(line[i:], ">&"), strings.HasPrefix(line[i:], "<&"):
+			i++
+		case strings.IndexByte(";&|\n", c) >= 0:
+			return true
+		}
+	}
+	return false
 }
 
 func shellWords() []string {

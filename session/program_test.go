@@ -45,6 +45,8 @@ func TestMissingProgram(t *testing.T) {
 		spec("yes --x"), spec("./yes"), spec(filepath.Join(dir, "yes")), spec("echo"), spec("none", "BASH_FUNC_none%%=() { echo; }"),
 		spec("folder/../yes"), spec("late", "PATH="),
 		{Command: "yes", Dir: dir, Env: []string{"PATH=" + dir + "/folder:" + dir}},
+		spec("./none || exec yes"), spec("./none; exec yes"), spec("none\nyes"), spec("none | yes"), spec("none & yes"),
+		spec("./no; exec yes"), spec("none && yes || yes"), spec("none 'a' || yes"), spec("none >x; yes"),
 	} {
 		if _, err := s.FindProgram(); err != nil {
 			t.Errorf("%q: %v", s.Command, err)
@@ -52,6 +54,7 @@ func TestMissingProgram(t *testing.T) {
 	}
 	for command, why := range map[string]string{
 		"none --x": "not on its PATH", "no": "permission denied", "./none": "program ./none not found", "./no": "permission denied",
+		"none && yes": "not on its PATH", "none 'a;b' \"c|d\" e\\;": "not on its PATH", "none 2>&1 >|x": "not on its PATH", " none \n": "not on its PATH",
 		"./folder": "the path is a folder", "/nowhere/at/all": "not found", "yes/under": "not found",
 	} {
 		s := spec(command)

@@ -145,6 +145,33 @@ func TestWithoutAControllerNoKeyResumesTheCity(t *testing.T) {
 	s.hides("type resume city")
 }
 
+// The alert about a failed agent stays during a retry, so that the panels do not move.
+func TestTheAlertStaysDuringARetry(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.shows("prober failed")
+	for range 2 {
+		s.agent("prober", func(a *city.Agent) { a.State, a.Reason = city.Starting, "pre_start" })
+		s.shows("prober failed")
+	}
+	s.agent("prober", func(a *city.Agent) { a.State, a.Reason = city.Running, "ready at once" })
+	s.hides("prober failed")
+	s.agent("prober", func(a *city.Agent) { a.State = city.Starting })
+	s.hides("prober failed")
+}
+
+// A watchdog's call makes an agent need attention in every state.
+func TestADrainingAgentWithACallNeedsAttention(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	soon := epoch.Add(time.Hour)
+	for _, state := range []city.State{city.Draining, city.Waiting} {
+		s.agent("builder", func(a *city.Agent) { a.State, a.Since, a.Until = state, s.now, &soon })
+		if r := s.m.Agents.Find("builder"); !r.HasCall || !r.Attention(s.now) {
+			t.Errorf("%s: %+v", state, r)
+		}
+	}
+}
+
 // The ! key moves the focus to a list with a row that needs attention.
 func TestAttentionLeadsToAutomations(t *testing.T) {
 	s := automated(t, 80, 24)

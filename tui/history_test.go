@@ -81,6 +81,11 @@ func TestAHistoryIsBounded(t *testing.T) {
 	if c := h.Hour("a", now.Add(2*time.Hour), &glyphs, 30); c.Peak != nil {
 		t.Errorf("after two silent hours: %+v", c)
 	}
+	agents[0].Restarts, agents[0].Usage = 3, nil
+	h.Observe(agents[:1], now.Add(2*time.Hour))
+	if c := h.Hour("a", now.Add(2*time.Hour), &glyphs, 30); c.Peak != nil || c.RestartCount != 1 {
+		t.Errorf("an agent without a session: %+v", c)
+	}
 	if n := unsafe.Sizeof(widget.AgentHour{}); n > 512 {
 		t.Errorf("size of an agent's history: got %d bytes", n)
 	}

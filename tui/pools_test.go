@@ -117,6 +117,32 @@ func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 	s.shows(fmt.Sprintf("… %d more", 25-shown)) // the omitted lines include the output and the last decision
 }
 
+// A pool fails if all its members crash repeatedly, also while some of them start again.
+func TestAPoolWhoseMembersCrashFails(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("2")
+	crash := func(of int, state city.State) {
+		s.change(func(n *city.Snapshot) {
+			for i := range n.Agents {
+				if a := &n.Agents[i]; a.Pool == "worker" && of > 0 {
+					a.State, a.Crashes, a.Since, of = state, 2, s.now, of-1
+				}
+			}
+		})
+	}
+	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Draining = 0, 3, nil })
+	crash(2, city.Backoff)
+	s.shows("growing    worker")
+	crash(3, city.Backoff)
+	s.shows("failing    worker", "no member keeps running; check returned 2", "2 failing")
+	crash(2, city.Starting)
+	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
+	s.shows("failing    worker")
+	s.wait(time.Minute)
+	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
+	s.shows("short      worker")
+}
+
 // A pool that has had too few members for a long time needs attention.
 func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s := pooled(t, 120, 40)

@@ -112,6 +112,7 @@ func keysDoc(r *state.Registry) string {
 		"  attaches to one member. For all other actions on agents, press `1` to go to Agents.\n" +
 		"- In Watchdogs, the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
 		"- In Rigs, Work and Mail, the panel's own keys take precedence, and the other keys for agents are not available.\n" +
+		"- In Automations, and in the pane while it shows an automation's output, most keys for agents are not available.\n" +
 		"- In all other panels, the keys for agents apply to the agents that are selected or marked in Agents. `s` also applies\n" +
 		"  to marked pools, and `t` to marked automations.\n")
 	for _, c := range r.Zones() {

@@ -108,6 +108,7 @@ func judgeStarts(agents []city.Agent) finding {
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string
+	advice := "the other agents run; `gcity why AGENT` shows details"
 	by := map[string][]string{}
 	for _, w := range wants {
 		if why := unfit(&w); why != "" {
@@ -121,14 +122,15 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 		switch tried(provider).State {
 		case "bad":
 			lines = append(lines, "the session provider cannot start any agent: "+names)
+			advice = "the other agents run; `gcity why AGENT` shows details, and so does the " +
+				"finding about the session provider below"
 		case "note":
 			unknown = append(unknown, "see the finding about session provider "+names)
 		}
 	}
 	switch all := strings.Join(append(lines, unknown...), "\n"); {
 	case len(lines) > 0:
-		return bad("the other agents run; `gcity why AGENT` shows details, and so does the "+
-			"finding about the session provider below", "%s", all)
+		return bad(advice, "%s", all)
 	case len(unknown) > 0:
 		return note("", "%s", all)
 	}

@@ -44,6 +44,19 @@ func TestJudgeGroups(t *testing.T) {
 	}
 }
 
+// The advice for agents that cannot start refers to their session provider only if that cannot start any agent.
+func TestAdviceForAgentsThatCannotStart(t *testing.T) {
+	wants := []agent.Want{{Name: "a", Declared: "a"}, {Name: "b", Declared: "b"}}
+	unfit := func(w *agent.Want) string { return map[string]string{"a": "no program"}[w.Name] }
+	for _, provider := range []finding{ok("it works"), bad("", "it is missing")} {
+		f := judgeAgents(wants, unfit, func(string) finding { return provider })
+		if f.State != "bad" || strings.Contains(f.Fix, "session provider below") !=
+			(provider.State == "bad") {
+			t.Errorf("provider %s: got %+v", provider.State, f)
+		}
+	}
+}
+
 func TestDamagedOverrides(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {

@@ -101,8 +101,7 @@ func checkFiles(_ context.Context, p *Subject) finding {
 	}
 	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
 		return bad(controller.MoreFiles(agents), "the open file limit is %d, and %s "+
-			"need about %d", limit,
-			describe.Count(agents, "agent"), controller.FilesNeeded(agents))
+			"about %d", limit, controller.AgentsNeed(agents), controller.FilesNeeded(agents))
 	}
 	return ok("up to %d", limit)
 }

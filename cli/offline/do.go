@@ -91,7 +91,7 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 		}
 		err, done = k.Clear(ctx, st.Name), "the saved output of agent "+c.Agent+" was cleared"
 	}
-	return city.Receipt{Message: done}, AsProblem(err)
+	return city.Receipt{Message: done}, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 }
 
 func everyone(string) bool { return true }

@@ -133,7 +133,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		}
 		text, err := b.Sessions.Output(ctx, st.Name, lines)
 		if st.Alive || err == nil {
-			return text, AsProblem(err)
+			return text, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 		}
 	}
 	text, err := folder.LastOutput(b.Dir, agent, lines)
@@ -163,6 +163,7 @@ func (b *City) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, er
 		for f, err := range w.Watch(ctx, st.Name) {
 			frame := city.Frame{Reset: f.Reset, Cols: f.Cols, Rows: f.Rows, Data: f.Data,
 				Dropped: f.Dropped}
+			err = session.ForAgent(err, st.Name, st.Agent)
 			if !yield(frame, AsProblem(err)) {
 				return
 			}
@@ -182,7 +183,7 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 	}
 	t, err := at.Attach(ctx, st.Name, v.Cols, v.Rows)
 	if err != nil {
-		return nil, AsProblem(err)
+		return nil, AsProblem(session.ForAgent(err, st.Name, st.Agent))
 	}
 	if v.Raw {
 		return t, nil

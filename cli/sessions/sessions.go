@@ -234,7 +234,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 		g.Go(func() error {
 			if err := p.Stop(ctx, st.Name, grace); err != nil {
 				errs[i] = fmt.Errorf("cannot stop agent %q%s: %w", st.Agent,
-					output.InBrackets(st.PID), err)
+					output.InBrackets(st.PID), session.ForAgent(err, st.Name, st.Agent))
 			}
 			return nil
 		})

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/agent"
 	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/config"
@@ -138,11 +139,11 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Cancel:
 		sr.cancelStart(f.Agent)
 	case effect.Start:
-		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
+		sr.launch(f.Want, func(ctx context.Context) effect.Started {
 			return sr.start(ctx, f)
 		})
 	case effect.Resume:
-		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
+		sr.launch(f.Want, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
 			// only a typed prompt has an effect, because the program is already running
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
@@ -154,13 +155,13 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Stop:
 		sr.within(f.Grace+sr.atLeast(stopMargin, f.Session),
 			func(ctx context.Context) effect.Input {
-				return effect.Stopped{Agent: f.Agent,
-					Err: sr.w.Provider.Stop(session.WithForce(ctx, f.Force), f.Session, f.Grace)}
+				err := sr.stop(session.WithForce(ctx, f.Force), f.Agent, f.Session, f.Grace)
+				return effect.Stopped{Agent: f.Agent, Err: err}
 			})
 	case effect.Kill:
 		sr.within(sr.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
-			if err := sr.w.Provider.Stop(session.WithForce(ctx, f.Force), f.Session, 0); err !=
-				nil {
+			ctx = session.WithForce(ctx, f.Force)
+			if err := sr.stop(ctx, f.Agent, f.Session, 0); err != nil {
 				sr.w.Logger.Warn("cannot kill a session", "agent", f.Agent, "err", err)
 			}
 			return nil
@@ -181,7 +182,8 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 		sr.within(ackLimit, func(ctx context.Context) effect.Input { sr.ack(ctx, f); return nil })
 	case effect.Type:
 		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
-			return effect.Typed{Agent: f.Agent, Err: sr.typeInto(ctx, f)}
+			return effect.Typed{Agent: f.Agent,
+				Err: session.ForAgent(sr.typeInto(ctx, f), f.Session, f.Agent)}
 		})
 	case effect.Send:
 		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
@@ -293,8 +295,8 @@ func (b *base) deliver(in effect.Input) {
 	}
 }
 
-func (sr *sessions) launch(name string, ready session.Ready,
-	work func(context.Context) effect.Started) {
+func (sr *sessions) launch(w *agent.Want, work func(context.Context) effect.Started) {
+	name, ready := w.Name, w.Spec.Ready
 	ctx, cancel := context.WithCancelCause(sr.ctx)
 	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
@@ -303,7 +305,7 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	sr.Mu.Unlock()
 	sr.wg.Go(func() {
 		in := work(ctx)
-		in.Agent = name
+		in.Agent, in.Err = name, session.ForAgent(in.Err, w.Spec.Name, name)
 		sr.Mu.Lock()
 		delete(sr.starts, name)
 		sr.Mu.Unlock()
@@ -381,6 +383,10 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 			return sr.addPrompt(ctx, w, s)
 		})
 	return in
+}
+
+func (sr *sessions) stop(ctx context.Context, agent, name string, grace time.Duration) error {
+	return session.ForAgent(sr.w.Provider.Stop(ctx, name, grace), name, agent)
 }
 
 func (sr *sessions) ack(ctx context.Context, f effect.Acknowledge) {

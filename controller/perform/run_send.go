@@ -46,7 +46,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 		// nothing was typed; the machine handles the nudge when it handles the exit
 		in.Held, in.Wait = city.HoldEnded, effect.SendAgain
 	case err != nil:
-		in.Err = err
+		in.Err = session.ForAgent(err, f.Session, f.Agent)
 	default:
 		in.Output = math.MaxUint64
 		if !sr.counts(f.Provider) { // this provider does not count output

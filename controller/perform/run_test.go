@@ -3,14 +3,19 @@ package perform
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"gcity/agent"
+	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/internal/eventually"
+	"gcity/internal/shutdown"
 	"gcity/session"
 )
 
@@ -118,5 +123,60 @@ func TestWaitingStartsNeedNoSlot(t *testing.T) {
 	}
 	if len(pace.slots) != 0 {
 		t.Errorf("got %d slots in use, want 0", len(pace.slots))
+	}
+}
+
+// refuser is a provider whose calls fail with errors that name the session.
+type refuser struct{ session.Provider }
+
+var errRefused = errors.New("no terminal")
+
+func (refuser) refuse(what, name string) error {
+	return fmt.Errorf("cannot %s %q: %w", what, name, errRefused)
+}
+
+func (r refuser) Start(_ context.Context, s session.Spec) (session.Status, error) {
+	return session.Status{}, r.refuse("start", s.Name)
+}
+
+func (r refuser) Stop(_ context.Context, name string, _ time.Duration) error {
+	return r.refuse("stop", name)
+}
+
+func (r refuser) Send(_ context.Context, name, _ string) error { return r.refuse("send to", name) }
+
+func (r refuser) Interrupt(_ context.Context, name string) error {
+	return r.refuse("interrupt", name)
+}
+
+// Errors name the agent. Users do not know the name of its session.
+func TestErrorsNameTheAgent(t *testing.T) {
+	const name, of = "shop/bob", "gc-shop-bob"
+	results := make(chan effect.Input, 4)
+	r := New(World{Provider: refuser{}, Inbox: results, Dir: t.TempDir(),
+		ShutdownDeadline: shutdown.New(0)})
+	defer r.Finish(false)
+	w := &agent.Want{Name: name, Spec: session.Spec{Name: of, Agent: name, Dir: t.TempDir()}}
+	for _, e := range []effect.Effect{
+		effect.Start{Want: w}, effect.Stop{Agent: name, Session: of},
+		effect.Send{Agent: name, Session: of},
+		effect.Type{Agent: name, Session: of, Cmd: city.Interrupt{}},
+	} {
+		r.Run(e)
+		var err error
+		switch in := eventually.Receive(t, "the result", results).(type) {
+		case effect.Started:
+			err = in.Err
+		case effect.Stopped:
+			err = in.Err
+		case effect.Sent:
+			err = in.Err
+		case effect.Typed:
+			err = in.Err
+		}
+		if err == nil || !strings.Contains(err.Error(), `"shop/bob": no terminal`) ||
+			strings.Contains(err.Error(), of) || !errors.Is(err, errRefused) {
+			t.Errorf("%T: got %v", e, err)
+		}
 	}
 }

@@ -85,6 +85,9 @@ func onDisk(w *agent.Want, local bool) error {
 	if err := w.Spec.CheckFolder(); err != nil {
 		return err
 	}
+	if err := w.Spec.CheckPreStart(); err != nil {
+		return err
+	}
 	if w.Overlay != "" || len(w.Spec.PreStart) > 0 {
 		// pre_start lines or copied files may install the program, so the start checks it
 		return nil

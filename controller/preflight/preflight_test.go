@@ -46,7 +46,15 @@ func TestCheck(t *testing.T) {
 		{"program", func(w *agent.Want) { w.Spec.Command = "no-such-program" },
 			`"no-such-program" is not on its PATH`, "", session.ErrMissing},
 		{"pre_start", func(w *agent.Want) {
-			w.Spec.Command, w.Spec.PreStart = "./made", []string{"make"}
+			w.Spec.Command, w.Spec.PreStart = "./made", []string{"true", "./made --now"}
+		}, "", "", nil},
+		{"pre_start without its program", func(w *agent.Want) {
+			w.Spec.PreStart = []string{"./nopre --now", "true"}
+		}, "program ./nopre not found: install it, or correct the pre_start", "", session.ErrMissing},
+		{"pre_start not on PATH", func(w *agent.Want) { w.Spec.PreStart = []string{"nopre"} },
+			`the pre_start program "nopre" is not on its PATH`, "", session.ErrMissing},
+		{"pre_start that continues", func(w *agent.Want) {
+			w.Spec.PreStart = []string{"./nopre || true"}
 		}, "", "", nil},
 		{"overlay", func(w *agent.Want) { w.Spec.Command, w.Overlay = "./made", dir }, "", "", nil},
 		{"variable", func(w *agent.Want) {

@@ -105,16 +105,15 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 		n = narrow
 	}
 	c := src.Agents.Hours.Hour(name, src.Now, &src.Look.Glyphs, n)
-	if c.Peak == nil {
-		return nil
-	}
 	field := func(label, drawn, note string) {
 		lines = append(lines, src.Look.Field(label, src.Look.Paint(themes.Accent, drawn)+
 			src.Look.Paint(themes.Dim, "  "+note)))
 	}
 	hour := src.Agents.Hours.Period(src.Now, time.Hour, "last hour")
-	field("cpu", c.CPU, hour+", at most "+widget.CPU(c.Peak))
-	field("memory", c.Memory, hour+", at most "+widget.Memory(c.Peak))
+	if c.Peak != nil {
+		field("cpu", c.CPU, hour+", at most "+widget.CPU(c.Peak))
+		field("memory", c.Memory, hour+", at most "+widget.Memory(c.Peak))
+	}
 	if c.RestartCount > 0 {
 		field("restarts 1h", c.Restarts,
 			fmt.Sprintf("%s, %d automatic, while this room was open", hour, c.RestartCount))

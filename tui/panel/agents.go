@@ -124,6 +124,12 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	switch r.State {
 	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
 		return true
+	case city.Waiting, city.Draining:
+		if r.HasCall {
+			return true
+		}
+	}
+	switch r.State {
 	case city.Waiting:
 		return now.Sub(r.Since) >= MaxWait
 	case city.Draining:
@@ -131,6 +137,15 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	}
 	return r.Frozen || r.Drifted || r.Stuck != nil || r.HasCall || r.State.Urgency() == 0 ||
 		r.flaps(now)
+}
+
+// alertState returns the agent's state in the alert. It stays the same during a retry, so that the alert does not
+// disappear for a moment.
+func (a *Agents) alertState(r *AgentRow) city.State {
+	if a.retried[r.Name] {
+		return city.Failed
+	}
+	return r.State
 }
 
 // flaps reports whether the agent has crashed repeatedly and has just restarted.

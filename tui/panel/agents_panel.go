@@ -18,7 +18,8 @@ type Agents struct {
 	measured bool // at least one snapshot included resource usage
 	Rates    widget.Sparklines
 	Hours    widget.History
-	Chosen   []columnKind // columns chosen by the user; nil = the default columns
+	retried  map[string]bool // agents that start again after a failed start
+	Chosen   []columnKind    // columns chosen by the user; nil = the default columns
 }
 
 func newAgents() *Agents {
@@ -71,11 +72,16 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 }
 
 func (a *Agents) build(e *Env) []AgentRow {
-	rows := make([]AgentRow, len(e.Snap.Agents))
+	rows, retried := make([]AgentRow, len(e.Snap.Agents)), map[string]bool{}
 	for i := range rows {
 		rows[i] = NewAgentRow(&e.Snap.Agents[i])
+		old := a.Find(rows[i].Name)
+		if old != nil && rows[i].State == city.Starting && a.alertState(old) == city.Failed {
+			retried[old.Name] = true
+		}
 		a.measured = a.measured || rows[i].Usage != nil
 	}
+	a.retried = retried
 	a.Hours.Observe(e.Snap.Agents, e.Now)
 	a.Rates.Observe(e.Snap.Agents, e.Now, e.Snap.Patrol.Interval)
 	return rows

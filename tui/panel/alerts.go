@@ -204,7 +204,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
 		n, from, name := 0, len(names), ""
 		for i := range a.Rows {
-			if r := &a.Rows[i]; r.State == s {
+			if r := &a.Rows[i]; a.alertState(r) == s {
 				n, name, last = n+1, r.Shown, r
 				names = append(names, r.Name)
 			}

@@ -93,12 +93,12 @@ func lastDecision(e *Env, all []city.Decision) string {
 func (a *Agents) hourLines(e *Env, name string) []string {
 	const columns = 20
 	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
-	if c.Peak == nil {
-		return nil
-	}
 	hour := " " + a.Hours.Period(e.Now, time.Hour, "1h") + ", "
-	lines := []string{"cpu " + c.CPU + hour + "at most " + widget.CPU(c.Peak),
-		"mem " + c.Memory + hour + "at most " + widget.Memory(c.Peak)}
+	var lines []string
+	if c.Peak != nil {
+		lines = append(lines, "cpu "+c.CPU+hour+"at most "+widget.CPU(c.Peak),
+			"mem "+c.Memory+hour+"at most "+widget.Memory(c.Peak))
+	}
 	if c.RestartCount > 0 {
 		lines = append(lines, "restarts "+c.Restarts+hour+widget.Number(c.RestartCount)+" seen")
 	}

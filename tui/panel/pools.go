@@ -15,7 +15,7 @@ import (
 type poolState string
 
 const (
-	poolFailing   poolState = "failing"   // its last check failed
+	poolFailing   poolState = "failing"   // its last check failed, or all its members crash
 	poolShort     poolState = "short"     // it has had too few members for a long time
 	poolGrowing   poolState = "growing"   // it has had too few members for a short time
 	poolDraining  poolState = "draining"  // it has too few members because a user is draining some
@@ -46,6 +46,7 @@ type PoolRow struct {
 	Source    string
 	restart   string    // the progress of its restart; "" = it is not restarting
 	drained   int       // number of members that a user is draining
+	crashing  bool      // its members crash or cannot start, and none keeps running
 	short     time.Time // when unmet became true; zero = it is false
 }
 
@@ -74,7 +75,7 @@ func (r *PoolRow) State(now time.Time) poolState {
 	switch {
 	case r.Suspended != "":
 		return poolSuspended
-	case r.Check.Problem != "":
+	case r.Check.Problem != "" || r.crashing:
 		return poolFailing
 	case r.unmet() && now.Sub(r.short) >= MaxShort && now.Sub(r.Since) >= MaxShort:
 		return poolShort

@@ -60,6 +60,7 @@ func (p *Pools) build(e *Env) []PoolRow {
 	for i := range e.Snap.Pools {
 		row := NewPoolRow(&e.Snap.Pools[i])
 		row.drained = p.drainedByUser(&e.Snap.Pools[i])
+		row.crashing = row.Desired > 0 && p.allCrash(row.Name, e.Now)
 		if row.unmet() {
 			row.short = e.Now
 			if old := p.Find(row.Name); old != nil && old.unmet() {
@@ -78,6 +79,22 @@ func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 		}
 	}
 	return n
+}
+
+// allCrash reports whether a pool has members that crash or cannot start, and no other members.
+func (p *Pools) allCrash(name string, now time.Time) (crash bool) {
+	for i := range p.agents.Rows {
+		switch r := &p.agents.Rows[i]; {
+		case r.Pool != name:
+		case r.State == city.Suspended, r.State == city.Exited, r.State == city.Stopped:
+		case p.agents.alertState(r) == city.Failed, r.State == city.Quarantined, r.flaps(now),
+			r.State == city.Backoff && r.Crashes > 1:
+			crash = true
+		default:
+			return false
+		}
+	}
+	return crash
 }
 
 // PoolSign returns the symbol and the color for a pool's state.
@@ -211,6 +228,8 @@ func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	switch {
 	case r.Suspended != "":
 		return r.Suspended, themes.Dim
+	case r.crashing && r.Check.Problem == "":
+		return "no member keeps running; " + text, themes.Bad
 	case r.restart != "":
 		return r.restart, themes.Busy
 	case r.Override != nil && r.Check.Problem != "":

@@ -118,7 +118,7 @@ func cpuLevel(tenths uint16) int {
 // Charts contains the charts of an hour, and the greatest values in that hour; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
-	Peak                  *city.Usage // the greatest values; nil = no data
+	Peak                  *city.Usage // the greatest values; nil = no session was measured
 	RestartCount          int
 }
 
@@ -129,15 +129,16 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 		return Charts{}
 	}
 	minutes := HistoryMinutes / n
-	mem, restarts, out := make([]uint32, n), make([]int, n), Charts{Peak: &city.Usage{}}
+	mem, restarts, out := make([]uint32, n), make([]int, n), Charts{}
 	var most uint32
+	var cpu float64
 	q.each(now, n, minutes, func(column, at int) {
 		mem[column] = max(mem[column], q.mem[at])
 		restarts[column] += int(q.restarts[at])
 		most = max(most, q.mem[at])
 		out.RestartCount += int(q.restarts[at])
 		if q.cpu[at] > 0 {
-			out.Peak.CPU = max(out.Peak.CPU, float64(q.cpu[at]-1)/10)
+			cpu = max(cpu, float64(q.cpu[at]-1)/10)
 		}
 	})
 	if at := minuteOf(now); q.minute == at { // unlike the charts, the count includes this minute
@@ -154,7 +155,10 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 		restarts[i] = min(restarts[i], 8)
 	}
 	out.CPU, out.Memory = bars(h.cpuLevels(name, now, n, minutes), glyphs), bars(heights, glyphs)
-	out.Restarts, out.Peak.RSS = bars(restarts, glyphs), int64(max(most, 1)-1)<<10
+	out.Restarts = bars(restarts, glyphs)
+	if most > 0 {
+		out.Peak = &city.Usage{CPU: cpu, RSS: int64(most-1) << 10}
+	}
 	return out
 }
 
