@@ -566,5 +566,8 @@ func TestAnExpiredUndoNamesTheKeyThatHelps(t *testing.T) {
 	s.choose("idle")
 	s.press("u")
 	s.wants()
-	s.shows("the undo of suspending builder has expired; s resumes it")
+	s.shows("the undo of suspending builder has expired; s on its row resumes")
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
 }
