@@ -19,7 +19,8 @@ import (
 const keyPause = 500 * time.Millisecond
 
 func startsText(a *state.Action) bool {
-	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
+	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID ||
+		a.ID == "agent.attach.zoomed"
 }
 
 // typedAfterRejection reports whether the operator is still typing text for an input line that gcity refused to open.

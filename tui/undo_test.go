@@ -318,7 +318,8 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
 	s.shows("u undoes for")
 	s.agent("builder", func(a *city.Agent) { a.State, a.Session.ID = city.Running, "next" })
-	s.hides("u undo")
+	s.hides("u undo", "agent builder drains")
+	s.shows("the drain of builder has ended")
 	s.press("u")
 	s.wants()
 }
@@ -565,5 +566,8 @@ func TestAnExpiredUndoNamesTheKeyThatHelps(t *testing.T) {
 	s.choose("idle")
 	s.press("u")
 	s.wants()
-	s.shows("the undo of suspending builder has expired; s resumes it")
+	s.shows("the undo of suspending builder has expired; s on its row resumes")
+	s.choose("scout")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/city/citytest"
@@ -284,6 +285,7 @@ func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
 		s.press("@")
 		s.shows("Other cities")
 		s.hides("harbour")
+		s.wait(time.Second)
 		s.hear(feed.News{Fleet: unsupervisedFleet()})
 		s.hides("Other cities")
 		s.shows("harbour", "how to start a supervisor")
@@ -300,6 +302,21 @@ func TestTheTextAboutOtherCitiesBecomesTheList(t *testing.T) {
 	}
 }
 
+// A list that appears before the text could be read starts on the other city, like every list of cities.
+func TestAListThatAppearsAtOnceStartsOnAnotherCity(t *testing.T) {
+	s := among(t, 80, 24)
+	alone := unsupervisedFleet()
+	alone.Rows = alone.Rows[:1]
+	s.m.Folder = alone.Rows[0].Info.Path
+	s.hear(feed.News{Fleet: alone})
+	s.press("@")
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("enter")
+	if e, ok := effectOf[feed.SwitchCity](s); !ok || e.Name != "harbour" {
+		t.Errorf("got %+v, want a switch to harbour", e)
+	}
+}
+
 // If the list does not contain the city of this room, the first key does not switch to another city.
 func TestTheTextAboutOtherCitiesBecomesAListWithoutThisCity(t *testing.T) {
 	s := among(t, 80, 24)
@@ -309,6 +326,7 @@ func TestTheTextAboutOtherCitiesBecomesAListWithoutThisCity(t *testing.T) {
 	s.hear(feed.News{Fleet: alone})
 	s.press("@")
 	s.shows("Other cities")
+	s.wait(time.Second)
 	s.hear(feed.News{Fleet: others})
 	s.hides("Other cities")
 	s.shows("harbour")

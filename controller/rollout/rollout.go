@@ -68,7 +68,8 @@ type rollout struct {
 type replacement struct {
 	agent string
 	life  string // ID of the session that the restart replaces
-	// time at which the member has been running for long enough; zero = it has not run yet
+	newer string // ID of the session that replaces it; "" = none has run yet
+	// time at which the newer session has been running for long enough
 	settles time.Time
 }
 
@@ -184,8 +185,8 @@ func (rs *Rollouts) over(now time.Time, rep *replacement) (over bool, why string
 	switch m.State {
 	case city.Running:
 		if m.Life != "" && m.Life != rep.life {
-			if rep.settles.IsZero() {
-				rep.settles = now.Add(settleTime)
+			if rep.newer != m.Life {
+				rep.newer, rep.settles = m.Life, now.Add(settleTime)
 			}
 			return m.Proven || !now.Before(rep.settles), ""
 		}
@@ -235,7 +236,7 @@ func (rs *Rollouts) caused(r *rollout, name string, f Failure) bool {
 	}
 	before := len(r.pending)
 	r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {
-		return rep.agent == name
+		return rep.agent == name && (f.Session == "" || f.Session != rep.life)
 	})
 	return len(r.pending) < before
 }

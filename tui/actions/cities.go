@@ -3,6 +3,7 @@ package actions
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -97,8 +98,8 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// ListNewCities replaces the text about other cities with the list of cities as soon as another city is known. The
-// cursor is on the city of this room, because the next key may still be meant for the text.
+// ListNewCities replaces the text about other cities with the list of cities as soon as another city is known. If the
+// text was readable, the cursor is on the city of this room, because the next key may still be meant for the text.
 func ListNewCities(m *state.Room) {
 	if m.Dialogs.Subject() != any(state.NoCities{}) {
 		return
@@ -107,8 +108,11 @@ func ListNewCities(m *state.Room) {
 		return
 	}
 	m.Dialogs.Close(m.Dialogs.Reader())
-	openCityList(m, true)
+	openCityList(m, m.Now.Sub(m.CitiesOpenedAt) > readable)
 }
+
+// readable is how long a text must be shown for a user to react to it.
+const readable = 400 * time.Millisecond
 
 // ExplainDirectory shows how to make other cities available.
 func ExplainDirectory(m *state.Room) []feed.Effect {

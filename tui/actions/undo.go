@@ -1,8 +1,6 @@
 package actions
 
 import (
-	"strings"
-
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -24,7 +22,7 @@ func needUndoOrHeld(m *state.Room) string {
 		return over
 	case held != "" && state.HowToCancelDrain(m) != "":
 		return why
-	case strings.Contains(why, " has expired;"):
+	case held != "" && state.UndoExpired(m):
 		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()

@@ -72,12 +72,17 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 }
 
 func (a *Agents) build(e *Env) []AgentRow {
-	rows, retried := make([]AgentRow, len(e.Snap.Agents)), map[string]bool{}
+	failed, retried := map[string]bool{}, map[string]bool{}
+	for i := range a.Rows {
+		if r := &a.Rows[i]; a.alertState(r) == city.Failed {
+			failed[r.Name] = true
+		}
+	}
+	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
 		rows[i] = NewAgentRow(&e.Snap.Agents[i])
-		old := a.Find(rows[i].Name)
-		if old != nil && rows[i].State == city.Starting && a.alertState(old) == city.Failed {
-			retried[old.Name] = true
+		if r := &rows[i]; r.State == city.Starting && failed[r.Name] {
+			retried[r.Name] = true
 		}
 		a.measured = a.measured || rows[i].Usage != nil
 	}

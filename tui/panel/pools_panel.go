@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,11 +57,11 @@ func (p *Pools) actions() []Action {
 
 // build returns the rows for the snapshot. It keeps the time at which a pool became short of members.
 func (p *Pools) build(e *Env) []PoolRow {
-	rows := make([]PoolRow, 0, len(e.Snap.Pools))
+	rows, crashing := make([]PoolRow, 0, len(e.Snap.Pools)), p.crashingPools(e.Now)
 	for i := range e.Snap.Pools {
 		row := NewPoolRow(&e.Snap.Pools[i])
 		row.drained = p.drainedByUser(&e.Snap.Pools[i])
-		row.crashing = row.Desired > 0 && p.allCrash(row.Name, e.Now)
+		row.crashing = row.Desired > 0 && crashing[row.Name]
 		if row.unmet() {
 			row.short = e.Now
 			if old := p.Find(row.Name); old != nil && old.unmet() {
@@ -81,19 +82,21 @@ func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	return n
 }
 
-// allCrash reports whether a pool has members that crash or cannot start, and no other members.
-func (p *Pools) allCrash(name string, now time.Time) (crash bool) {
+// crashingPools returns the pools that have members that crash or cannot start, and no other members.
+func (p *Pools) crashingPools(now time.Time) map[string]bool {
+	crash, sound := map[string]bool{}, map[string]bool{}
 	for i := range p.agents.Rows {
 		switch r := &p.agents.Rows[i]; {
-		case r.Pool != name:
+		case r.Pool == "":
 		case r.State == city.Suspended, r.State == city.Exited, r.State == city.Stopped:
 		case p.agents.alertState(r) == city.Failed, r.State == city.Quarantined, r.flaps(now),
 			r.State == city.Backoff && r.Crashes > 1:
-			crash = true
+			crash[r.Pool] = true
 		default:
-			return false
+			sound[r.Pool] = true
 		}
 	}
+	maps.DeleteFunc(crash, func(pool string, _ bool) bool { return sound[pool] })
 	return crash
 }
 
@@ -228,10 +231,10 @@ func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	switch {
 	case r.Suspended != "":
 		return r.Suspended, themes.Dim
-	case r.crashing && r.Check.Problem == "":
-		return "no member keeps running; " + text, themes.Bad
 	case r.restart != "":
 		return r.restart, themes.Busy
+	case r.crashing && r.Check.Problem == "":
+		return "no member keeps running; " + text, themes.Bad
 	case r.Override != nil && r.Check.Problem != "":
 		return fmt.Sprintf("set by hand to %d; %s", *r.Override, text), themes.Bad
 	case r.Override != nil && r.Check.Good == nil:

@@ -57,6 +57,9 @@ func RequestCities(m *Room) {
 	case !shown:
 		m.citiesReadAt = time.Time{}
 	case m.Now.Sub(m.citiesReadAt) >= citiesReadGap:
+		if m.citiesReadAt.IsZero() {
+			m.CitiesOpenedAt = m.Now
+		}
 		m.citiesReadAt = m.Now
 		m.Todo = append(m.Todo, feed.RefreshCities{})
 	}

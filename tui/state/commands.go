@@ -27,14 +27,12 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 // Release releases agents and discards the stored undo. It stores no new undo, because a second press must not drain an
 // agent again.
 func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
-	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
+	return CommandRows(m, "releasing", rows, func(name string) city.Command {
 		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 			return city.Undrain{Agent: name}
 		}
 		return city.Release{Agent: name}
 	})
-	refuseUndo(m, m.Undo.What)
-	return todo
 }
 
 // TargetNames returns text that names the agents that a verb acts on, and says whether they are marked.

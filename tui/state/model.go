@@ -220,6 +220,8 @@ type otherCities struct {
 	ArrivedAt  time.Time
 	// when the open list of cities was last requested; zero = the list is not open
 	citiesReadAt time.Time
+	// when the list of cities, or the text that there is no other city, was opened
+	CitiesOpenedAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
 	CityFilter widget.Filter

@@ -16,6 +16,7 @@ func (m *Room) Relist() {
 		p.Update(e)
 	}
 	m.Undo.noteEffect(m)
+	noteDrained(m)
 	ReportFiredRun(m)
 	RunsChanged(m)
 	inspectionChanged(m)

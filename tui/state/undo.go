@@ -166,8 +166,8 @@ func NeedUndo(m *Room) string {
 		return "no action to undo yet"
 	case UndoOver(m) != "":
 		return UndoOver(m)
-	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
-		return undoExpired(m, &m.Undo)
+	case UndoExpired(m):
+		return expiredText(m, &m.Undo)
 	}
 	return cmp.Or(m.Undo.refusal, "the latest action cannot be undone") + HowToCancelDrain(m)
 }

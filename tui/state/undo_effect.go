@@ -109,6 +109,18 @@ func (u *Undo) noteEffect(m *Room) {
 	}
 }
 
+// noteDrained replaces the result of a drain when the drain has ended, because the result still announces its end.
+func noteDrained(m *Room) {
+	s := &m.Status
+	if s.ID == 0 || s.ID != m.Undo.ID || s.Pending || s.Failed || len(m.Undo.Commands) != 1 {
+		return
+	}
+	why := UndoOver(m)
+	if _, drains := m.Undo.Commands[0].(city.Undrain); drains && why != "" {
+		s.Text = why
+	}
+}
+
 // whyOver returns the reason why an undo command would have no effect, or "". It ignores snapshots that might be older
 // than the action.
 func (u *Undo) whyOver(m *Room, back city.Command) string {

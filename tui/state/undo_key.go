@@ -57,23 +57,31 @@ func HoldsUndoKey(m *Room) bool {
 	return true
 }
 
-// undoExpired returns text that says that the time limit of an undo is over, and which key has the same effect.
-func undoExpired(m *Room, u *Undo) string {
+// UndoExpired reports whether the time limit of the latest undo is over.
+func UndoExpired(m *Room) bool { return m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until) }
+
+// expiredText returns text that says that the time limit of an undo is over. If the change is still in effect, the text
+// names the key that reverts it.
+func expiredText(m *Room, u *Undo) string {
 	text := "the undo of " + widget.Plain(u.What) + " has expired"
-	if len(u.Commands) == 0 {
+	if len(u.Commands) == 0 || m.Snap == nil {
 		return text
 	}
-	it := "it"
+	row := "on its row"
 	if len(u.Commands) > 1 {
-		it = "them"
+		row = "on the rows"
 	}
-	switch u.Commands[0].(type) {
+	c := u.Commands[0]
+	if _, changes, _ := undoTarget(m.Snap, c); !changes {
+		return text
+	}
+	switch c.(type) {
 	case city.Resume:
-		text += "; " + m.Keys.KeyText(SuspendID) + " resumes " + it
+		text += "; " + m.Keys.KeyText(SuspendID) + " " + row + " resumes"
 	case city.ResumeRig:
-		text += "; " + m.Keys.KeyText("rig.toggle") + " resumes " + it
+		text += "; " + m.Keys.KeyText("rig.toggle") + " " + row + " resumes"
 	case city.Undrain:
-		text += "; " + m.Keys.KeyText(DrainID) + " cancels the drain"
+		text += "; " + m.Keys.KeyText(DrainID) + " " + row + " cancels the drain"
 	}
 	return text
 }

@@ -19,17 +19,18 @@ import (
 const (
 	omitNothing    = iota
 	omitHost       // the host
-	omitController // "controller ok", and the progress of a large group of agents
+	omitController // "controller ok"
 	omitSeconds    // the seconds of the time
 	omitPosition   // which of the cities this is
 	omitMode       // that this control room runs the city
 	omitTime
-	omitCalm    // states without problems, the last ones first
-	omitCities  // the word after the key for other cities
-	omitStates  // the agents in trouble share one count
-	omitTotal   // the total number of agents
-	omitKey     // the key for other cities, unless they are in trouble
-	omitRunning // the number of running agents
+	omitCalm     // states without problems, the last ones first
+	omitProgress // the progress of a large group of agents
+	omitCities   // the word after the key for other cities
+	omitStates   // the agents in trouble share one count
+	omitTotal    // the total number of agents
+	omitKey      // the key for other cities, unless they are in trouble
+	omitRunning  // the number of running agents
 	omitEverything
 )
 
@@ -98,7 +99,7 @@ func headerStart(m *state.Room, w, omit int) widget.Line {
 	if m.Snap != nil && m.Snap.Host != "" && omit < omitHost {
 		l.Add(themes.Dim, dot+widget.Plain(m.Snap.Host))
 	}
-	if m.Wave.Large() && omit < omitController {
+	if m.Wave.Large() && omit < omitProgress {
 		l.Add(themes.Dim, dot+m.Wave.String())
 	}
 	return l
