@@ -220,7 +220,7 @@ type otherCities struct {
 	ArrivedAt  time.Time
 	// when the open list of cities was last requested; zero = the list is not open
 	citiesReadAt time.Time
-	// when the list of cities, or the text that there is no other city, was opened
+	// when the list of cities, or the text in its place, was opened
 	CitiesOpenedAt time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
