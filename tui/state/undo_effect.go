@@ -116,8 +116,8 @@ func noteDrained(m *Room) {
 		return
 	}
 	why := UndoOver(m)
-	if _, drains := m.Undo.Commands[0].(city.Undrain); drains && why != "" {
-		s.Text = why
+	if _, drains := m.Undo.Commands[0].(city.Undrain); drains && why != "" && why != s.Text {
+		s.Text, s.Since = why, m.Now
 	}
 }
 
