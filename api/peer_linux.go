@@ -55,9 +55,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the agent whose session contains the process. If several ancestors belong to sessions, it uses the
-// oldest one. Without a session, it returns the name in the process's environment, or else the operator. It returns ""
-// if the process cannot be read.
+// actorOf returns the agent that started the process. The oldest ancestor in a session decides which agent this is.
+// Without a session, actorOf returns the name in the process's environment, or else the operator. If the process cannot
+// be read, the name is empty.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

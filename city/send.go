@@ -40,7 +40,7 @@ const (
 	HoldEnded  Hold = "ended"  // the session has just ended
 )
 
-// Text describes the reason, or returns "" if there is none.
+// Text returns the reason as a clause. Without a reason, it returns "".
 func (h Hold) Text() string {
 	switch h {
 	case HoldDraft:

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -298,9 +297,7 @@ func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal
 }
 
 func handOver(e *env.Env, dir string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	pid, err := host.SpawnHeadless(ctx, e, dir)
+	pid, err := runInBackground(e, dir)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,7 @@ func hostedCity(ctx context.Context, h *host.City) tui.ShownCity {
 func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 	switch exit {
 	case tui.HandOver:
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if _, err := host.SpawnHeadless(ctx, e, hosted.Folder); err != nil {
+		if _, err := runInBackground(e, hosted.Folder); err != nil {
 			return err
 		}
 		e.Sayf("%s", afterShowing(hosted))
@@ -51,6 +49,13 @@ func afterRoom(e *env.Env, hosted, shown tui.ShownCity, exit tui.Exit) error {
 		e.Sayf("%s", afterShowing(shown))
 	}
 	return nil
+}
+
+// runInBackground starts a headless controller for the city in a folder.
+func runInBackground(e *env.Env, dir string) (pid int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return host.SpawnHeadless(ctx, e, dir)
 }
 
 // isOther reports whether a room showed a different city from the one that it was opened for.

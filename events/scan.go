@@ -238,7 +238,8 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads up to the next valid line that starts before the limit. The returned seq is 0 if there is no such line.
+// intact skips damaged lines. It returns the sequence number of the next valid line, or 0 if no such line starts before
+// the limit.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

@@ -150,7 +150,7 @@ func (w *worker) runCity(c City) error {
 }
 
 // pause waits until the given time, a retry request or a configuration change, whichever comes first. It returns false
-// if the city is no longer wanted.
+// if the city must not run anymore.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()

@@ -87,7 +87,7 @@ type pipes struct {
 	said strings.Builder
 }
 
-// connect opens pipes for the command's output. After a start, the caller must call begun and then finish.
+// connect opens pipes for the command's output. After the command has started, the caller must call begun and finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {

@@ -56,7 +56,7 @@ type Provider struct {
 type entry struct {
 	lock    chan struct{} // contains a token while the lock is free
 	rec     record        // protected by Provider.mu, like all fields below
-	removed bool          // the entry is no longer in Provider.sessions
+	removed bool          // Provider.sessions does not contain the entry anymore
 	// cancels the operation that holds the lock; nil if a stop must wait instead
 	interrupt context.CancelCauseFunc
 

@@ -553,7 +553,7 @@ func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	return apart(c, widget.Wrap(fullText(c, t), w-detailIndent), w)
 }
 
-// fullText returns the text of an entry whose row is cut.
+// fullText returns the complete text of an entry. It is shown below the list if the row is too short for it.
 func fullText[T any](c Canvas, t *Item[T]) string {
 	switch {
 	case t.Note == "":

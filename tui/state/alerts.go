@@ -94,7 +94,7 @@ func Alerts(m *Room) []panel.Alert {
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
 }
 
-// FindAlert returns the first problem for which is returns true, or nil.
+// FindAlert returns the first matching problem, or nil.
 func FindAlert(m *Room, is func(panel.Alert) bool) *panel.Alert {
 	all := Alerts(m)
 	if i := slices.IndexFunc(all, is); i >= 0 {

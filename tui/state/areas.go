@@ -77,8 +77,8 @@ func PeekRows(m *Room, h int) int {
 // DismissHint returns the hint on how to dismiss a failure in the status line.
 func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
-// StatusParts returns the rows of the status line's text, and the hint that follows the text. The text has several rows
-// if one row does not have room for both. If there is no text, parts is nil.
+// StatusParts returns the text of the status line, split into rows, and the hint after the text. Without a text, it
+// returns no rows.
 func StatusParts(m *Room, w int) (parts []string, hint string) {
 	s := &m.Status
 	text := s.Text
