@@ -38,6 +38,11 @@ func Named(err error) error {
 // OpenFile opens a regular file like os.OpenFile, but does not follow links or block. Writing requires a single hard
 // link, and the user or root as the owner.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	if flag == os.O_RDONLY {
+		if f := openQuickly(path); f != nil {
+			return f, nil
+		}
+	}
 	d, err := openParent(path)
 	if err != nil {
 		return nil, err
