@@ -65,3 +65,22 @@ func TestSweepOfRespawningProcess(t *testing.T) {
 		}
 	}
 }
+
+// A process that only reads a file does not hold it.
+func TestHoldsFile(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	for _, c := range []struct {
+		redirect string
+		want     bool
+	}{{"9<>", true}, {"9<", false}, {"8<>", true}} {
+		pid, out := line(t, fmt.Sprintf("exec %s%s; echo open; exec sleep 1000", c.redirect, path))
+		says(t, out, "open")
+		dev, ino, err := Inode(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := HoldsFile(pid, dev, ino); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.redirect, got, c.want)
+		}
+	}
+}

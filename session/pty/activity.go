@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"errors"
 	"io"
 	"runtime/debug"
 	"syscall"
@@ -13,12 +14,22 @@ import (
 // system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
+// errNoActivity means that a file contains no activity record.
+var errNoActivity = errors.New("the file contains no activity record")
+
 func mapActivity(path string) (activityRecord, error) {
 	f, err := disk.Open(path)
 	if err != nil {
 		return activityRecord{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return activityRecord{}, err
+	}
+	if info.Size() == 0 {
+		return activityRecord{}, errNoActivity
+	}
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return activityRecord{}, err

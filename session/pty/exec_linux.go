@@ -35,17 +35,11 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	defer null.Close()
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   startDir,
 		Env:   l.env, // the holder's own environment; the agent's is Spec.Env
-		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
+		Files: []uintptr{uintptr(fds[1]), l.errlog.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {

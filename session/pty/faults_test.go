@@ -349,7 +349,7 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 		}
 		data := fmt.Sprintf(`{"version":1,"name":%q,"city":%q,"id":%q,"boot":%q,"holder":%d,"holder_start":%d}`,
 			name, rec.City, rec.ID, rec.Boot, rec.Holder, rec.HolderStart)
-		if err := os.WriteFile(filepath.Join(dir, wire.RecordFile), []byte(data), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, wire.OldRecordFile), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,8 +34,14 @@ type folders struct {
 func (f *folders) path(name, file string) string { return f.at + "/" + name + "/" + file }
 
 func (f *folders) record(name string) (r wire.Record, err error) {
-	data, err := disk.ReadFile(f.path(name, wire.RecordFile))
-	if err != nil {
+	data, err := disk.ReadFile(f.path(name, wire.LockFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return r, err
+	}
+	if r, ok, err := wire.DecodeRecord(data); ok || err != nil {
+		return r, err
+	}
+	if data, err = disk.ReadFile(f.path(name, wire.OldRecordFile)); err != nil {
 		return r, err
 	}
 	return r, json.Unmarshal(data, &r)
@@ -67,10 +73,13 @@ func (f *folders) saveExit(rec wire.Record, x *session.Exit) {
 	}
 }
 
-// openActivity maps the current holder's record, because each holder creates a new file. The caller must hold e.mu.
+// openActivity maps the current holder's activity record. The caller must hold e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
-	record, err := mapActivity(f.path(e.name, wire.ActivityFile))
+	record, err := mapActivity(f.path(e.name, wire.LockFile))
+	if errors.Is(err, errNoActivity) {
+		record, err = mapActivity(f.path(e.name, wire.OldActivityFile))
+	}
 	if err != nil {
 		f.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
 		return
@@ -89,7 +98,7 @@ func (f *folders) removeFolder(name string) bool {
 		return !errors.Is(err, proc.ErrLocked)
 	}
 	defer proc.Close(fd)
-	for _, file := range wire.Files() {
+	for _, file := range slices.Concat(wire.OldFiles(), wire.Files()) {
 		if err := disk.Remove(f.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}

@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -80,7 +81,7 @@ func TestDrainInOlderHolder(t *testing.T) {
 	st := start(t, first, spec(city, "a", "exec sleep 1000"))
 	tell(t, first, "a", told)
 	first.Close()
-	age(t, first.files.path("a", wire.ActivityFile))
+	age(t, first.files.path("a", ""))
 
 	second := newProvider(t, city)
 	if got := named(t, second, "a"); got.Drain != told || got.PID != st.PID || !got.Alive || !got.Ready {
@@ -105,10 +106,11 @@ func TestDrainInOlderHolder(t *testing.T) {
 	}
 }
 
-// age replaces an activity record with the shorter one of an older build, which has no drain.
-func age(t *testing.T, file string) {
+// age gives a session's folder the files of an older build: an empty lock file and an activity record without a drain.
+func age(t *testing.T, folder string) {
 	t.Helper()
-	data, err := os.ReadFile(file)
+	lock := folder + wire.LockFile
+	data, err := os.ReadFile(lock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +120,11 @@ func age(t *testing.T, file string) {
 	}
 	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
-	if err := os.Remove(file); err != nil {
+	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, old[:64], 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(lock, nil, 0o600),
+		os.WriteFile(folder+wire.OldActivityFile, old[:64], 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }

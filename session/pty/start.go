@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -134,8 +133,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
 	}
-	if _, err := disk.ReadDir(p.files.at + "/" + e.name); err != nil &&
-		!errors.Is(err, fs.ErrNotExist) {
+	if err := disk.CheckDir(p.files.at + "/" + e.name); err != nil {
 		return nil, fmt.Errorf("cannot use the session's folder: %w", err)
 	}
 	l, err := p.launcher.execHolder(p.files.dir + "/" + e.name)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -39,53 +38,27 @@ func (h *holder) settle() error {
 	if err != nil {
 		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
 	}
-	activity, err := openOwn(wire.ActivityFile)
-	if err != nil {
-		ln.Close()
-		return fmt.Errorf("cannot write to the session's folder: %w", err)
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ln != nil {
 		h.ln.Close()
-		h.activity.Close()
+		h.wg.Go(func() { h.accept(ln) })
 	}
-	h.ln, h.activity = ln, activity
-	h.wg.Go(func() { h.accept(ln) })
+	h.ln = ln
 	if h.current == nil {
 		return nil
 	}
 	h.writeActivity(h.current)
-	err = h.writeJSON(wire.RecordFile, h.current.rec)
+	err = h.lock.writeRecord(h.current.rec)
 	if h.current.exit != nil && !h.current.acked {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.current.exit))
 	}
 	return err
 }
 
-// openOwn opens a file and creates it if necessary. It does not block if the file is a pipe, and rejects a file with
-// several hard links.
-func openOwn(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		st, ok := info.Sys().(*syscall.Stat_t)
-		if !info.Mode().IsRegular() || !ok || st.Nlink != 1 {
-			err = fmt.Errorf("%s is not a regular file with a single hard link: remove it", name)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 func (h *holder) settled() bool {
 	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
-	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
+	return err == nil && proc.SameFile(h.lock.fd, h.dir+"/"+wire.LockFile)
 }
 
 // lockNumber is the lowest file descriptor for the lock. Programs use lower ones, so they do not close it by accident.
@@ -94,7 +67,7 @@ const lockNumber = 200
 // takeLock locks the folder. The agent's processes inherit the descriptor, so the lock is held while any of them is
 // alive.
 func (h *holder) takeLock() error {
-	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
+	if h.lock.fd > 0 && proc.SameFile(h.lock.fd, wire.LockFile) {
 		return nil // this holder has lost only its socket
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
@@ -109,10 +82,17 @@ func (h *holder) takeLock() error {
 	if err != nil {
 		return fmt.Errorf("cannot move the session's lock to another file descriptor: %w", err)
 	}
-	if h.lock > 0 {
-		proc.Close(h.lock)
+	lock, err := openLockFile(high)
+	if err != nil {
+		proc.Close(high)
+		return err
 	}
-	h.lock = high
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock.fd > 0 {
+		proc.Close(h.lock.fd)
+	}
+	h.lock = lock
 	return nil
 }
 
@@ -179,7 +159,7 @@ func (h *holder) leave() {
 // removeFiles removes the session's files and its folder. It does nothing if the folder was replaced, because the new
 // folder belongs to another holder.
 func (h *holder) removeFiles() {
-	if !proc.SameFile(h.lock, wire.LockFile) {
+	if !proc.SameFile(h.lock.fd, wire.LockFile) {
 		return
 	}
 	for _, name := range wire.Files() {
@@ -187,8 +167,14 @@ func (h *holder) removeFiles() {
 			h.logError("cannot clean up the session's folder", err)
 		}
 	}
-	// fails if the folder contains other files
-	_ = repeat(func() error { return unix.Rmdir(h.dir) })
+	removeDir := func() error { return repeat(func() error { return unix.Rmdir(h.dir) }) }
+	if removeDir() != unix.ENOTEMPTY {
+		return
+	}
+	for _, name := range wire.OldFiles() {
+		_ = remove(name) // if this fails, the folder stays
+	}
+	_ = removeDir() // fails if the folder contains files of other programs
 }
 
 // writeActivity writes the activity record. The caller must hold h.mu.
@@ -210,7 +196,7 @@ func (h *holder) writeActivity(l *life) {
 		Drain:    wire.ReadDrain(l.meta),
 	}
 	b := a.Encode()
-	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.activity.complained {
+	if err := h.lock.write(b[:], 0); err != nil && !l.activity.complained {
 		l.activity.complained = true
 		h.logError("cannot write the activity record", err)
 	}

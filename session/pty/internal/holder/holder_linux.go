@@ -42,7 +42,6 @@ type holder struct {
 	tasks chan func() // functions to run in the main goroutine
 	done  chan struct{}
 	wg    sync.WaitGroup
-	lock  int
 
 	// how long a connected controller may take to record an exit before the holder saves the exit itself
 	saveExitAfter time.Duration
@@ -50,7 +49,7 @@ type holder struct {
 	mu       sync.Mutex
 	cond     *sync.Cond
 	ln       *os.File
-	activity *os.File
+	lock     lockFile
 	current  *life // current or last session; nil before the first start
 	previous *life // the session before the current one; its output can still be captured
 	// open connections; the value is false for a read-only connection
@@ -128,6 +127,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	// These calls come after the agent's start, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
+	h.wg.Go(func() { h.accept(h.ln) })
 	h.wg.Go(func() { h.serve(first) })
 	for {
 		select {

@@ -70,20 +70,23 @@ func (h *holder) begin(req *wire.Request) error {
 	}
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
-	err := h.writeJSON(wire.RecordFile, l.rec)
-	if errors.Is(err, os.ErrNotExist) {
-		if err = h.settle(); err == nil {
-			err = h.writeJSON(wire.RecordFile, l.rec)
+	if !proc.SameFile(h.lock.fd, wire.LockFile) { // the folder was deleted
+		if err := h.settle(); err != nil {
+			return resourceError(err)
 		}
 	}
+	h.mu.Lock()
+	before := h.lock.current
+	err := h.lock.writeRecord(l.rec)
+	h.mu.Unlock()
 	if err != nil {
-		return resourceError(err)
+		return resourceError(fmt.Errorf("cannot write in %s: %w", h.dir, err))
 	}
 	if err := remove(wire.ExitFile); err != nil {
 		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
 	}
 	if err := l.launch(s); err != nil {
-		return h.restore(old, resourceError(err))
+		return h.restore(old, before, resourceError(err))
 	}
 	h.mu.Lock()
 	h.previous, h.current = old, l
@@ -100,12 +103,14 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes back the previous session's records after a failed start.
-func (h *holder) restore(old *life, cause error) error {
+// restore makes the previous session's records current again after a failed start.
+func (h *holder) restore(old *life, record wire.Location, cause error) error {
 	if old == nil {
 		return cause
 	}
-	err := h.writeJSON(wire.RecordFile, old.rec)
+	h.mu.Lock()
+	err := h.lock.setCurrent(record)
+	h.mu.Unlock()
 	if !old.acked {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, old.exit))
 	}

@@ -74,7 +74,7 @@ type Activity struct {
 
 // Sizes of the record. Older holders write the smaller one, which has no drain.
 const (
-	ActivitySize  = 96
+	ActivitySize  = 88
 	firstActivity = 64
 )
 

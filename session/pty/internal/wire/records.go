@@ -145,21 +145,24 @@ type State struct {
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
+// Names of the files in a session's folder.
 const (
-	LockFile     = "lock"
-	SocketFile   = "sock"
-	RecordFile   = "session.json"
-	ExitFile     = "exit.json"
-	ActivityFile = "activity"
+	LockFile   = "lock" // the lock, and the session's state: see Location
+	SocketFile = "sock"
+	ExitFile   = "exit.json"
+
+	// older holders write the Record and the Activity to files of their own
+	OldRecordFile   = "session.json"
+	OldActivityFile = "activity"
 )
 
 // NewFile returns the name of the temporary file that is renamed to name.
 func NewFile(name string) string { return "." + name + ".new" }
 
 // Files returns the names of the files in a session's folder. The lock comes last, because it protects the others.
-func Files() []string {
-	return []string{
-		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile,
-		LockFile,
-	}
+func Files() []string { return []string{SocketFile, ExitFile, NewFile(ExitFile), LockFile} }
+
+// OldFiles returns the names of the files that only older holders write.
+func OldFiles() []string {
+	return []string{OldRecordFile, NewFile(OldRecordFile), OldActivityFile}
 }

@@ -1,0 +1,75 @@
+package holder
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// lockFile is the session's lock file, which also contains the session's state: see wire.Location. Only the main
+// goroutine replaces it, with holder.mu held. All methods require holder.mu.
+type lockFile struct {
+	fd      int
+	current wire.Location // the current record
+}
+
+// openLockFile returns a locked file with the location of the last record in it. It rejects a file with several hard
+// links, because a write would change another file.
+func openLockFile(fd int) (f lockFile, err error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return f, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 {
+		return f, fmt.Errorf("%s is not a regular file with a single hard link: remove it",
+			wire.LockFile)
+	}
+	f.fd = fd
+	if st.Size == 0 {
+		return f, nil
+	}
+	var b [wire.LocationSize]byte
+	n, err := unix.Pread(fd, b[:], wire.LocationAt)
+	if err != nil {
+		return f, fmt.Errorf("cannot read %s: %w", wire.LockFile, err)
+	}
+	f.current = wire.DecodeLocation(b[:n])
+	return f, nil
+}
+
+func (f *lockFile) write(data []byte, at int64) error {
+	for len(data) > 0 {
+		n, err := unix.Pwrite(f.fd, data, at)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return &os.PathError{Op: "write", Path: wire.LockFile, Err: err}
+		}
+		data, at = data[n:], at+int64(n)
+	}
+	return nil
+}
+
+// writeRecord replaces the current record atomically.
+func (f *lockFile) writeRecord(r wire.Record) error {
+	data := r.AppendJSON(nil)
+	next := f.current.Next(len(data))
+	if err := f.write(data, int64(next.At)); err != nil {
+		return err
+	}
+	return f.setCurrent(next)
+}
+
+// setCurrent makes another record the current one.
+func (f *lockFile) setCurrent(l wire.Location) error {
+	b := l.Encode()
+	err := f.write(b[:], wire.LocationAt)
+	if err == nil {
+		f.current = l
+	}
+	return err
+}
