@@ -44,7 +44,11 @@ func TestDrainSurvivesAKilledController(t *testing.T) {
 	if err := controller.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { endAll(t, newProvider(t, city)) })
+	t.Cleanup(func() {
+		controller.Process.Kill() // after a failure, it would start agents forever
+		controller.Wait()
+		endAll(t, newProvider(t, city))
+	})
 	looker, err := New(Options{City: city, Binary: os.Args[0], Observe: true})
 	if err != nil {
 		t.Fatal(err)
