@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openBeneath opens a file or folder below .gc or .beads with two system calls, and rejects paths with links. After an
+// openBeneath opens a file or folder below .gc or .beads with few system calls, and rejects paths with links. After an
 // error, the caller must use walk, which works with every kernel and returns errors that describe the cause.
 func openBeneath(path string, flags int) (fd int, err error) {
 	base, below := split(path)
@@ -18,7 +18,17 @@ func openBeneath(path string, flags int) (fd int, err error) {
 		return -1, err
 	}
 	defer unix.Close(at)
-	return unix.Openat2(at, filepath.Join(below...), &unix.OpenHow{
+	name := filepath.Join(below...)
+	if flags&unix.O_PATH == 0 { // opening a device can have effects
+		var st unix.Stat_t
+		if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return -1, err
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFREG {
+			return -1, unix.EINVAL
+		}
+	}
+	return unix.Openat2(at, name, &unix.OpenHow{
 		Flags:   uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
 	})

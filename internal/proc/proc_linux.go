@@ -131,8 +131,8 @@ func Args(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// HoldsFile reports whether a process has the file with this device and inode open for reading and writing. A process
-// that only reads the file does not count.
+// HoldsFile reports whether a process has the file with this device and inode open, and can write to it or holds a
+// flock on it. A process that only reads the file does not count.
 func HoldsFile(pid int, dev, ino uint64) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	d, err := os.Open(dir)
@@ -147,23 +147,26 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	for _, name := range names {
 		var st unix.Stat_t
 		if unix.Stat(dir+"/"+name, &st) == nil && st.Dev == dev && st.Ino == ino &&
-			opensForWriting(pid, name) {
+			writesOrLocks(pid, name) {
 			return true
 		}
 	}
 	return false
 }
 
-// opensForWriting reports whether a file descriptor of a process can read and write. Without fdinfo, it returns true.
-func opensForWriting(pid int, fd string) bool {
+// writesOrLocks reports whether a file descriptor of a process can write or holds a flock. Without fdinfo, it returns
+// true.
+func writesOrLocks(pid int, fd string) bool {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/fdinfo/" + fd)
 	if err != nil {
-		return !Gone(err)
+		_, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
+		return err == nil
 	}
 	_, flags, _ := strings.Cut(string(data), "flags:")
 	flags, _, _ = strings.Cut(strings.TrimSpace(flags), "\n")
 	mode, err := strconv.ParseUint(flags, 8, 32)
-	return err != nil || mode&unix.O_ACCMODE == unix.O_RDWR
+	return err != nil || mode&unix.O_ACCMODE != unix.O_RDONLY ||
+		strings.Contains(string(data), "FLOCK")
 }
 
 // Signal opens a pidfd for a process and then calls check. It sends sig only if check returns true. It reports whether

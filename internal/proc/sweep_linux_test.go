@@ -68,19 +68,21 @@ func TestSweepOfRespawningProcess(t *testing.T) {
 
 // A process that only reads a file does not hold it.
 func TestHoldsFile(t *testing.T) {
-	path := t.TempDir() + "/lock"
-	for _, c := range []struct {
-		redirect string
-		want     bool
-	}{{"9<>", true}, {"9<", false}, {"8<>", true}} {
-		pid, out := line(t, fmt.Sprintf("exec %s%s; echo open; exec sleep 1000", c.redirect, path))
+	t.Chdir(t.TempDir())
+	for setup, want := range map[string]bool{
+		"exec 9<>lock": true, "exec 9<lock": false, "exec 9<lock; flock 9": true,
+	} {
+		if err := os.WriteFile("lock", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pid, out := line(t, setup+"; echo open; exec sleep 1000")
 		says(t, out, "open")
-		dev, ino, err := Inode(path)
+		dev, ino, err := Inode("lock")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := HoldsFile(pid, dev, ino); got != c.want {
-			t.Errorf("%s: got %v, want %v", c.redirect, got, c.want)
+		if got := HoldsFile(pid, dev, ino); got != want {
+			t.Errorf("%s: got %v, want %v", setup, got, want)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (w *Watched) Wait() error {
 func (w *Watched) Close() error { return w.f.Close() }
 
 // Marked returns a function that accepts two kinds of processes: those with entry ("K=V") in their environment, and
-// those that have the file at path open for reading and writing.
+// those that hold the file at path: see HoldsFile.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil

@@ -41,7 +41,7 @@ func TestFilesOfOlderHolder(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range wire.OldFiles() {
+	for _, name := range []string{wire.OldRecordFile, wire.OldActivityFile} {
 		if err := os.WriteFile(folder+name, []byte(`{"id":"old"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}

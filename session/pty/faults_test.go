@@ -629,3 +629,33 @@ func TestLateAcknowledgement(t *testing.T) {
 	until(t, "the exit of the holder", func() bool { return syscall.Kill(holder, 0) != nil })
 	endAll(t, p)
 }
+
+// An interrupted removal of a session's files leaves no record, because a record without an exit would count as a lost
+// session.
+func TestInterruptedRemoval(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	folder := p.files.path("a", "")
+	if err := os.Mkdir(folder+"x", 0o700); err != nil { // the folder stays
+		t.Fatal(err)
+	}
+	if err := os.Link(folder+wire.LockFile, folder+"x/lock"); err != nil { // and its lock file
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.files.record("a"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the record remains: %v", err)
+	}
+	if err := os.Rename(folder+"x/lock", folder+wire.LockFile); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := p.files.record("a"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the removed lock file contains the record of %q, %v", rec.Name, err)
+	}
+}

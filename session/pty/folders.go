@@ -17,6 +17,7 @@ import (
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/pty/internal/holder"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -98,7 +99,11 @@ func (f *folders) removeFolder(name string) bool {
 		return !errors.Is(err, proc.ErrLocked)
 	}
 	defer proc.Close(fd)
-	for _, file := range slices.Concat(wire.OldFiles(), wire.Files()) {
+	// an interrupted removal must not leave a record without its exit
+	if err := holder.ClearRecord(fd); err != nil {
+		f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
+	}
+	for _, file := range wire.Files() {
 		if err := disk.Remove(f.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}

@@ -31,6 +31,17 @@ func (h *holder) settle() error {
 	if err := h.takeLock(); err != nil {
 		return err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var stateErr error
+	// first, because controllers read the state as soon as they can connect
+	if l := h.current; l != nil {
+		h.writeActivity(l)
+		stateErr = h.lock.writeRecord(l.rec)
+		if l.exit != nil && !l.acked {
+			stateErr = errors.Join(stateErr, h.writeJSON(wire.ExitFile, l.exit))
+		}
+	}
 	if err := remove(wire.SocketFile); err != nil {
 		return fmt.Errorf("cannot remove an old socket: %w", err)
 	}
@@ -38,22 +49,14 @@ func (h *holder) settle() error {
 	if err != nil {
 		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.ln != nil {
 		h.ln.Close()
-		h.wg.Go(func() { h.accept(ln) })
 	}
 	h.ln = ln
-	if h.current == nil {
-		return nil
+	if h.current != nil { // otherwise, run starts accept
+		h.wg.Go(func() { h.accept(ln) })
 	}
-	h.writeActivity(h.current)
-	err = h.lock.writeRecord(h.current.rec)
-	if h.current.exit != nil && !h.current.acked {
-		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.current.exit))
-	}
-	return err
+	return stateErr
 }
 
 func (h *holder) settled() bool {
@@ -157,24 +160,22 @@ func (h *holder) leave() {
 }
 
 // removeFiles removes the session's files and its folder. It does nothing if the folder was replaced, because the new
-// folder belongs to another holder.
+// folder belongs to another holder. The caller must hold h.mu.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock.fd, wire.LockFile) {
 		return
+	}
+	// an interrupted removal must not leave a record without its exit
+	if err := h.lock.clear(); err != nil {
+		h.logError("cannot remove the session's record", err)
 	}
 	for _, name := range wire.Files() {
 		if err := remove(name); err != nil {
 			h.logError("cannot clean up the session's folder", err)
 		}
 	}
-	removeDir := func() error { return repeat(func() error { return unix.Rmdir(h.dir) }) }
-	if removeDir() != unix.ENOTEMPTY {
-		return
-	}
-	for _, name := range wire.OldFiles() {
-		_ = remove(name) // if this fails, the folder stays
-	}
-	_ = removeDir() // fails if the folder contains files of other programs
+	// fails if the folder contains other files
+	_ = repeat(func() error { return unix.Rmdir(h.dir) })
 }
 
 // writeActivity writes the activity record. The caller must hold h.mu.

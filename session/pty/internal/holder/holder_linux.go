@@ -127,7 +127,8 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	// These calls come after the agent's start, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
-	h.wg.Go(func() { h.accept(h.ln) })
+	ln := h.ln
+	h.wg.Go(func() { h.accept(ln) })
 	h.wg.Go(func() { h.serve(first) })
 	for {
 		select {
@@ -148,11 +149,15 @@ func (h *holder) firstStart(first *conn) bool {
 	req, err := first.request()
 	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
 		h.logError("received no start request", err)
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		h.removeFiles()
 		return false
 	}
 	first.SetReadDeadline(time.Time{})
 	if err := h.begin(&req); err != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		h.removeFiles()
 		first.fail(err)
 		return false

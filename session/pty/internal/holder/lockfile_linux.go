@@ -2,6 +2,7 @@ package holder
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -16,8 +17,8 @@ type lockFile struct {
 	current wire.Location // the current record
 }
 
-// openLockFile returns a locked file with the location of the last record in it. It rejects a file with several hard
-// links, because a write would change another file.
+// openLockFile returns a locked file with the location of the last record in it, and makes the file private. It rejects
+// a file of another user, and one with several hard links, because a write would change another file.
 func openLockFile(fd int) (f lockFile, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -26,6 +27,14 @@ func openLockFile(fd int) (f lockFile, err error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 {
 		return f, fmt.Errorf("%s is not a regular file with a single hard link: remove it",
 			wire.LockFile)
+	}
+	if int(st.Uid) != os.Geteuid() && st.Uid != 0 {
+		return f, fmt.Errorf("%s belongs to user %d: remove it", wire.LockFile, st.Uid)
+	}
+	if st.Mode&0o777 != 0o600 {
+		if err := unix.Fchmod(fd, 0o600); err != nil {
+			return f, fmt.Errorf("cannot make %s private: %w", wire.LockFile, err)
+		}
 	}
 	f.fd = fd
 	if st.Size == 0 {
@@ -36,7 +45,7 @@ func openLockFile(fd int) (f lockFile, err error) {
 	if err != nil {
 		return f, fmt.Errorf("cannot read %s: %w", wire.LockFile, err)
 	}
-	f.current = wire.DecodeLocation(b[:n])
+	f.current, _ = wire.DecodeLocation(b[:n], st.Size) // a damaged record is replaced
 	return f, nil
 }
 
@@ -45,6 +54,9 @@ func (f *lockFile) write(data []byte, at int64) error {
 		n, err := unix.Pwrite(f.fd, data, at)
 		if err == unix.EINTR {
 			continue
+		}
+		if err == nil && n == 0 {
+			err = io.ErrShortWrite
 		}
 		if err != nil {
 			return &os.PathError{Op: "write", Path: wire.LockFile, Err: err}
@@ -62,6 +74,22 @@ func (f *lockFile) writeRecord(r wire.Record) error {
 		return err
 	}
 	return f.setCurrent(next)
+}
+
+// ClearRecord removes the record from a locked lock file, which openLockFile must accept.
+func ClearRecord(fd int) error {
+	f, err := openLockFile(fd)
+	if err != nil {
+		return err
+	}
+	return f.clear()
+}
+
+func (f *lockFile) clear() error {
+	if f.current.Len == 0 {
+		return nil
+	}
+	return f.setCurrent(wire.Location{})
 }
 
 // setCurrent makes another record the current one.

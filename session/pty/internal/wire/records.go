@@ -160,9 +160,9 @@ const (
 func NewFile(name string) string { return "." + name + ".new" }
 
 // Files returns the names of the files in a session's folder. The lock comes last, because it protects the others.
-func Files() []string { return []string{SocketFile, ExitFile, NewFile(ExitFile), LockFile} }
-
-// OldFiles returns the names of the files that only older holders write.
-func OldFiles() []string {
-	return []string{OldRecordFile, NewFile(OldRecordFile), OldActivityFile}
+func Files() []string {
+	return []string{
+		SocketFile, OldRecordFile, NewFile(OldRecordFile), OldActivityFile, ExitFile,
+		NewFile(ExitFile), LockFile,
+	}
 }

@@ -25,12 +25,20 @@ func (l Location) Encode() (b [LocationSize]byte) {
 	return b
 }
 
-// DecodeLocation decodes a location. If the file contains no record, the location is zero.
-func DecodeLocation(b []byte) (l Location) {
-	if len(b) >= LocationSize {
-		l.At, l.Len = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+// DecodeLocation decodes the location in a lock file of the given size. If the file contains no record, the location is
+// zero. If the location is outside the file, ok is false.
+func DecodeLocation(b []byte, size int64) (l Location, ok bool) {
+	if len(b) < LocationSize {
+		return Location{}, true
 	}
-	return l
+	l = Location{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
+	if l.Len == 0 {
+		return Location{}, true
+	}
+	if l.At < recordsAt || int64(l.At)+int64(l.Len) > size {
+		return Location{}, false
+	}
+	return l, true
 }
 
 // Next returns a location for another record of n bytes, which does not overlap with the current one.
@@ -47,13 +55,12 @@ func DecodeRecord(file []byte) (r Record, ok bool, err error) {
 	if len(file) < recordsAt {
 		return r, false, nil
 	}
-	l := DecodeLocation(file[LocationAt:])
+	l, ok := DecodeLocation(file[LocationAt:], int64(len(file)))
+	if !ok {
+		return r, false, errors.New("the lock file is damaged")
+	}
 	if l.Len == 0 {
 		return r, false, nil
 	}
-	end := uint64(l.At) + uint64(l.Len)
-	if l.At < recordsAt || end > uint64(len(file)) {
-		return r, false, errors.New("the lock file is damaged")
-	}
-	return r, true, json.Unmarshal(file[l.At:end], &r)
+	return r, true, json.Unmarshal(file[l.At:l.At+l.Len], &r)
 }
