@@ -42,6 +42,9 @@ const automationText = "[automation]\ngate = \"manual\"\nexec = \"true\"\n"
 
 // Every installed shell completes the names in the configuration, even if no controller is running.
 func TestShellsComplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs three shells")
+	}
 	dir := shellCity(t)
 	gcity, err := exec.LookPath("gcity")
 	if err != nil {

@@ -70,6 +70,9 @@ func declaration(name, edit string) string {
 
 // A plan matches what the controller then does, for every state of an agent and every edit.
 func TestPlanIsWhatThenHappens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a city dozens of times")
+	}
 	for _, edit := range edits {
 		t.Run("all "+edit, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edit }, false) })

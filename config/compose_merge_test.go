@@ -173,6 +173,9 @@ session = "fake"
 
 // The revision covers every file of a topology, except files that running agents and git write there.
 func TestTopologyRevision(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs git dozens of times")
+	}
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n",
 		"p/scripts/deep/x.sh": "1",

@@ -23,6 +23,9 @@ import (
 // TestEventsAcrossRotation rotates the log while an automation waits for events, during its run, and without a
 // controller. Each event is handled exactly once, even if there are more events than fit on a page.
 func TestEventsAcrossRotation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes many events")
+	}
 	dir := jobCity(t, "gate = \"event\"\non = \"deploy.*\"\nexec = '''echo "+
 		"$GC_EVENT_COUNT >>counts; "+
 		"grep -o '\"message\":\"[0-9]*\"' $GC_EVENTS_FILE >>dealt; until [ -e go ]; do sleep "+
@@ -175,6 +178,9 @@ func (f *failing) Update(ctx context.Context, id string, p beads.Patch) (beads.B
 // TestSweepIsBrokenOff makes the store fail while the controller closes records that the previous controller left open.
 // Each end is still reported exactly once.
 func TestSweepIsBrokenOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	dir := jobCity(t, "gate = \"manual\"\nexec = \"true\"\n")
 	s, err := sqlite.Open(dir, "to")
 	if err != nil {

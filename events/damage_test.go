@@ -20,6 +20,9 @@ func seqsOf(events []Event) (seqs []uint64) {
 
 // If any bit of a line flips, all other lines are still read, and the damage is reported with its exact offset.
 func TestEveryFlippedBit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads many damaged files")
+	}
 	raw, ends := content(t, 3)
 	dir := t.TempDir()
 	path := filepath.Join(dir, activeName)

@@ -33,6 +33,9 @@ func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event,
 
 // A slow follower continues in the files across rotations, and catches up without gaps or duplicates.
 func TestSlowFollowerAcrossRotations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes many events")
+	}
 	const total = 3 * recentEvents
 	l := open(t, t.TempDir(), Options{SegmentSize: 100_000, datasync: noSync.datasync})
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)

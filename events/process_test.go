@@ -65,6 +65,9 @@ func childWrite(dir, name, n string) {
 // Several processes append while the log rotates and readers follow. Seqs have no gaps or duplicates, and each writer's
 // events stay in order (L9).
 func TestSeveralProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	const writers, each = 4, 500
 	dir := t.TempDir()
 	l := open(t, dir, Options{SegmentSize: 20_000})

@@ -57,6 +57,9 @@ func heal(t testing.TB, dir string, raw []byte) []Event {
 // The log is cut at every byte. The events before the cut are read, and the next event is intact. No seq is missing
 // (L9).
 func TestCutAtEveryByte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads many damaged files")
+	}
 	raw, ends := content(t, 4)
 	dir := t.TempDir()
 	for k := range len(raw) + 1 {

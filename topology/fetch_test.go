@@ -135,6 +135,9 @@ func TestFetch(t *testing.T) {
 
 // A ref may be a branch, a tag, a full or abbreviated commit, or empty. Each selects the right commit.
 func TestRefs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs git dozens of times")
+	}
 	repo, first := repository(t)
 	do(t, repo, "tag", "-a", "-m", "x", "v1")
 	second := change(t, repo, "two")

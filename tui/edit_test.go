@@ -136,6 +136,9 @@ func TestTerminalEditConfig(t *testing.T) {
 
 // An editor that stops itself, like vim at ctrl+z, is continued, so that the terminal stays usable.
 func TestTerminalEditorThatStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	path, ed := writing(t, "echo two >>$file; kill -TSTP 0; echo three >>$file; kill -STOP 0; echo four >>$file")
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)

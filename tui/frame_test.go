@@ -43,6 +43,9 @@ func (s *stage) frame(what string) {
 
 // Every scene is a valid frame at all sizes. To save time, each scene is drawn only at every 31st size.
 func TestFrameAtEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many frames")
+	}
 	const share = 31
 	ws := []int{1, 2, 5, 11, 12, 13, 25, 39, 40, 41, 49, 50, 59, 60, 75, 76, 77, 80, 99, 100, 119, 120, 121, 159, 160, 161, 179, 180, 200, 210}
 	hs := []int{1, 2, 4, 5, 6, 9, 10, 11, 16, 21, 22, 23, 24, 27, 28, 39, 40, 41, 60, 70}

@@ -243,6 +243,9 @@ func (x *explorer) focused() {
 
 // For any sequence of input, the frame is valid and shows which panel has the focus.
 func FuzzRoom(f *testing.F) {
+	if testing.Short() {
+		f.Skip("draws many frames")
+	}
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		steps := make([]byte, 80)

@@ -95,6 +95,9 @@ func TestNothingHiddenIsNotCounted(t *testing.T) {
 }
 
 func TestHiddenRowsCostNoTitle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many frames")
+	}
 	for w := 40; w <= 130; w++ {
 		s := newStage(t, Options{})
 		s.size(w, 20)

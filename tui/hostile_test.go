@@ -90,6 +90,9 @@ func onlyLines(t *testing.T, text string) {
 
 // Unterminated control strings and lines use a bounded amount of memory.
 func TestEndlessOutputIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many frames")
+	}
 	const piece, pieces = 64 << 10, 200 // 12 MB
 	const most = 3 << 20                // maximum memory growth in the second half of the output
 	for name, c := range map[string]struct{ begin, more string }{

@@ -205,6 +205,9 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 
 // In a real terminal, the mouse modes are on, a click arrives, and copied text reaches the clipboard.
 func TestTerminalMouseAndClipboard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")

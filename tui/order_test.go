@@ -209,6 +209,9 @@ func TestFoundIsNeverCut(t *testing.T) {
 
 // The name of a sort order is the heading of its column.
 func TestEveryColumnSorts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many frames")
+	}
 	s := pooled(t, 200, 60)
 	withAll(s)
 	s.change(measured)

@@ -30,6 +30,9 @@ func (s *stage) typeIn(text string) {
 }
 
 func TestPaletteVerbsWithNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many frames")
+	}
 	for _, c := range []struct {
 		line string
 		keys []string

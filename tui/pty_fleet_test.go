@@ -184,6 +184,9 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 }
 
 func TestTerminalAttachElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := openFleet(t, "joined", 80, 24)
 	c.sees("worker of alpha")

@@ -80,6 +80,9 @@ func TestTerminalWithoutAPager(t *testing.T) {
 }
 
 func TestTerminalSave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	c := open(t, "readonly", 200, 40, "HOME="+dir)

@@ -9,6 +9,9 @@ import (
 
 // In a real terminal, an invalid size stays in the input line, and a valid one reaches the city.
 func TestTerminalPoolsAreScaled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := open(t, "hosting pools", 100, 30)
 	c.sees("prober")

@@ -4,6 +4,9 @@ import "testing"
 
 // In a real terminal, the composer accepts typed and pasted text, delivers it, and shows earlier texts.
 func TestTerminalComposer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")

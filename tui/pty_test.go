@@ -249,6 +249,9 @@ func TestTerminalJoinedLeaves(t *testing.T) {
 }
 
 func TestTerminalResizeStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := open(t, "hosting", 80, 24)
 	c.sees("prober")
@@ -281,6 +284,9 @@ func (c *console) descriptors() int {
 }
 
 func TestTerminalAttachAndLeave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := open(t, "hosting", 80, 24)
 	c.sees("prober")
@@ -388,6 +394,9 @@ func TestTerminalPanicInTheModel(t *testing.T) {
 
 // An agent that floods its terminal does not prevent keys from working.
 func TestTerminalFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prints a lot")
+	}
 	t.Parallel()
 	c := open(t, "flood", 100, 30)
 	c.sees("prober")

@@ -45,6 +45,9 @@ func (m multiplexer) sees(want string) {
 
 // In a real tmux, the terminal's modes are restored after a resize, an attach and leaving.
 func TestTerminalInTmux(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts tmux")
+	}
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}

@@ -87,6 +87,9 @@ func (mute) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 
 // The first frame does not wait for the city.
 func TestTerminalOfACityThatDoesNotRespond(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a room in a terminal")
+	}
 	t.Parallel()
 	c := open(t, "joined mute", 100, 30)
 	c.sees("1 Agents")

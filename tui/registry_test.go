@@ -55,6 +55,9 @@ func TestRegistry(t *testing.T) {
 
 // Every binding works: in the zone of an action, its key runs the action or shows why it cannot run.
 func TestEveryBindingIsHandled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many frames")
+	}
 	open := map[keymap.Zone][]string{
 		keymap.Everywhere: {}, keymap.InLists: {"1"}, keymap.InPools: {"2"},
 		keymap.InAutomations: {"4"}, keymap.InWork: {"8"}, keymap.InMail: {"9"},

@@ -39,6 +39,9 @@ func childEdit(dir, id, name string) {
 
 // Thirty processes edit the same bead, and no process overwrites the edit of another.
 func TestThirtyProcessesEditOneBead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	t.Parallel()
 	const editors = 30
 	at := t.TempDir()

@@ -294,6 +294,9 @@ func TestUnreadableRecords(t *testing.T) {
 
 // A writer that waits for another process's lock gets an error at its deadline. Readers do not wait.
 func TestLockedByOtherProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits four seconds")
+	}
 	t.Parallel()
 	at := t.TempDir()
 	s := open(t, at)

@@ -120,6 +120,9 @@ func TestLedgerWithoutOpenFiles(t *testing.T) {
 
 // A number is never used in two IDs.
 func TestIDsNeverRepeat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates many beads")
+	}
 	t.Parallel()
 	for name, recover := range map[string]func(t *testing.T, s *Store, copy string){
 		"restored": func(t *testing.T, s *Store, copy string) {
@@ -217,6 +220,9 @@ func TestRecoverDamaged(t *testing.T) {
 
 // A write during a restore is in the store or in the kept file.
 func TestRecoverUnderWriters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	t.Parallel()
 	at := t.TempDir()
 	s := known(t, at)

@@ -13,6 +13,9 @@ import (
 
 // The function since finds every later process, both by trying pids one by one and by listing all processes.
 func TestSinceFindsAllLaterProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
 		var later []int

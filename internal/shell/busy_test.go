@@ -10,6 +10,9 @@ import (
 
 // A delayed reader loses no output.
 func TestLateReaderLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("keeps every CPU busy")
+	}
 	stop := make(chan struct{})
 	var busy sync.WaitGroup
 	for range 60 * runtime.GOMAXPROCS(0) {

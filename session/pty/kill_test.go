@@ -16,6 +16,9 @@ var (
 
 // A controller is killed at any time, even while it starts agents. No agent ever runs twice (L11).
 func TestControllerKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	t.Parallel()
 	sessiontest.ControllerKilled(t, sessiontest.Kills{
 		Open: func(t *testing.T, city string) session.Provider { return newProvider(t, city) },

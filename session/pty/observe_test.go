@@ -73,6 +73,9 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 
 // Observers do not affect sessions that are starting, being adopted or stopping.
 func TestObserversDuringStartsAndStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	t.Parallel()
 	city := t.TempDir()
 	observed(t, city)

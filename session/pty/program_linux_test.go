@@ -177,6 +177,9 @@ func TestSpecReachesHolder(t *testing.T) {
 // No thread of an idle holder sleeps with a timeout of less than an hour. By default, the Go runtime wakes one each
 // minute.
 func TestIdleHolderSleeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits five seconds")
+	}
 	t.Parallel()
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))

@@ -256,6 +256,9 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 
 // The screens of real programs are shown correctly, and these programs get the typed text.
 func TestRealPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many programs")
+	}
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -166,6 +166,9 @@ func TestSend(t *testing.T) {
 
 // If the pipe accepts only the beginning of a text, the next text is not appended to it.
 func TestTextAfterPartialText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits five seconds")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	p := open(t, dir)
