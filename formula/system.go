@@ -18,7 +18,8 @@ import (
 var system embed.FS
 
 // System writes the built-in formulas to system/formulas in the runtime folder, and returns that folder as the lowest
-// layer. It removes all other files. It does not rewrite files that are up to date.
+// layer. It does not rewrite files that are up to date. It removes all other files except recent temporary files, which
+// another process might be writing.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
 	if err := unpack(dir); err != nil {
@@ -64,7 +65,7 @@ func unpack(dir string) error {
 	}
 	for _, e := range there {
 		if _, err := fs.Stat(system, "system/"+e.Name()); errors.Is(err, fs.ErrNotExist) &&
-			!e.IsDir() {
+			!e.IsDir() && !disk.IsRecentTemp(e) {
 			if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
 				!errors.Is(err, fs.ErrNotExist) {
 				return err

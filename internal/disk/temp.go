@@ -2,6 +2,7 @@ package disk
 
 import (
 	"crypto/rand"
+	"io/fs"
 	"os"
 	"path"
 	"regexp"
@@ -21,6 +22,15 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 
 // Temp returns an unused name for a temporary file in the same folder as the named file.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
+
+// IsRecentTemp reports whether a file is temporary and another writer might still use it.
+func IsRecentTemp(e fs.DirEntry) bool {
+	if !temp().MatchString(e.Name()) {
+		return false
+	}
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) <= tempAge
+}
 
 // SweepTemps removes temporary files that killed writers left in a folder below root. It keeps recent files. It ignores
 // errors.
