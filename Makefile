@@ -78,7 +78,7 @@ test: ## all tests, with the race detector (needs a C compiler)
 
 short: ## tests without whole cities, external providers and long waits; no race detector, no go vet
 	@# Most tests wait for processes, so more of them run at the same time than there are cores. The packages that wait
-	@# longest run first. The linker, too, is faster without garbage collections.
+	@# longest run first. The linker is also faster without garbage collection.
 	GOGC=off GOMEMLIMIT=400MiB go test -short -vet=off -p 6 -parallel 8 \
 		./events/mirror ./session/pty ./tui ./cli ./config/watch ./controller/perform \
 		$$(go list ./... | grep -vE \

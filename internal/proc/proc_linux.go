@@ -154,8 +154,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// writesOrLocks reports whether a file descriptor of a process can write or holds a flock. Without fdinfo, it returns
-// true.
+// writesOrLocks reports whether a file descriptor of a process can write or holds a flock. If the kernel does not say
+// so, it returns whether the descriptor is open.
 func writesOrLocks(pid int, fd string) bool {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/fdinfo/" + fd)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -630,32 +631,34 @@ func TestLateAcknowledgement(t *testing.T) {
 	endAll(t, p)
 }
 
-// An interrupted removal of a session's files leaves no record, because a record without an exit would count as a lost
-// session.
-func TestInterruptedRemoval(t *testing.T) {
-	city := t.TempDir()
-	p := newProvider(t, city)
-	start(t, p, spec(city, "a", "exec cat"))
-	folder := p.files.path("a", "")
-	if err := os.Mkdir(folder+"x", 0o700); err != nil { // the folder stays
-		t.Fatal(err)
-	}
-	if err := os.Link(folder+wire.LockFile, folder+"x/lock"); err != nil { // and its lock file
-		t.Fatal(err)
-	}
-	if err := p.Stop(t.Context(), "a", 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.files.record("a"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the record remains: %v", err)
-	}
-	if err := os.Rename(folder+"x/lock", folder+wire.LockFile); err != nil {
-		t.Fatal(err)
-	}
-	if rec, err := p.files.record("a"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the removed lock file contains the record of %q, %v", rec.Name, err)
+// The record is removed before the other files, because a record without an exit would count as a lost session.
+func TestRecordIsRemovedFromTheLockFile(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		city := t.TempDir()
+		p := newProvider(t, city)
+		start(t, p, spec(city, "a", "exec cat"))
+		lock, err := os.Open(p.files.path("a", wire.LockFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Close()
+		if killed {
+			syscall.Kill(holderOf(t, p, "a"), syscall.SIGKILL)
+		} else if err := p.Stop(t.Context(), "a", 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(p.files.path("a", "")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the session's folder remains: %v", err)
+		}
+		data, err := io.ReadAll(lock)
+		if err != nil || len(data) < wire.LocationAt {
+			t.Fatalf("the lock file contains %d bytes, %v", len(data), err)
+		}
+		if rec, ok, err := wire.DecodeRecord(data); ok || err != nil {
+			t.Errorf("holder killed: %v; the lock file contains the record of %q, %v", killed, rec.Name, err)
+		}
 	}
 }

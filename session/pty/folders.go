@@ -100,7 +100,11 @@ func (f *folders) removeFolder(name string) bool {
 	}
 	defer proc.Close(fd)
 	// an interrupted removal must not leave a record without its exit
-	if err := holder.ClearRecord(fd); err != nil {
+	err = disk.Remove(f.path(name, wire.OldRecordFile))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	if err = errors.Join(err, holder.ClearRecord(fd)); err != nil {
 		f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 	}
 	for _, file := range wire.Files() {

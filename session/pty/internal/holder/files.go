@@ -88,7 +88,7 @@ func (h *holder) takeLock() error {
 	lock, err := openLockFile(high)
 	if err != nil {
 		proc.Close(high)
-		return err
+		return fmt.Errorf("cannot use the lock file in %s: %w", h.dir, err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,7 +166,7 @@ func (h *holder) removeFiles() {
 		return
 	}
 	// an interrupted removal must not leave a record without its exit
-	if err := h.lock.clear(); err != nil {
+	if err := errors.Join(remove(wire.OldRecordFile), h.lock.clear()); err != nil {
 		h.logError("cannot remove the session's record", err)
 	}
 	for _, name := range wire.Files() {

@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 type lockFile struct {
 	fd      int
 	current wire.Location // the current record
+	damaged bool          // the file contained an invalid location
 }
 
 // openLockFile returns a locked file with the location of the last record in it, and makes the file private. It rejects
@@ -25,15 +27,14 @@ func openLockFile(fd int) (f lockFile, err error) {
 		return f, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 {
-		return f, fmt.Errorf("%s is not a regular file with a single hard link: remove it",
-			wire.LockFile)
+		return f, errors.New("it is not a regular file with a single hard link: remove it")
 	}
 	if int(st.Uid) != os.Geteuid() && st.Uid != 0 {
-		return f, fmt.Errorf("%s belongs to user %d: remove it", wire.LockFile, st.Uid)
+		return f, fmt.Errorf("it belongs to user %d: remove it", st.Uid)
 	}
 	if st.Mode&0o777 != 0o600 {
 		if err := unix.Fchmod(fd, 0o600); err != nil {
-			return f, fmt.Errorf("cannot make %s private: %w", wire.LockFile, err)
+			return f, fmt.Errorf("cannot make it private: %w", err)
 		}
 	}
 	f.fd = fd
@@ -43,9 +44,11 @@ func openLockFile(fd int) (f lockFile, err error) {
 	var b [wire.LocationSize]byte
 	n, err := unix.Pread(fd, b[:], wire.LocationAt)
 	if err != nil {
-		return f, fmt.Errorf("cannot read %s: %w", wire.LockFile, err)
+		return f, fmt.Errorf("cannot read it: %w", err)
 	}
-	f.current, _ = wire.DecodeLocation(b[:n], st.Size) // a damaged record is replaced
+	var ok bool
+	f.current, ok = wire.DecodeLocation(b[:n], st.Size)
+	f.damaged = !ok
 	return f, nil
 }
 
@@ -86,7 +89,7 @@ func ClearRecord(fd int) error {
 }
 
 func (f *lockFile) clear() error {
-	if f.current.Len == 0 {
+	if f.current.Len == 0 && !f.damaged {
 		return nil
 	}
 	return f.setCurrent(wire.Location{})

@@ -151,7 +151,7 @@ const (
 	SocketFile = "sock"
 	ExitFile   = "exit.json"
 
-	// older holders write the Record and the Activity to files of their own
+	// older holders write the Record and the Activity to separate files
 	OldRecordFile   = "session.json"
 	OldActivityFile = "activity"
 )
