@@ -87,7 +87,8 @@ type pipes struct {
 	said strings.Builder
 }
 
-// connect opens pipes for the command's output. After the command has started, the caller must call begun and finish.
+// connect opens pipes for the command's output. The caller then starts the command, calls begun, and at the end calls
+// finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
