@@ -26,16 +26,17 @@ func TestMain(m *testing.M) {
 		os.Exit(Hold())
 	}
 	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
-		os.Exit(miniController(os.Args[2]))
+		os.Exit(miniController(os.Args[2], os.Args[3:]))
 	}
 	os.Exit(m.Run())
 }
 
-// miniController is the child process of TestControllerKilled.
-func miniController(city string) int {
+// miniController is the child process of TestControllerKilled. env is added to the environment of its holders.
+func miniController(city string, env []string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err == nil {
 		p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0")
+		p.launcher.env = append(p.launcher.env, env...)
 		err = sessiontest.MiniController(p, city)
 	}
 	fmt.Fprintln(os.Stderr, err)

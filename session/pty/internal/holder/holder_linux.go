@@ -10,6 +10,7 @@
 package holder
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -155,7 +156,11 @@ func (h *holder) firstStart(first *conn) bool {
 		return false
 	}
 	first.SetReadDeadline(time.Time{})
-	if err := h.begin(&req); err != nil {
+	err = errAbandoned
+	if !first.abandoned() {
+		err = h.begin(&req)
+	}
+	if err != nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.removeFiles()
@@ -208,6 +213,10 @@ func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)
 }
+
+// errAbandoned means that the controller exited after it had requested a start. The next controller may already have
+// listed the sessions, and would not know about this one.
+var errAbandoned = errors.New("the process that requested the start has exited")
 
 var errLeaving = &wire.Failure{Cause: wire.NotAlive,
 	Message: "the session's holder is about to exit"}

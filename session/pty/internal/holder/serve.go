@@ -166,7 +166,12 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
 		return c.fail(fmt.Errorf("the start request does not contain a session"))
 	}
-	err := h.onMain(func() error { return h.begin(req) })
+	err := h.onMain(func() error {
+		if c.abandoned() {
+			return errAbandoned
+		}
+		return h.begin(req)
+	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {

@@ -138,6 +138,21 @@ func (c *conn) closeWrite() error {
 	return errors.Join(ctlErr, err)
 }
 
+// abandoned reports whether the peer has closed the connection or exited. It reads nothing.
+func (c *conn) abandoned() bool {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return true
+	}
+	var n int
+	fds := []unix.PollFd{{}}
+	err = raw.Control(func(fd uintptr) {
+		fds[0].Fd = int32(fd)
+		n, _ = unix.Poll(fds, 0) // an interrupted poll counts as connected
+	})
+	return err != nil || n > 0 && fds[0].Revents&unix.POLLHUP != 0
+}
+
 func (c *conn) request() (req wire.Request, err error) {
 	m, err := c.r.Next()
 	if err != nil {
