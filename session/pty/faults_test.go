@@ -40,11 +40,13 @@ func marked(t testing.TB, id string) []int {
 
 func holderOf(t testing.TB, p *Provider, name string) int {
 	t.Helper()
-	rec, err := p.files.record(name)
-	if err != nil {
-		t.Fatal(err)
+	e := p.reg.Find(name)
+	if e == nil {
+		t.Fatalf("%s has no session", name)
 	}
-	return rec.Holder
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.record.Holder
 }
 
 // Each exit is recorded once, with its code or signal and the last output.
@@ -629,6 +631,37 @@ func TestLateAcknowledgement(t *testing.T) {
 	}
 	until(t, "the exit of the holder", func() bool { return syscall.Kill(holder, 0) != nil })
 	endAll(t, p)
+}
+
+// An acknowledged exit is not reported again, even if the waiting holder and the controller are killed.
+func TestWaitingHolderKilled(t *testing.T) {
+	for _, connected := range []bool{true, false} {
+		city := t.TempDir()
+		p := newProvider(t, city)
+		start(t, p, spec(city, "a", "true"))
+		if err := p.Acknowledge(t.Context(), "a", nextExit(t, p).ID); err != nil {
+			t.Fatal(err)
+		}
+		holder := holderOf(t, p, "a")
+		if !connected {
+			p.Close()
+		}
+		if err := syscall.Kill(holder, syscall.SIGKILL); err != nil || !proc.WaitPid(holder, eventually.Timeout) {
+			t.Fatalf("killing %d: %v", holder, err)
+		}
+		if connected {
+			until(t, "the holder's files are removed", func() bool {
+				_, err := os.Stat(p.files.path("a", ""))
+				return errors.Is(err, os.ErrNotExist)
+			})
+		}
+		if list, err := newProvider(t, city).List(t.Context()); err != nil || len(list) > 0 {
+			t.Errorf("connected %v: got %+v, %v, want no sessions", connected, list, err)
+		}
+		if _, err := os.Stat(p.files.dir + "/a"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("connected %v: the session's folder remains: %v", connected, err)
+		}
+	}
 }
 
 // The record is removed before the other files, because a record without an exit would count as a lost session.

@@ -22,8 +22,8 @@ func (p *Provider) lost(e *entry, l *link) {
 		return
 	}
 	e.link = nil
-	rec, known, exit := e.record, e.known, e.exit
-	if exit != nil && e.acked {
+	rec, known, exit, acked := e.record, e.known, e.exit, e.acked
+	if exit != nil && acked {
 		e.known = false
 	}
 	e.mu.Unlock()
@@ -31,6 +31,12 @@ func (p *Provider) lost(e *entry, l *link) {
 		return
 	}
 	if p.reconnect(p.ctx, e) == nil {
+		return
+	}
+	if exit != nil && acked {
+		if !p.files.observe {
+			p.files.removeFolder(e.name)
+		}
 		return
 	}
 	if exit != nil { // the holder might have been killed before it saved the exit

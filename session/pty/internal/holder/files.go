@@ -37,7 +37,9 @@ func (h *holder) settle() error {
 	// first, because controllers read the state as soon as they can connect
 	if l := h.current; l != nil {
 		h.writeActivity(l)
-		stateErr = h.lock.writeRecord(l.rec)
+		if !l.acked {
+			stateErr = h.lock.writeRecord(l.rec)
+		}
 		if l.exit != nil && !l.acked {
 			stateErr = errors.Join(stateErr, h.writeJSON(wire.ExitFile, l.exit))
 		}
@@ -165,8 +167,8 @@ func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock.fd, wire.LockFile) {
 		return
 	}
-	// an interrupted removal must not leave a record without its exit
-	if err := errors.Join(remove(wire.OldRecordFile), h.lock.clear()); err != nil {
+	// first, because an interrupted removal must not leave a record without its exit
+	if err := removeRecord(&h.lock); err != nil {
 		h.logError("cannot remove the session's record", err)
 	}
 	for _, name := range wire.Files() {
@@ -176,6 +178,11 @@ func (h *holder) removeFiles() {
 	}
 	// fails if the folder contains other files
 	_ = repeat(func() error { return unix.Rmdir(h.dir) })
+}
+
+// removeRecord removes the session's record. The caller must hold h.mu.
+func removeRecord(f *lockFile) error {
+	return errors.Join(remove(wire.OldRecordFile), f.clear())
 }
 
 // writeActivity writes the activity record. The caller must hold h.mu.

@@ -6,10 +6,15 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// forgetExit removes the saved exit. The caller must hold h.mu.
+// forgetExit removes the session's record and then its exit, because a record without an exit would count as a lost
+// session. The caller must hold h.mu.
 func (h *holder) forgetExit() {
-	if err := remove(wire.ExitFile); err != nil {
-		h.logError("cannot remove the exit record", err)
+	err := removeRecord(&h.lock)
+	if err == nil {
+		err = remove(wire.ExitFile)
+	}
+	if err != nil {
+		h.logError("cannot remove the record of the session's end", err)
 	}
 }
 
